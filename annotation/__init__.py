@@ -1,3 +1,3 @@
-"""Coverdict's one Django app: rows, forms, admin, API, tasks, exports around the pure `evaluation`."""
+"""Coverdict's Django app: models, pages, API, admin, tasks and exports around the library `evaluation`."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""The commands of an installation: what `coverdict` calls them, how an operator types one, and how one is run."""
+"""The commands of an installation: their names, how an operator types them, and how they are run."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ SERVER_COMMANDS: Mapping[str, ServerCommand] = {
     "erase-person": ServerCommand("erase_person", "remove a person's data"),
     "verify": ServerCommand("verify_scores", "recompute and verify stored scores"),
 }
-"""By what `coverdict` calls them."""
+"""The commands by their name in `coverdict`."""
 
 
 def as_typed(name: str, *words: str) -> str:
-    """The line that runs Django's command of this name: by `coverdict` where that is installed, else by manage.py."""
+    """The command line for Django's command of this name, with `coverdict` if it is installed, otherwise manage.py."""
     from django.conf import settings  # noqa: PLC0415 - `coverdict gate` runs without Django
 
     if not settings.IS_INSTALLED:
@@ -47,9 +47,10 @@ def as_typed(name: str, *words: str) -> str:
 
 
 def execute(words: Sequence[str], *, makes_tables: bool = False) -> int:
-    """Run a command of Django as typed, program first; 1, and what to do, where settings, database or files prevent it.
+    """Run a Django command from its arguments, program first; returns 1 with advice for faults of settings,
+    database or files.
 
-    With `makes_tables` an empty database of SQLite gets its tables before.
+    `makes_tables` creates the tables of an empty SQLite database first.
     """
     import django  # noqa: PLC0415 - see above
     from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415
@@ -57,64 +58,64 @@ def execute(words: Sequence[str], *, makes_tables: bool = False) -> int:
     from django.db import Error, connection  # noqa: PLC0415
 
     try:
-        # Here: Django itself would tell of a refusal with a trace.
+        # Here, because Django would print a traceback for a refusal.
         django.setup()
         if makes_tables and connection.vendor == "sqlite" and not connection.introspection.table_names():
             call_command("migrate", interactive=False, verbosity=0)
         execute_from_command_line(list(words))
     except ImproperlyConfigured as refusal:
-        told = str(refusal)
+        message = str(refusal)
     except Error as error:
         if "--traceback" in words or not (found := _database_fault(error)):
             raise
-        told = found
+        message = found
     except OSError as error:
         if "--traceback" in words or not (found := _file_fault(error, words)):
             raise
-        told = found
+        message = found
     else:
         return 0
-    sys.stderr.write(f"{told}\n")
+    sys.stderr.write(f"{message}\n")
     return 1
 
 
 def _database_fault(error: Exception) -> str | None:
-    """What an operator can do about an error of the database; None where it is the program's own."""
+    """Advice for an error of the database; None for errors of the program."""
     from django.db import InterfaceError, OperationalError  # noqa: PLC0415 - see above
 
-    said = str(error).partition("\n")[0]
-    if getattr(error.__cause__, "sqlstate", "") in MISSING_IN_TABLES or "no such" in said:
+    reason = str(error).partition("\n")[0]
+    if getattr(error.__cause__, "sqlstate", "") in MISSING_IN_TABLES or "no such" in reason:
         return (
-            f"The database's tables are not of this version ({said}). Run {as_typed('migrate')}. If that "
+            f"The database's tables are not of this version ({reason}). Run {as_typed('migrate')}. If that "
             "changes nothing, the database is of another state of this version: move it away and start with a new one."
         )
     if isinstance(error, OperationalError | InterfaceError):
-        return f"The database does not respond as it should: {said}. Check DATABASE_URL, and that the server runs."
+        return f"The database does not respond as it should: {reason}. Check DATABASE_URL, and that the server runs."
     return None
 
 
 def _file_fault(error: OSError, words: Sequence[str]) -> str | None:
-    """What an operator can do about a file that the system refuses; None where the error is of something else."""
+    """Advice for a file that the system refuses; None for other errors."""
     from django.conf import settings  # noqa: PLC0415 - see above
 
     if error.filename is None:
         return f"{NO_SPACE} Free some, then repeat the command." if error.errno == errno.ENOSPC else None
     path = Path(str(error.filename)).absolute()
     typed = [word for word in words if _comes_to(path, Path(word).absolute())]
-    told = max(typed, key=len, default=str(path))
+    name = max(typed, key=len, default=str(path))
     fault = {
-        errno.EACCES: f"The user {own_user()} has no access to {told}. Change the permissions of the file and its "
+        errno.EACCES: f"The user {own_user()} has no access to {name}. Change the permissions of the file and its "
         "folders, or use a folder that this user can read and write.",
-        errno.ENOENT: f"{told} does not exist.",
-        errno.ENOSPC: f"{told} cannot be written. {NO_SPACE}",
-        errno.EROFS: f"{told} cannot be written: its file system is read-only. Use another folder.",
-    }.get(error.errno or 0, f"{told}: {error.strerror}.")
+        errno.ENOENT: f"{name} does not exist.",
+        errno.ENOSPC: f"{name} cannot be written. {NO_SPACE}",
+        errno.EROFS: f"{name} cannot be written: its file system is read-only. Use another folder.",
+    }.get(error.errno or 0, f"{name}: {error.strerror}.")
     is_kept = not typed and path.is_relative_to(settings.VAR_DIR)
     return f"{fault} COVERDICT_VAR names the folder {settings.VAR_DIR}." if is_kept else fault
 
 
 def _comes_to(path: Path, typed: Path) -> bool:
-    """Whether it is the typed file, or what becomes it: that has a name made of its own in the same folder."""
+    """True for the typed file, and for its temporary file in the same folder."""
     beside = path.is_relative_to(typed.parent) and str(path.relative_to(typed.parent))
     return path == typed or bool(beside and beside.startswith(f".{typed.name}."))
 
@@ -123,8 +124,8 @@ NO_SPACE = "No space is left on the disk."
 
 
 def own_user() -> str:
-    """The name of the system's user that this process runs as; its number where it has no name."""
-    import pwd  # noqa: PLC0415 - `coverdict gate` runs where there is none
+    """The name of the process's user; the number if there is no name."""
+    import pwd  # noqa: PLC0415 - `coverdict gate` also runs on systems without it
 
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
@@ -133,4 +134,4 @@ def own_user() -> str:
 
 
 MISSING_IN_TABLES = ("42P01", "42703")
-"""PostgreSQL's codes for a table and a column that are not there."""
+"""PostgreSQL's codes for a missing table and column."""

@@ -1,4 +1,4 @@
-"""A worker pulls what waits; each kind in a thread of its own, so that a run keeps no file waiting."""
+"""The work of a worker: each kind of job has its own thread, so that a run does not delay files."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ LOOK_SECONDS = 0.5
 logger = logging.getLogger(__name__)
 
 stopping = threading.Event()
-"""Set where this process is told to end: it takes nothing more."""
+"""Set when the process is asked to end; it takes no more jobs."""
 _at_work: Mapping[Job.Kind, threading.Lock] = {kind: threading.Lock() for kind in Job.Kind}
 
 
 def pull(kind: Job.Kind) -> None:
-    """Do what waits of a kind until nothing does; nothing where this process is at it already."""
+    """Work on jobs of a kind until none is waiting; does nothing if this process works on the kind already."""
     with at_work_on(kind) as is_first:
         if is_first:
             _WORK[kind]()
@@ -41,7 +41,7 @@ def pull(kind: Job.Kind) -> None:
 
 @contextmanager
 def at_work_on(kind: Job.Kind) -> Iterator[bool]:
-    """Whether this process was not at work on the kind yet; it is for the length of the block."""
+    """Reserve the kind for the block; yields False if this process works on it already."""
     is_first = _at_work[kind].acquire(blocking=False)
     try:
         yield is_first
@@ -51,7 +51,7 @@ def at_work_on(kind: Job.Kind) -> Iterator[bool]:
 
 
 def look() -> None:
-    """Begin what waits of kinds that this process is not at work on, each in a thread of its own."""
+    """Start a thread for each kind with waiting jobs on which this process does not work."""
     for kind in Job.Kind:
         if not _at_work[kind].locked() and not stopping.is_set() and _is_something_due(kind):
             threading.Thread(target=_pull_in_thread, args=(kind,), name=f"jobs-{kind}").start()
@@ -69,15 +69,16 @@ def _pull_in_thread(kind: Job.Kind) -> None:
     try:
         pull(kind)
     except Exception:
-        # The boundary of a worker's thread: what it had is tried again once its lease has expired.
+        # A failing thread must not end the worker; its jobs are retried after their leases end.
         logger.exception("The work on %s broke off", kind.label)
     finally:
         connection.close()
 
 
 def _judge_runs() -> None:
-    """One run after the other has its turn. One whose judge cannot be asked rests, longer each time, and is then tried
-    with one document set; the others go on meanwhile.
+    """Let runs take turns.
+
+    A run whose judge is unavailable pauses, longer each time, and is retried with one document set.
     """
     pauses: dict[int, float] = {}
     rests_until: dict[int, float] = {}

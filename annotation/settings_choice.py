@@ -1,4 +1,4 @@
-"""Which settings a process runs with, before any of Django is loaded."""
+"""Choose the settings of a process before Django is imported."""
 
 import os
 from collections.abc import Mapping
@@ -7,17 +7,19 @@ SETTINGS = "annotation.config.settings."
 LOCAL = SETTINGS + "local"
 PRODUCTION = SETTINGS + "production"
 ONLY_ON_ONE_MACHINE = "demo"
-"""The command that never runs in production, whatever the environment says: anybody may sign in there as anybody."""
+"""The command that never uses production settings, because anybody can sign in as anybody there."""
 
 
 def name_settings(command: str = "", *, otherwise: str = LOCAL) -> None:
-    """Name the settings in the environment, unless it names them: production's where it says that others are served."""
+    """Set the settings module unless the environment names one: production if the environment indicates other
+    users.
+    """
     chosen = PRODUCTION if command != ONLY_ON_ONE_MACHINE and signs_of_production(os.environ) else otherwise
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", chosen)
 
 
 def signs_of_production(environment: Mapping[str, str]) -> list[str]:
-    """The variables by which the environment says that Coverdict serves others than this machine's user."""
+    """The variables that indicate that Coverdict serves other people than this machine's user."""
     signs = [name for name in ("ALLOWED_HOSTS", "CELERY_BROKER_URL") if environment.get(name)]
     if environment.get("DATABASE_URL", "").startswith(("postgres", "pgsql", "psql")):
         signs.append("DATABASE_URL")

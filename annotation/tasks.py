@@ -1,4 +1,4 @@
-"""The door for the queue: what workers are asked to do, and how they report."""
+"""Celery tasks and the worker's signals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from annotation import perform_job
-from annotation.accounts.mail_reset import MAIL_RESET, mail_reset_links
+from annotation.accounts.own_account import MAIL_RESET, mail_reset_links
 from annotation.accounts.verified_email import MAIL_VERIFICATION, mail_verification
 from annotation.core import jobs
 from annotation.core.refusals import Refusal
@@ -26,7 +26,7 @@ from annotation.workers import HOUR_SECONDS, Heartbeat, new_worker_name
 
 NICENESS = 5
 TRIED_AGAIN: dict[str, Any] = {"autoretry_for": (OSError,), "retry_backoff": 30, "max_retries": 4}
-"""Mail that nothing but its message asks for: a mail server may be away for some minutes."""
+"""Mail that only its message asks for is retried, because a mail server may be down for minutes."""
 
 logger = logging.getLogger(__name__)
 
@@ -35,31 +35,31 @@ _heartbeats: list[Heartbeat] = []
 
 @shared_task(name=jobs.WORK)
 def work(kind: str) -> None:
-    """Do what waits of a kind, if this worker is not at it already."""
+    """Work on waiting jobs of a kind, unless this worker does already."""
     perform_job.pull(Job.Kind(kind))
 
 
 @shared_task(name=APPLY_RETENTION)
 def apply_retention() -> None:
-    """Remove what has been kept for as long as it was to be, and deleted projects after 30 days."""
+    """Apply retention, and remove projects that were deleted 30 days ago."""
     remove_what_is_due()
 
 
 def look() -> None:
-    """Look for work that no message told of."""
+    """Look for work without a message."""
     perform_job.look()
     ask_again_to_mail()
 
 
 def ask_for_retention() -> None:
-    """Have one worker apply retention, whichever of them asks first in this hour."""
+    """Have one worker per hour apply retention."""
     if count("retention", seconds=HOUR_SECONDS) == 1:
         jobs.hint(APPLY_RETENTION, waits="what is due to be removed")
 
 
 @shared_task(name=ADD_SAMPLE)
 def add_sample(by_id: int) -> None:
-    """Make the sample project that somebody asked for; nothing where it has been made meanwhile."""
+    """Create the requested sample project; does nothing if it exists."""
     person = User.objects.filter(pk=by_id).first()
     try:
         add_sample_project(by=person)
@@ -69,27 +69,27 @@ def add_sample(by_id: int) -> None:
 
 @shared_task(name=MAIL_RESET, **TRIED_AGAIN)
 def mail_reset(email: str, address: str) -> None:
-    """Mail a link for a new password to the accounts of an address; nothing where there are none."""
+    """Mail reset links to the accounts with an address."""
     mail_reset_links(email=email, address=address)
 
 
 @shared_task(name=MAIL_VERIFICATION, **TRIED_AGAIN)
 def mail_a_verification(person_id: int, email: str, address: str) -> None:
-    """Mail the link by which somebody shows that an e-mail address is theirs."""
+    """Mail the link for verifying an e-mail address."""
     mail_verification(person_id=person_id, email=email, address=address)
 
 
 @shared_task(name=MAIL_INVITATION)
 def mail_an_invitation(invitation_id: str, address: str) -> None:
-    """Mail the link of an invitation; nothing where it was mailed, used or taken back meanwhile."""
+    """Mail an invitation's link, unless it was mailed, used or revoked."""
     mail_invitation(invitation_id=invitation_id, address=address)
 
 
 @celeryd_init.connect
 def let_people_go_first(**_: Any) -> None:
-    """On a machine that also serves people, a worker takes what they leave of the processors.
+    """Lower the worker's priority on a machine that also serves people.
 
-    Not on SQLite, where anyone who writes keeps all others waiting, and must not be slow at it.
+    Not on SQLite, where a slow writer delays all others.
     """
     if connection.vendor != "sqlite":
         os.nice(NICENESS)

@@ -1,4 +1,4 @@
-"""Workers: how one is started, and how the others know that it is alive."""
+"""Start workers, and track which of them are alive."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ logger = logging.getLogger(__name__)
 
 
 def worker_command() -> list[str]:
-    """The command that starts a worker: a process in which runs, exports and statistics do not wait for each other."""
+    """The command that starts a worker, in which runs, exports and statistics do not wait for each other."""
     celery = [sys.executable, "-m", "celery", "--quiet", "-A", "annotation.config.celery"]
     return [*celery, "worker", "--loglevel=WARNING", "--without-gossip", "--without-mingle"]
 
 
 def worker_environment() -> dict[str, str]:
-    """What a worker that belongs to this process needs in its environment besides what is there.
+    """Additional environment variables for a worker of this process.
 
-    It says what goes wrong and nothing else, since it shares the terminal.
+    It logs only problems, because it shares the terminal.
     """
     temporary = settings.VAR_DIR / "tmp"
     temporary.mkdir(parents=True, exist_ok=True)
-    # The folder of the packages: a worker may be started anywhere.
+    # The folder of the packages, because a worker may be started anywhere.
     paths = [str(Path(annotation.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     return {
         "DJANGO_SETTINGS_MODULE": settings.SETTINGS_MODULE,
@@ -54,15 +54,15 @@ def worker_environment() -> dict[str, str]:
 
 
 def new_worker_name() -> str:
-    """A name for this process that no other worker has."""
+    """A unique name for this process."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
 class Heartbeat:
-    """Reports a worker as alive every few seconds from a thread of its own, until it is stopped.
+    """Reports a worker as alive every few seconds from its own thread, until it is stopped.
 
-    At each beat the worker also reaps, lapses the leases of assessors, and looks for work that no message told it of;
-    and once in each hour of the clock it does what is due then. No installation needs a scheduler beside its workers.
+    Each beat also reaps jobs, returns expired sets to the queue and looks for work without messages; once an hour
+    it runs periodic tasks. An installation needs no scheduler.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Heartbeat:
         self._thread.start()
 
     def stop(self) -> None:
-        """Report the worker as gone, however long a beat that is under way still takes."""
+        """Report the worker as gone, without waiting for a running beat."""
         self._ended.set()
         with self._reporting:
             Worker.objects.filter(name=self._name).delete()
@@ -96,7 +96,7 @@ class Heartbeat:
     def _beat(self) -> None:
         try:
             with self._reporting:
-                # The row that `stop` has deleted must not come back.
+                # The row deleted by `stop` must not come back.
                 if self._ended.is_set():
                     return
                 report_alive(self._name)
@@ -107,18 +107,18 @@ class Heartbeat:
                 self._hour = hour
                 self._hourly()
         except Error as error:
-            # It is tried again in seconds: one line will do.
+            # One line is enough, because it is retried in seconds.
             logger.warning("The heartbeat did not reach the database: %s", str(error).strip())
         except Exception:
-            # The boundary of a thread without which nobody would reap: the next beat tries again.
+            # This thread must survive, because it reaps jobs; the next beat tries again.
             logger.exception("A heartbeat broke off")
         finally:
-            # Nothing is kept between beats: a pool that forks its processes must not hand a connection down.
+            # Closed after each beat, so that a pool of forks does not inherit a connection.
             connection.close()
 
 
 def report_alive(name: str) -> None:
-    """Write down that the worker is alive now, and forget workers long gone."""
+    """Record that the worker is alive, and delete rows of workers long gone."""
     now = shared_now()
     Worker.objects.bulk_create(
         [Worker(name=name, version=annotation.__version__, started_at=now, seen_at=now)],

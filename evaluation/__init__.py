@@ -1,7 +1,7 @@
 """Scoring of summaries: pure values in, pure values out.
 
-This module exports the names that a notebook starts with; the others are in the packages `gate`, `running`, `blend`
-(the score), `judging`, `statistics`, `metrics` and `text`, and in the modules `client` and `errors`.
+This module exports the names for a notebook; the others are in the packages `gate`, `running`, `blend` (the score),
+`judging`, `statistics`, `metrics` and `text`, and in the modules `client` and `errors`.
 """
 
 from evaluation._labels import Label

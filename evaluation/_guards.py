@@ -1,4 +1,4 @@
-"""Checks of the numbers that callers hand in."""
+"""Check numbers from callers."""
 
 import math
 from collections.abc import Sequence
@@ -9,41 +9,41 @@ from evaluation.errors import EvaluationError, InvalidPercent, InvalidWeight, Le
 
 
 def checked_share(name: str, value: float) -> float:
-    """The value itself. Raises InvalidPercent unless it lies in [0, 1]."""
+    """Return the value. Raises InvalidPercent unless it is in [0, 1]."""
     if not (_is_number(value) and 0 <= value <= 1):
         raise InvalidPercent(f"{name} must lie in 0 to 1, got {value!r}.")
     return value
 
 
 def checked_scale(name: str, value: float) -> float:
-    """The value itself. Raises InvalidWeight unless it is a finite number above 0."""
+    """Return the value. Raises InvalidWeight unless it is a finite number above 0."""
     if not (_is_number(value) and 0 < value < math.inf):
         raise InvalidWeight(f"{name} must be a finite number above 0, got {value!r}.")
     return value
 
 
 def check_confidence(confidence: float) -> None:
-    """Raises InvalidPercent unless the confidence lies between 0 and 1."""
+    """Raise InvalidPercent unless the confidence is between 0 and 1."""
     if not 0 < confidence < 1:
         raise InvalidPercent(f"The confidence must lie between 0 and 1, got {confidence!r}.")
 
 
 def checked_percent(value: float) -> float:
-    """The value itself. Raises InvalidPercent unless it lies in [0, 100]."""
+    """Return the value. Raises InvalidPercent unless it is in [0, 100]."""
     if not 0 <= value <= 100:
         raise InvalidPercent(f"A percent must lie in 0 to 100, got {value!r}.")
     return value
 
 
 def checked_weight(name: str, value: float) -> float:
-    """The value itself. Raises InvalidWeight unless it is finite and at least 0."""
+    """Return the value. Raises InvalidWeight unless it is finite and at least 0."""
     if not (math.isfinite(value) and value >= 0):
         raise InvalidWeight(f"{name} must be a finite number of at least 0, got {value!r}.")
     return value
 
 
 def check_same_length(first: str, one: Sequence[Any], second: str, other: Sequence[Any]) -> None:
-    """Raises LengthMismatch unless both sequences are as long as each other."""
+    """Raise LengthMismatch unless both sequences have the same length."""
     if len(one) != len(other):
         raise LengthMismatch(
             f"{first} and {second} belong together item by item, but there are {len(one)} and {len(other)}."
@@ -51,7 +51,7 @@ def check_same_length(first: str, one: Sequence[Any], second: str, other: Sequen
 
 
 def check_choice(name: str, value: str, choices: Sequence[str]) -> None:
-    """Raises EvaluationError unless the value is one of the choices."""
+    """Raise EvaluationError unless the value is one of the choices."""
     if value not in choices:
         raise EvaluationError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
 

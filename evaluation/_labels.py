@@ -1,4 +1,4 @@
-"""The answers that a check can have, and counting them."""
+"""The possible answers to a check, and counts of them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,31 +12,41 @@ Label = Literal["yes", "no", "unsure"]
 LABELS: tuple[Label, ...] = get_args(Label)
 _ANSWERS = (None, *LABELS)
 LABELS_IN_WORDS = f"{', '.join(LABELS[:-1])} or {LABELS[-1]}"
+LABEL_SYNONYMS: Mapping[Label, tuple[str, ...]] = {
+    "yes": ("true", "1", "supported"),
+    "no": ("false", "0", "unsupported", "not supported", "contradicted"),
+    "unsure": ("partial", "partially", "partly", "uncertain"),
+}
+"""Other words that replies and files use for a label."""
+
 LABEL_VALUES: Mapping[str, float] = {"yes": 1.0, "unsure": 0.5, "no": 0.0}
-"""Where a label stands between no and yes, for how far answers lie apart. In scores all but yes count as not yes."""
-_told_values = [f"{label} {f'{value:g}'.lstrip('0') or '0'}" for label, value in LABEL_VALUES.items()]
-LABEL_VALUES_IN_WORDS = ", ".join(_told_values).replace(" ", " is ", 1)
+"""The position of a label between no and yes, for distances between answers.
+
+In scores, all labels except yes are not yes.
+"""
+_value_texts = [f"{label} {f'{value:g}'.lstrip('0') or '0'}" for label, value in LABEL_VALUES.items()]
+LABEL_VALUES_IN_WORDS = ", ".join(_value_texts).replace(" ", " is ", 1)
 
 
 LEAST_SCORED = 0.5
-"""The share of claims or questions that has to be scored, unless somebody chooses another."""
+"""The default share of claims or questions that must be scored."""
 MOSTLY_UNSCORED = "mostly_unscored"
 MOST_UNSCORED = 0.1
 """A summary with a larger share of claims without a usable answer is flagged."""
 
 FEWEST_CLAIMS = 3
 FEW_CLAIMS = "few_claims"
-"""Flags a reference of fewer claims: each weighs much, and its text may not have been read well."""
+"""Flags a reference with fewer claims: each weighs much, and its text may not have been read well."""
 
 
 def lacks_scored(scored: int, count: int, least: float) -> bool:
-    """Whether less than the least share of so many is scored, so that a score of the rest could flatter."""
+    """True if less than the least share is scored, so that a score of the rest could be too favourable."""
     return count > 0 and scored / count < least
 
 
 @dataclass(frozen=True, slots=True)
 class LabelCounts:
-    """How many checks were answered yes, were answered at all, and were not."""
+    """The numbers of checks answered yes, answered at all, and unscored."""
 
     yes: int
     scored: int
@@ -44,7 +54,7 @@ class LabelCounts:
 
     @property
     def share_of_yes(self) -> float | None:
-        """Yes over scored, in [0, 1]; all other labels count as not yes. None where nothing is scored."""
+        """Yes over scored, in [0, 1]; all other labels count as not yes. None if nothing is scored."""
         return self.yes / self.scored if self.scored else None
 
     def lacks_scored(self, least: float) -> bool:
@@ -53,7 +63,7 @@ class LabelCounts:
 
 
 def checked_labels(labels: Iterable[Label | None]) -> list[Label | None]:
-    """The labels as a list. Raises InvalidLabel, naming the position, where one is not a label."""
+    """The labels as a list. Raises InvalidLabel with the position of an invalid one."""
     checked = list(labels)
     if all(map(_ANSWERS.__contains__, checked)):
         return checked
@@ -66,7 +76,7 @@ def checked_labels(labels: Iterable[Label | None]) -> list[Label | None]:
 
 
 def count_labels(labels: Iterable[Label | None]) -> LabelCounts:
-    """Counts of the labels. Raises InvalidLabel where one is not a label."""
+    """The counts of the labels. Raises InvalidLabel."""
     checked = checked_labels(labels)
     unscored = checked.count(None)
     return LabelCounts(yes=checked.count("yes"), scored=len(checked) - unscored, unscored=unscored)

@@ -6,45 +6,45 @@ from collections.abc import Iterable, Sequence
 from evaluation._guards import check_same_length, checked_weight
 
 ROUNDING = 1e-9
-"""Means that are equal on paper may differ by so much."""
+"""Equal means may differ by this much through rounding."""
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """Arithmetic mean of the values that exist; None where none does."""
+    """Arithmetic mean of the values that are not None; None without any."""
     present = [value for value in values if value is not None]
     return math.fsum(present) / len(present) if present else None
 
 
 def weighted_mean(values: Sequence[float | None], weights: Sequence[float]) -> float | None:
-    """Weighted mean of the values that exist; None where none does or their weights add up to 0.
+    """Weighted mean of the values that are not None; None without any or if their weights add up to 0.
 
-    Never outside the range of the values. Raises LengthMismatch, InvalidWeight.
+    Always within the range of the values. Raises LengthMismatch, InvalidWeight.
     """
     check_same_length("values", values, "weights", weights)
     is_equal = len(set(weights)) == 1
     for weight in weights[:1] if is_equal else weights:
         checked_weight("A weight", weight)
     if is_equal and weights[0] > 0:
-        # What comes out below where each weight is the largest; most units weigh the same.
+        # The same result as below if each weight is the largest; most units weigh the same.
         return _clamped(mean(values), values)
     present = [(value, weight) for value, weight in zip(values, weights, strict=True) if value is not None]
     largest = max((weight for _, weight in present), default=0.0)
     if largest == 0:
         return None
-    # Dividing by the largest weight first keeps huge weights from overflowing.
+    # Dividing by the largest weight first prevents an overflow of huge weights.
     total = math.fsum(weight / largest for _, weight in present)
     result = math.fsum(value * (weight / largest) for value, weight in present) / total
     return _clamped(result, [value for value, _ in present])
 
 
 def _clamped(result: float | None, values: Sequence[float | None]) -> float | None:
-    """The result within the range of the values that exist; None where there is none."""
+    """The result limited to the range of the values that are not None; None without any."""
     present = [value for value in values if value is not None]
     return None if result is None else min(max(result, min(present)), max(present))
 
 
 def is_below(value: float, bar: float) -> bool:
-    """Whether a value misses a bar by more than rounding.
+    """True if a value is below a bar by more than rounding.
 
     Example: `is_below((0.3 + 0.6) / 2, 0.45)` is False, although the mean is .44999999999999996.
     """

@@ -1,17 +1,15 @@
-"""The signature of a score: which rules and options made it."""
+"""The signature of a score: its rules and options."""
 
 VERSION = 3
-"""Version of the scoring rules; raised whenever the same rows could give another number."""
+"""Version of the scoring rules; increased whenever the same rows could give another number."""
 
 
 def signature(**options: str | float | bool | None) -> str:
-    """A short, stable text that tells how a score was made, for tables and papers.
+    """A short, stable text that describes how a score was made, for tables and papers.
 
-    Options stand in alphabetical order, so that equal options give equal texts; numbers keep six significant
-    digits.
-    Source: the habit of sacreBLEU.
-    Example: `signature(blend="human_first", threshold=0.5)` is
-    "coverdict|v:3|blend:human_first|threshold:0.5".
+    Options are in alphabetical order, so that equal options give equal texts; numbers have six significant digits.
+    Source: the convention of sacreBLEU.
+    Example: `signature(blend="human_first", threshold=0.5)` is "coverdict|v:3|blend:human_first|threshold:0.5".
     """
     parts = [f"{name}:{_text(value)}" for name, value in sorted(options.items())]
     return "|".join(["coverdict", f"v:{VERSION}", *parts])
@@ -24,5 +22,5 @@ def _text(value: str | float | bool | None) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.6g}"
-    # The bar separates options and must not occur inside one.
+    # The bar separates options and must not occur within one.
     return " ".join(str(value).split()).replace("|", "%7C")

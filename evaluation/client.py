@@ -33,7 +33,7 @@ __all__ = ["ApiError", "Coverdict", "ExportEnded", "Project", "PushResult", "Run
 
 Frames = Literal["auto", "pandas", "arrow", "rows"]
 Progress = Callable[[str, int, int], None]
-"""Told what is done, how much of it, and how much there is."""
+"""Called with what is done, the number done, and the total."""
 
 ROWS_AT_ONCE = 200
 BYTES_AT_ONCE = 2_000_000
@@ -42,15 +42,15 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 FIRST_PATIENCE = 20.0
 LOOK_EVERY = 1.0
 BAR = 30
-PROBLEMS_TOLD = 3
+PROBLEMS_SHOWN = 3
 PASSING = frozenset({429, 502, 503, 504})
-"""Statuses after which the same request may be answered."""
+"""Statuses after which the same request may succeed."""
 
 
 class ApiError(EvaluationError):
     """The server refused a request, or none answered.
 
-    `status` is None where there was no answer; `reason` is the server's stable code, `details` what else it told.
+    `status` is None without an answer; `reason` is the server's stable code, `details` its further data.
     """
 
     code: ClassVar[str] = "api_error"
@@ -61,18 +61,18 @@ class ApiError(EvaluationError):
 
 
 class RunEnded(EvaluationError):
-    """A run stopped, failed or was cancelled before its end. `run` has what it came to."""
+    """A run stopped, failed or was cancelled. `run` has its last state."""
 
     code: ClassVar[str] = "run_ended"
 
     def __init__(self, run: Run) -> None:
-        told = run.facts.get("stop_reason") or "See its page."
-        super().__init__(f"The run ended as {run.state}. {told}")
+        reason = run.facts.get("stop_reason") or "See its page."
+        super().__init__(f"The run ended as {run.state}. {reason}")
         self.run = run
 
 
 class ExportEnded(EvaluationError):
-    """An export was cancelled or failed. `facts` are what the server told of it."""
+    """An export was cancelled or failed. `facts` is the server's description of it."""
 
     code: ClassVar[str] = "export_ended"
 
@@ -83,9 +83,9 @@ class ExportEnded(EvaluationError):
 
 @dataclass(frozen=True, slots=True)
 class PushResult:
-    """How many rows a push created, changed and left unchanged, and those that it refused.
+    """The numbers of rows that a push created, changed and left unchanged, and the refused rows.
 
-    Each of `refused` holds the `row` as it was sent and its `problems`, with `column` and `reason`.
+    Each of `refused` has the sent `row` and its `problems`, with `column` and `reason`.
     """
 
     created: int = 0
@@ -95,11 +95,12 @@ class PushResult:
 
 
 class Coverdict:
-    """A server by its address, for the owner of the token.
+    """A server at an address, for the owner of the token.
 
-    `timeout` are the seconds for one answer, `patience` those for which a request is repeated that gets none, or whose
-    statistics are still being computed: at most 20 until the server has answered once. `frames` says what tables come
-    as. `progress` is True for a line on the error stream where that is a terminal, False for none, or a function.
+    `timeout` is the time limit in seconds for one answer; `patience` the time for which unanswered requests, and
+    those for statistics in progress, are repeated: at most 20 until the server has answered once. `frames` selects
+    the type of tables. `progress` is True for a line on the error stream of a terminal, False for none, or a
+    function.
     """
 
     def __init__(
@@ -140,15 +141,15 @@ class Coverdict:
         self._http.close()
 
     def projects(self) -> Any:
-        """A table of the projects that the token opens."""
+        """A table of the projects that the token can open."""
         return self.table(self.pages("projects/"))
 
     def project(self, slug: str) -> Project:
-        """The project of that address. Nothing is asked yet."""
+        """The project with that slug. No request is sent."""
         return Project(self, slug)
 
     def create_project(self, name: str, **choices: Any) -> Project:
-        """Make a project; `choices` are `slug`, `description` and `compares`. Raises ApiError."""
+        """Create a project; `choices` are `slug`, `description` and `compares`. Raises ApiError."""
         return self.project(str(self.ask("POST", "projects/", {"name": name, **choices})["slug"]))
 
     def ask(
@@ -159,19 +160,18 @@ class Coverdict:
         *,
         params: Mapping[str, Any] | None = None,
     ) -> Any:
-        """What the server answers, below `/api/v1/`; None where that is nothing. Raises ApiError.
+        """Send a request below `/api/v1/` and return the answer; None for an empty one. Raises ApiError.
 
-        An answer that does not come is waited for and asked for again, where that changes nothing
-        twice.
+        An unanswered request is repeated if that changes nothing twice.
         """
         is_repeatable = method == "GET" or path.endswith("/push/")
-        # A wrong address is told soon.
+        # A wrong address is reported soon.
         patience = _Patience(self.patience if self._has_answered else min(self.patience, FIRST_PATIENCE))
         while True:
             try:
                 answer = self._http.request(method, path, json=body, params=params)
             except httpx2.TransportError as broken:
-                # A connection that was not made carried nothing.
+                # A connection that failed carried no request.
                 if not is_repeatable and not isinstance(broken, httpx2.ConnectError):
                     raise self._no_answer(broken, "It may have been carried out.") from broken
                 patience.wait(self._no_answer(broken))
@@ -182,9 +182,9 @@ class Coverdict:
             patience.wait_after(answer)
 
     def download(self, path: str, to: Path) -> None:
-        """Write a file of the server, below `/api/v1/`, to `to`, which is there once it is whole.
+        """Download a file below `/api/v1/` to `to`, which appears when it is complete.
 
-        A download that breaks off goes on where it stopped, unless the file is another by then. Raises ApiError and
+        An interrupted download continues where it stopped, unless the file has changed. Raises ApiError and
         OSError.
         """
         part = to.with_name(f".{to.name}.part")
@@ -193,16 +193,16 @@ class Coverdict:
                 tag = self._download(path, out, to.name)
                 out.seek(0)
                 if hashlib.file_digest(out, "sha256").hexdigest() != tag.strip('"'):
-                    told = f"{to.name} came otherwise than the server has it. Download it again."
-                    raise ApiError(told, status=None, reason="damaged", details={})
+                    message = f"{to.name} came otherwise than the server has it. Download it again."
+                    raise ApiError(message, status=None, reason="damaged", details={})
             part.replace(to)
         finally:
             part.unlink(missing_ok=True)
 
     def _download(self, path: str, out: IO[bytes], name: str) -> str:
-        """Write what the server has; its entity tag."""
+        """Write the server's bytes, and return the entity tag."""
         patience, furthest, tag, size = _Patience(self.patience), 0, "", -1
-        # Unpacked on the way, parts would not fit together.
+        # Decompressed parts would not fit together.
         headers = {"Accept-Encoding": "identity"}
         while out.tell() != size:
             if done := out.tell():
@@ -223,7 +223,7 @@ class Coverdict:
                     for block in answer.iter_raw():
                         out.write(block)
                         if out.tell() > furthest:
-                            # It gets on, however long that takes.
+                            # It makes progress, so it may take longer.
                             furthest, patience = out.tell(), _Patience(self.patience)
                         self.tell(name, out.tell(), size)
             except httpx2.TransportError as broken:
@@ -231,8 +231,8 @@ class Coverdict:
         return tag
 
     def _no_answer(self, broken: Exception, more: str = "") -> ApiError:
-        told = f"{self._http.base_url} did not answer: {broken} {more}".rstrip()
-        return ApiError(told, status=None, reason="no_answer", details={})
+        message = f"{self._http.base_url} did not answer: {broken} {more}".rstrip()
+        return ApiError(message, status=None, reason="no_answer", details={})
 
     def pages(self, path: str, **params: Any) -> Iterator[dict[str, Any]]:
         """The rows of a list, page by page."""
@@ -245,7 +245,7 @@ class Coverdict:
             params["after"] = httpx2.URL(page["next"]).params["after"]
 
     def table(self, rows: Iterable[Mapping[str, Any]]) -> Any:
-        """Rows as the table that `frames` says."""
+        """Rows as the table type of `frames`."""
         found = [dict(row) for row in rows]
         for name, module in (("pandas", "pandas"), ("arrow", "pyarrow")):
             if self.frames not in ("auto", name):
@@ -260,7 +260,7 @@ class Coverdict:
         return found
 
     def tell(self, what: str, done: int, total: int) -> None:
-        """Say how far something is."""
+        """Report progress."""
         if callable(self._progress):
             self._progress(what, done, total)
         elif self._progress and sys.stderr.isatty():
@@ -278,12 +278,12 @@ class Project:
     slug: str
 
     def push(self, rows: Any, *, skip_invalid: bool = False) -> PushResult:
-        """Bring summaries in: a frame of pandas or polars, an Arrow table, or dicts, one row for each.
+        """Import summaries: a frame of pandas or polars, an Arrow table, or dicts, one row for each.
 
-        Rows have the columns of files that are imported: `document_id, document, system, summary`, and `reference`,
-        `target_words` and others; empty cells are left out. A row that is there already changes nothing. What a batch
-        brought in before another is refused stays. Raises ApiError for bad rows unless `skip_invalid`; its details name
-        them within their batch.
+        Rows have the columns of imported files: `document_id, document, system, summary`, and `reference`,
+        `target_words` and others; empty cells are left out. An existing row changes nothing. Batches before a
+        refused one stay imported. Raises ApiError for bad rows unless `skip_invalid`; its details name them within
+        their batch.
         """
         given = [_plain(row) for row in _rows(rows)]
         counts = dict.fromkeys(("created", "changed", "unchanged"), 0)
@@ -293,11 +293,11 @@ class Project:
             body = {"rows": batch, "skip_invalid": skip_invalid}
             with _named_rows(done):
                 answer = self._ask("POST", "push/", body)
-            for row, told in zip(batch, answer["rows"], strict=True):
-                if told["state"] == "refused":
-                    refused.append({"row": row, "problems": told["problems"]})
+            for row, outcome in zip(batch, answer["rows"], strict=True):
+                if outcome["state"] == "refused":
+                    refused.append({"row": row, "problems": outcome["problems"]})
                 else:
-                    counts[told["state"]] += 1
+                    counts[outcome["state"]] += 1
             done += len(batch)
             self.server.tell("push", done, len(given))
         return PushResult(**counts, refused=tuple(refused))
@@ -310,20 +310,20 @@ class Project:
         max_cost: float | None = None,
         **choices: Any,
     ) -> Run:
-        """Have a judge answer what is open; `wait` on the result. Raises ApiError."""
+        """Start a run of a judge on unanswered items; call `wait` on the result. Raises ApiError."""
         body = {"judge": judge, "metrics": list(metrics), "max_cost": max_cost}
         return Run(self, self._ask("POST", "runs/", body | choices))
 
     def scores(self, *, system: str | None = None, target_words: int | None = None) -> Any:
-        """A table of the scores of each summary, in [0, 1]; empty where nothing can be said."""
+        """A table of the scores of each summary, in [0, 1]; empty cells are missing scores."""
         return self._table("scores/", system=system, target_words=target_words)
 
     def claims(self, *, system: str | None = None) -> Any:
-        """A table of the claims that are checked; of one system's summaries where it is named."""
+        """A table of the checked claims, optionally of one system's summaries."""
         return self._table("claims/", system=system)
 
     def checks(self, **filters: Any) -> Any:
-        """A table of the checks: a claim, the summary that it is compared with, and what was said of it."""
+        """A table of the checks: a claim, the compared summary, and the answers."""
         return self._table("checks/", **filters)
 
     def summaries(self, *, system: str | None = None, role: str | None = None) -> Any:
@@ -333,8 +333,8 @@ class Project:
     def leaderboard(self, score: str = "coverage", *, target_words: int | None = None) -> Any:
         """A table with a row for each system and target length: mean, low and high of the score, n and rank.
 
-        Waits while a worker computes the intervals, which cover documents; `captions` of the API says what else. Where
-        there is no mean or no interval, the cells are empty (NaN in a frame of pandas) and `why` says the reason.
+        Waits for a worker to compute the intervals, which cover documents; see `captions` of the API. Without a
+        mean or interval, the cells are empty (NaN in pandas) and `why` has the reason.
         """
         params = {"score": score} | ({} if target_words is None else {"target_words": target_words})
         board = self._ask("GET", "leaderboard/", params=params)
@@ -351,9 +351,9 @@ class Project:
         )
 
     def answers(self, rows: Any, *, skip_invalid: bool = False) -> list[dict[str, Any]]:
-        """Answer checks as a reviewer: a frame or dicts with `check` and `label`, and `reason` where there is one.
+        """Answer checks as a reviewer: a frame or dicts with `check` and `label`, and optionally `reason`.
 
-        The outcome of each, in order: its `verdict`, or with `skip_invalid` its `error`. Raises ApiError.
+        Returns the outcome of each in order: its `verdict`, or with `skip_invalid` its `error`. Raises ApiError.
         """
         given, outcomes = [_plain(row) for row in _rows(rows)], list[dict[str, Any]]()
         for batch in _batches(given):
@@ -371,10 +371,10 @@ class Project:
         format: str = "csv",  # noqa: A002 - the word of the API
         timeout: float | None = None,
     ) -> Path:
-        """Have a level of the project's data written (`scores`, …, `bundle`), and download it to `to`.
+        """Export a level of the project's data (`scores`, …, `bundle`), download it to `to`, and return the path.
 
-        `format` is csv, jsonl or parquet. Gives the path. Raises
-        ExportEnded where the export was cancelled or failed, TimeoutError after `timeout` seconds; as `download`.
+        `format` is csv, jsonl or parquet. Raises ExportEnded if the export was cancelled or failed, TimeoutError
+        after `timeout` seconds; otherwise as `download`.
         """
         body = {"level": level, "format": format}
         until = None if timeout is None else time.monotonic() + timeout
@@ -398,7 +398,7 @@ class Project:
 
 @dataclass(slots=True)
 class Run:
-    """A run of a judge over a project: `facts` as the server told them last."""
+    """A run of a judge over a project; `facts` is the server's last description of it."""
 
     project: Project
     facts: Mapping[str, Any] = field(repr=False)
@@ -410,17 +410,20 @@ class Run:
 
     @property
     def state(self) -> str:
-        """active, finished, stopped, failed or cancelled."""
+        """One of active, finished, stopped, failed or cancelled."""
         return str(self.facts["state"])
 
     def refresh(self) -> Run:
-        """Ask how far it is."""
+        """Load the current state."""
         server, slug = self.project.server, self.project.slug
         self.facts = server.ask("GET", f"projects/{slug}/runs/{self.id}/")
         return self
 
     def wait(self, *, timeout: float | None = None) -> Run:
-        """Wait until it is finished. Raises RunEnded where it ended otherwise, TimeoutError after `timeout` seconds."""
+        """Wait until it is finished.
+
+        Raises RunEnded if it ended otherwise, TimeoutError after `timeout` seconds.
+        """
         until = None if timeout is None else time.monotonic() + timeout
         while True:
             progress = self.facts["progress"]
@@ -436,13 +439,13 @@ class Run:
 
 
 class _Patience:
-    """For how long a request is repeated, and the pauses between."""
+    """The time limit for repeating a request, and the pauses between attempts."""
 
     def __init__(self, seconds: float) -> None:
         self._until, self._pause = time.monotonic() + seconds, FIRST_PAUSE
 
     def wait(self, error: ApiError, *, seconds: float = 0.0) -> None:
-        """Wait before the next attempt, for so long where that is given. Raises the error where that is too long."""
+        """Wait before the next attempt, for `seconds` if given. Raises the error if the limit is exceeded."""
         wait = seconds or self._pause
         if time.monotonic() + wait > self._until:
             raise error
@@ -450,7 +453,7 @@ class _Patience:
         self._pause = min(2 * self._pause, LONGEST_PAUSE)
 
     def wait_after(self, answer: httpx2.Response) -> None:
-        """Wait after an answer that may be another soon. Raises what the server refused otherwise."""
+        """Wait after an answer that may change soon. Raises the server's refusal otherwise."""
         error = _refusal(answer)
         if answer.status_code not in PASSING:
             raise error
@@ -458,7 +461,7 @@ class _Patience:
 
 
 def _why_empty(found: Mapping[str, Any]) -> str:
-    """Why a mean of the leaderboard, or its interval, is empty; nothing where neither is."""
+    """The reason that a mean of the leaderboard, or its interval, is empty, "" if neither is."""
     if found["mean"] is None:
         return "no summary has this score"
     if found["low"] is None:
@@ -468,22 +471,22 @@ def _why_empty(found: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _named_rows(before: int) -> Iterator[None]:
-    """Have a refusal say which rows of all, of which so many stand before its batch, are bad, and why."""
+    """Add the numbers of bad rows to a refusal; `before` is the number of rows before its batch."""
     try:
         yield
     except ApiError as refused:
         details = refused.details
-        told = [
+        problems = [
             f"Row {before + each['line']}{each['column'] and ', '}{each['column']}: {each['reason']}"
-            for each in details.get("problems", ())[:PROBLEMS_TOLD]
+            for each in details.get("problems", ())[:PROBLEMS_SHOWN]
             if each.get("line")
         ]
         if "row" in details:
-            told = [f"It is row {before + details['row']}."]
-        if not told:
+            problems = [f"It is row {before + details['row']}."]
+        if not problems:
             raise
         raise ApiError(
-            " ".join((str(refused), *told)), status=refused.status, reason=refused.reason, details=details
+            " ".join((str(refused), *problems)), status=refused.status, reason=refused.reason, details=details
         ) from None
 
 
@@ -495,14 +498,14 @@ def _content(answer: httpx2.Response) -> Any:
 
 
 def _unreadable(answer: httpx2.Response, wanted: str) -> ApiError:
-    told = f"{answer.url} answered {answer.status_code} with something other than {wanted}. Is it a Coverdict server?"
-    return ApiError(told, status=answer.status_code, reason="unreadable", details={})
+    fault = f"{answer.url} answered {answer.status_code} with something other than {wanted}. Is it a Coverdict server?"
+    return ApiError(fault, status=answer.status_code, reason="unreadable", details={})
 
 
 def _refusal(answer: httpx2.Response) -> ApiError:
     try:
-        told = answer.json()["error"]
-        message, reason, details = told["message"], told["code"], told["details"]
+        fault = answer.json()["error"]
+        message, reason, details = fault["message"], fault["code"], fault["details"]
     except (ValueError, KeyError, TypeError):
         message, reason, details = f"The server answered {answer.status_code}.", "unreadable", {}
     return ApiError(message, status=answer.status_code, reason=reason, details=details)
@@ -521,13 +524,13 @@ def _rows(given: Any) -> list[Mapping[str, Any]]:
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row as JSON takes it, without its empty cells: what numpy and pandas put in them is plain Python again."""
+    """A row as JSON values without its empty cells; values of numpy and pandas become plain Python."""
     plain = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in row.items()}
     return {name: value for name, value in plain.items() if not _is_empty(value)}
 
 
 def _is_empty(value: object) -> bool:
-    """Whether a cell is None, NaN, or what pandas has for either, which can be told from nothing."""
+    """True if a cell is None, NaN, or pandas' missing value, which cannot be compared."""
     try:
         return value is None or bool(value != value)
     except TypeError:

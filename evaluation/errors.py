@@ -1,6 +1,6 @@
-"""Errors that the library raises, each with a stable machine-readable `code`.
+"""Errors of the library, each with a stable machine-readable `code`.
 
-An answer that a judge failed to give is not an error: it is *unscored* (None) with its reason.
+A missing answer of a judge is not an error: it is *unscored* (None) with its reason.
 """
 
 from typing import ClassVar
@@ -17,7 +17,7 @@ from typing import ClassVar
 
 
 class EvaluationError(ValueError):
-    """The root: something handed to the library cannot be scored."""
+    """The base class: the input cannot be scored."""
 
     code: ClassVar[str] = "evaluation_error"
 
@@ -41,7 +41,7 @@ class InvalidWeight(EvaluationError):
 
 
 class InvalidLabel(EvaluationError):
-    """A label that no check can have."""
+    """A label that is not a possible answer."""
 
     code: ClassVar[str] = "invalid_label"
 
@@ -53,12 +53,12 @@ class InvalidMark(EvaluationError):
 
 
 class LengthMismatch(EvaluationError):
-    """Two sequences that belong together item by item differ in length."""
+    """Two sequences that correspond item by item differ in length."""
 
     code: ClassVar[str] = "length_mismatch"
 
 
 class JudgeError(EvaluationError):
-    """The root of what can go wrong with a judge itself, as opposed to one of its answers."""
+    """The base class of errors of a judge itself, not of one of its answers."""
 
     code: ClassVar[str] = "judge_error"

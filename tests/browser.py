@@ -132,12 +132,7 @@ class Desk:
     watch: Watch = field(default_factory=Watch)
     contexts: list[BrowserContext] = field(default_factory=list)
 
-    def __call__(
-        self,
-        *,
-        viewport: ViewportSize = DESKTOP,
-        **options: Any,
-    ) -> Page:
+    def __call__(self, *, viewport: ViewportSize = DESKTOP, **options: Any) -> Page:
         """A page for one person; `goto("/…")` is relative to the live server."""
         context = self.browser.new_context(base_url=self.address, viewport=viewport, **options)
         context.set_default_timeout(PATIENCE_MS)

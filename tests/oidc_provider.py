@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,8 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import httpx2 as httpx
+
+from tests.parts import free_port
 
 START_SECONDS = 60
 STOP_SECONDS = 60
@@ -38,9 +39,7 @@ class Provider:
 @contextmanager
 def running() -> Iterator[Provider]:
     """A provider for the length of a with block."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     server = subprocess.Popen(
         [sys.executable, "-m", "oidc_provider_mock", "--port", str(port)],
         stdout=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""Parts of the machine that a test may need and a machine may lack, such as a browser or PostgreSQL.
+"""Parts of the machine that a test may need: a port, and what a machine may lack, such as a browser or PostgreSQL.
 
 A missing part skips its tests, and the end of the run says how many and why. Its variable of `REQUIREMENTS`, set to 1,
 turns it into a failure.
@@ -6,6 +6,7 @@ turns it into a failure.
 
 import os
 import re
+import socket
 from collections import Counter
 from collections.abc import Iterable
 from typing import NoReturn
@@ -39,3 +40,10 @@ def summary_lines(skip_reasons: Iterable[str]) -> list[str]:
     found = [match for reason in skip_reasons if (match := _SKIP.search(reason))]
     counts = Counter((match["part"], match["reason"].strip()) for match in found)
     return [f"skipped parts: {part} ({count}): {reason}" for (part, reason), count in sorted(counts.items())]
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

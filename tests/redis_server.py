@@ -1,7 +1,6 @@
 """A Redis of the tests' own, from the machine's redis-server: loopback, a free port, nothing on disk."""
 
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -9,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import redis
+
+from tests.parts import free_port
 
 START_SECONDS = 60
 STOP_SECONDS = 60
@@ -25,7 +26,7 @@ def running(port: int | None = None) -> Iterator[str]:
     if program is None:
         raise NoRedis("redis-server is not on PATH; on Debian: apt install redis-server")
     with tempfile.TemporaryDirectory(prefix="redis-") as room:
-        port = port or _free_port()
+        port = port or free_port()
         command = [program, "--bind", "127.0.0.1", "--port", str(port), "--dir", room]
         command += ["--save", "", "--appendonly", "no", "--daemonize", "no", "--loglevel", "warning"]
         # A session of its own, so that Ctrl-C ends the tests first and they end the server.
@@ -38,12 +39,6 @@ def running(port: int | None = None) -> Iterator[str]:
         finally:
             server.terminate()
             server.communicate(timeout=STOP_SECONDS)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _wait_until_ready(server: subprocess.Popen[str], port: int) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import time
 import urllib.error
@@ -23,6 +22,7 @@ from urllib.parse import unquote
 import pytest
 
 from tests import parts, postgres, redis_server
+from tests.parts import free_port
 
 ROOT = Path(__file__).parents[1]
 BASE = os.environ.get("COVERDICT_BASE_IMAGE", "python:3.13-slim")
@@ -98,9 +98,7 @@ def engine() -> Iterator[Engine]:
 def test_the_image_serves_and_works_as_nobody_in_particular(engine: Engine) -> None:
     assert engine.once("id", "--user") == "10001"
     engine.once("coverdict", "migrate", "--verbosity=0")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     with engine.service("coverdict", "serve", "--bind", f"127.0.0.1:{port}"):
         with engine.service("coverdict", "worker"):
             ready(port)

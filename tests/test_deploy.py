@@ -26,6 +26,7 @@ from django.core.management import load_command_class
 from annotation.operator_commands import SERVER_COMMANDS
 from annotation.settings_choice import PRODUCTION
 from tests import parts, postgres, redis_server
+from tests.parts import free_port
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"
@@ -75,12 +76,6 @@ def unit(name: str) -> dict[str, str]:
 def named_values(text: str) -> dict[str, str]:
     lines = text.splitlines()
     return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @dataclass
@@ -312,39 +307,11 @@ def test_a_unit_is_one_that_systemd_takes(name: str, tmp_path: Path) -> None:
     assert (done.returncode, [line for line in done.stderr.splitlines() if name in line]) == (0, [])
 
 
-def test_the_sample_for_caddy_is_one_that_caddy_takes() -> None:
-    if shutil.which("caddy") is None:
-        pytest.skip("caddy is not on PATH")
-    done = subprocess.run(
-        ["caddy", "validate", "--adapter", "caddyfile", "--config", DEPLOY / "Caddyfile"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "not formatted" not in done.stderr
-
-
 # Containers
 
 
 def compose() -> dict[str, dict[str, dict[str, object]]]:
     return yaml.safe_load((DEPLOY / "compose.yaml").read_text())  # type: ignore[no-any-return]
-
-
-def test_services_of_the_compose_file_wait_for_those_that_they_need() -> None:
-    services = compose()["services"]
-    assert set(services) == {"database", "queue", "tables", "web", "worker"}
-    for name in ("tables", "web", "worker"):
-        assert services[name]["image"] == "coverdict"
-        assert set(services[name]["depends_on"]) <= set(services)
-    assert services["web"]["depends_on"] == services["worker"]["depends_on"]
-    volumes = {
-        str(volume).partition(":")[0]
-        for service in services.values()
-        for volume in service.get("volumes", ())
-    }
-    assert volumes == set(compose()["volumes"])
 
 
 def test_what_the_image_copies_is_there() -> None:

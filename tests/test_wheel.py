@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests import parts
+from tests.parts import free_port
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "docs" / "example.csv"
@@ -144,12 +144,6 @@ def imports_judges_and_serves_from_an_empty_folder(fresh: Fresh) -> None:
         assert b"Coverdict" in page
         assert b"--" in wait_for(f"http://127.0.0.1:{port}/static/css/base.css")
         wait_for(f"http://127.0.0.1:{port}/readyz", until=b'"worker": "ok"')
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager

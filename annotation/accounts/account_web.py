@@ -1,4 +1,4 @@
-"""One's own account: name, password, sessions, tokens, theme; and the way back in without the password."""
+"""The page of one's own account, and resetting a forgotten password."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from annotation.accounts.mail_reset import ask_for_reset
 from annotation.accounts.own_account import (
+    DAYS,
+    MOST_DAYS,
+    ask_for_reset,
     ask_for_token,
     change_password,
     person_to_reset,
@@ -26,7 +28,6 @@ from annotation.accounts.own_account import (
 )
 from annotation.accounts.own_sessions import end_other_sessions, end_session, events_of, sessions_of
 from annotation.accounts.second_factor import new_recovery_codes, recovery_codes_left, remove
-from annotation.accounts.second_factor_web import recovery_codes_page
 from annotation.accounts.single_sign_on import disconnect, is_connected, is_on
 from annotation.accounts.verified_email import (
     ask_for_verification,
@@ -34,17 +35,16 @@ from annotation.accounts.verified_email import (
     has_verified_email,
     verify_email,
 )
-from annotation.core.accounts.clients import client_of
-from annotation.core.accounts.second_factor import has_second_factor, must_have_second_factor
-from annotation.core.accounts.tokens import DAYS, MOST_DAYS
+from annotation.accounts.web import recovery_codes_page
 from annotation.core.refusals import Invalid, Refusal
-from annotation.web.come_in import passed_lately
+from annotation.core.shared.clients import client_of
+from annotation.web.come_in import has_second_factor, must_have_second_factor, passed_lately
 from annotation.web.htmx import Request
 from annotation.web.numbers import whole_number
 from annotation.web.refusals import refused
 from annotation.web.screen import screen
 
-# In a cookie: it colours the pages before somebody signs in as well, and costs no query. Not taken to other devices.
+# A cookie, so that it applies before sign-in and costs no query. It is not shared between devices.
 THEME_COOKIE = "coverdict_theme"
 THEME_SECONDS = 365 * 24 * 60 * 60
 THEMES = (("", "As the system"), ("light", "Light"), ("dark", "Dark"))
@@ -73,7 +73,7 @@ def account(request: Request) -> HttpResponse:
                 again=request.POST.get("again", ""),
                 request=request,
             )
-            # All other sessions end with the old password.
+            # The password change ends all other sessions.
             update_session_auth_hash(request, request.user)
             messages.success(
                 request, "Password changed. Your other sessions have ended and your tokens are revoked."
@@ -184,7 +184,7 @@ def _page(request: Request, *, token: str = "", refusal: Invalid | None = None) 
 
 @screen("GET", "POST")
 def verify(request: Request, key: str) -> HttpResponse:
-    """The mailed link for an e-mail address. A program that looks into mail opens links; so a button confirms."""
+    """Confirm an e-mail address from a mailed link. A button confirms, because mail scanners open links."""
     if request.method == "POST":
         verify_email(person=request.user, key=key, client=client_of(request))
         messages.success(request, "Your e-mail address is verified.")
@@ -194,9 +194,9 @@ def verify(request: Request, key: str) -> HttpResponse:
 
 
 class ForgottenPassword(PasswordResetView):
-    """Ask for a link by mail; who to ask for one where the installation has no mail server.
+    """Request a reset link by mail; without a mail server, the page says whom to ask.
 
-    A worker looks the address up and sends, so that the answer takes as long no matter who has it.
+    A worker looks the address up, so that the response time does not reveal accounts.
     """
 
     template_name = "accounts/forgotten.html"
@@ -222,7 +222,7 @@ class ForgottenPassword(PasswordResetView):
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def reset(request: HttpRequest, key: str, token: str) -> HttpResponse:
-    """A new password for anyone who holds the link that an administrator made."""
+    """Set a new password by a reset link."""
     refusal = None
     try:
         person = person_to_reset(key=key, token=token)
@@ -244,6 +244,6 @@ def reset(request: HttpRequest, key: str, token: str) -> HttpResponse:
         "password_rules": password_validators_help_texts(),
     }
     response = render(request, "accounts/reset.html", context, status=422 if refusal else 200)
-    # The address is the secret: no other site is told of it.
+    # The address contains the secret, so no other site may receive it as a referrer.
     response["Referrer-Policy"] = "no-referrer"
     return response

@@ -1,4 +1,4 @@
-"""Tokens: a program signs in without a browser."""
+"""API tokens."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from rest_framework.response import Response
 
 from annotation.accounts.lock_out import refuse_if_locked
 from annotation.accounts.own_account import (
+    DAYS,
+    MOST_DAYS,
     ask_for_token,
     revoke_token,
 )
@@ -21,9 +23,8 @@ from annotation.api.access import ApiView
 from annotation.api.errors import BadCredentials
 from annotation.api.schema import operation
 from annotation.api.throttles import LONGEST_PASSWORD, LONGEST_USERNAME, PerAddress
-from annotation.core.accounts.clients import client_of
-from annotation.core.accounts.tokens import DAYS, MOST_DAYS
 from annotation.core.refusals import Invalid
+from annotation.core.shared.clients import client_of
 
 LONGEST_CODE = 20
 
@@ -66,12 +67,12 @@ class Tokens(ApiView):
     def post(self, request: Request) -> Response:
         """Exchange username and password for a token.
 
-        The token is shown once and kept as a hash alone. Attempts are counted and limited. Who has a second factor
-        sends a code of it, too: 422 with `code_needed` says so.
+        The token is shown once, and only its hash is stored. Attempts are counted and limited. People with a second
+        factor also send a code; without one the answer is 422 with `code_needed`.
         """
         given = self.body(Credentials)
         secret = {name: given.pop(name) for name in ("username", "password")}
-        # Not the request beneath: the lock's middleware would replace the envelope by a page.
+        # The API's request, because the lock's middleware would replace the error body by a page.
         user = authenticate(cast("HttpRequest", request), **secret)
         refuse_if_locked(cast("HttpRequest", request))
         if user is None:
@@ -86,12 +87,12 @@ class CurrentToken(ApiView):
 
     @operation("get_token", responses=TokenRow, refusals=("422",))
     def get(self, request: Request) -> Response:
-        """Show the token of this request, and until when it is valid."""
+        """Show the token of this request with its expiry."""
         return Response(TokenRow(self._token()).data)
 
     @operation("revoke_token", responses={204: None}, refusals=("422",))
     def delete(self, request: Request) -> Response:
-        """Revoke the token that this request is made with."""
+        """Revoke the token of this request."""
         token = self._token()
         revoke_token(person=self.person, key=token.token_key, client=client_of(self.request))
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -1,8 +1,8 @@
-"""Who must wait before the next password or code is tried, and what is written down of sign-ins; called by django-axes.
+"""Delays after wrong passwords and codes, and the record of sign-ins; called by django-axes.
 
-A person's own browser, and any network that they signed in from, is known: it waits for wrong passwords typed there
-and for nothing else, so that no stranger can keep anybody out. Everything else waits as well for what other unknown
-clients tried at the account, and for what the client's network tried at any account.
+A person's own browser, and networks they signed in from, are known: they wait only after wrong passwords from
+there, so that strangers cannot lock anybody out. Other clients also wait after attempts of other unknown clients at
+the account, and of their network at any account.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
-from annotation.core.accounts.clients import DEVICE_COOKIE, Client, client_of, device_of
-from annotation.core.accounts.events import name_key, note_account
+from annotation.accounts.events import name_key, note_account
 from annotation.core.refusals import Invalid, TooMany
+from annotation.core.shared.clients import DEVICE_COOKIE, Client, client_of, device_of
 from annotation.models import AccountEvent
 from annotation.web.refusals import refused
 
@@ -35,14 +35,15 @@ if TYPE_CHECKING:
 FAILURES_HERE = 5
 FAILURES_OF_ACCOUNT = 20
 FAILURES_OF_NETWORK = 50
-"""So many wrong passwords within a day are free: at one account from one place, at it from all unknown clients, and
-at all accounts from one network. Each further one doubles the wait."""
+"""Wrong passwords without a delay per day: at one account from one place, at it from all unknown clients, and at
+all accounts from one network. Each further one doubles the delay.
+"""
 COUNTED_FOR = timedelta(days=1)
 FIRST_WAIT = timedelta(minutes=1)
 LONGEST_WAIT = timedelta(hours=1)
 KNOWN_FOR = timedelta(days=90)
 DEVICE_SECONDS = 400 * 24 * 60 * 60
-"""The longest that browsers keep a cookie."""
+"""The longest lifetime of a cookie in browsers."""
 
 Kind = AccountEvent.Kind
 CAME_IN = (Kind.SIGN_IN, Kind.TOKEN)
@@ -50,7 +51,7 @@ CAME_IN = (Kind.SIGN_IN, Kind.TOKEN)
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A password that somebody tries at an account. `knows_device` is narrower than `is_known`."""
+    """An attempt at an account's password. `knows_device` is narrower than `is_known`."""
 
     typed: str
     person: User | None
@@ -72,7 +73,7 @@ class Attempt:
         return cls(typed, person, client, knows_device, is_known, now)
 
     def ends(self) -> datetime | None:
-        """When the next password may be tried; None where it may at once."""
+        """The time at which the next attempt is allowed; None if it is allowed now."""
         recent = AccountEvent.objects.filter(at__gte=self.now - COUNTED_FOR)
         failed = recent.filter(kind=Kind.FAILURE)
         ends = [_wait_ends(self._here(recent), FAILURES_HERE)]
@@ -85,8 +86,8 @@ class Attempt:
         return max((end for end in ends if end and end > self.now), default=None)
 
     def _here(self, recent: QuerySet[AccountEvent]) -> QuerySet[AccountEvent]:
-        """Failures at the account from this place, since the person last came in from it."""
-        # A network's other clients do not count against a browser that the person came in with before.
+        """Failures at the account from this place since its last sign-in there."""
+        # For a known browser, failures of other clients in its network do not count.
         place = Q(device=self.client.device) if self.knows_device else Q(network=self.client.network)
         here = recent.filter(place, name_key=name_key(self.typed))
         last = here.filter(kind__in=CAME_IN).aggregate(last=Max("pk"))["last"] or 0
@@ -99,13 +100,13 @@ def _wait_ends(failures: QuerySet[AccountEvent], free: int) -> datetime | None:
     if over < 0:
         return None
     last: datetime = counted["last"]
-    # Beyond ten doublings of a minute the longest wait is long passed.
+    # Ten doublings of a minute exceed the longest wait.
     doubled: int = 2 ** min(over, 10)
     return last + min(LONGEST_WAIT, FIRST_WAIT * doubled)
 
 
 class LockOut(AxesHandler):  # type: ignore[misc]  # axes has no types
-    """What django-axes asks before a password is tried, and tells when somebody comes in, fails or leaves."""
+    """The handler that django-axes calls before a password is checked, and after sign-in, failure and sign-out."""
 
     def is_locked(self, request: HttpRequest, credentials: Mapping[str, Any] | None = None) -> bool:
         ends = Attempt.of(request, credentials).ends()
@@ -119,7 +120,7 @@ class LockOut(AxesHandler):  # type: ignore[misc]  # axes has no types
         request: HttpRequest | None = None,
         **kwargs: Any,
     ) -> None:
-        # What is tried while one must wait was not even looked at, and does not prolong the wait.
+        # Attempts during a delay are not checked and do not extend it.
         if request is not None and not getattr(request, "axes_locked_out", False):
             _note_failure(request, credentials)
 
@@ -128,7 +129,7 @@ class LockOut(AxesHandler):  # type: ignore[misc]  # axes has no types
         request.device_cookie = cookie  # type: ignore[attr-defined]
         client = replace(client_of(request), device=device_of(cookie))
         note_account(kind=Kind.SIGN_IN, person=user, client=client, note=getattr(request, "came_in_by", ""))
-        # For the session's row, which is written again whenever its data change.
+        # For the session's row, which is rewritten whenever its data change.
         began = {"address": client.address, "agent": client.agent, "at": timezone.now().isoformat()}
         request.session["client"] = began
 
@@ -154,13 +155,13 @@ def _note_failure(request: HttpRequest, credentials: Mapping[str, Any] | None, w
 
 
 def refuse_if_waiting(request: HttpRequest, person: User) -> None:
-    """Raise TooMany (code `locked_out`) where no code of the person's second factor is to be looked at now."""
+    """Raise TooMany (code `locked_out`) if codes of the person's second factor may not be checked now."""
     _mark(request, Attempt.of(request, {"username": person.get_username()}).ends())
     refuse_if_locked(request)
 
 
 def note_wrong_code(request: HttpRequest, person: User) -> None:
-    """Count a wrong code of the person's second factor as a wrong password. Raises as `refuse_if_waiting`."""
+    """Count a wrong code of the second factor like a wrong password. Raises as `refuse_if_waiting`."""
     _note_failure(request, {"username": person.get_username()}, "code of the second factor")
     refuse_if_locked(request)
 
@@ -175,7 +176,7 @@ def _wait_of(ends: datetime) -> float:
 
 
 def check_password(person: User, password: str, request: HttpRequest, *, field: str) -> None:
-    """Raise Invalid where that is not the person's password, whose attempts are counted as at the door; TooMany."""
+    """Raise Invalid for a wrong password, counted like an attempt to sign in; TooMany."""
     known = authenticate(request, username=person.get_username(), password=password)
     refuse_if_locked(request)
     if known is None:
@@ -183,7 +184,7 @@ def check_password(person: User, password: str, request: HttpRequest, *, field: 
 
 
 def refuse_if_locked(request: HttpRequest) -> None:
-    """Raise TooMany (code `locked_out`) where the password of this request was not looked at, or was one too many."""
+    """Raise TooMany (code `locked_out`) if the password was not checked, or was the last allowed attempt."""
     if getattr(request, "axes_locked_out", False):
         raise _locked_out(request)
 
@@ -192,19 +193,19 @@ def _locked_out(request: HttpRequest) -> TooMany:
     ends: datetime | None = getattr(request, "locked_until", None)
     wait = _wait_of(ends) if ends else FIRST_WAIT.total_seconds()
     minutes = -(-round(wait) // 60)
-    told = "a minute" if minutes <= 1 else f"{minutes} minutes"
+    pause = "a minute" if minutes <= 1 else f"{minutes} minutes"
     return TooMany(
-        f"Too many wrong passwords or codes. Try again in {told}.", code="locked_out", seconds=wait
+        f"Too many wrong passwords or codes. Try again in {pause}.", code="locked_out", seconds=wait
     )
 
 
 def locked_page(request: HttpRequest, response: HttpResponse, credentials: object) -> HttpResponse:
-    """What django-axes answers in the place of a page, where somebody must wait."""
+    """The response of django-axes during a delay."""
     return refused(request, _locked_out(request))
 
 
 class RememberedDevice:
-    """Gives a browser that somebody came in with the cookie by which it is known the next time."""
+    """Middleware that sets the cookie by which a browser is known at the next sign-in."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

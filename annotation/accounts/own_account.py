@@ -1,26 +1,33 @@
-"""What people change of their own account, and how they come back in when they have forgotten their password."""
+"""Change one's own account, manage tokens, and reset a forgotten password."""
 
 from __future__ import annotations
 
+import logging
+from datetime import timedelta
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import ValidationError
+from django.core.mail import send_mail
 from django.db import transaction
+from django.template.loader import render_to_string
 from django.utils.encoding import force_str
 from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 from knox.models import AuthToken
 
+from annotation.accounts.events import NOWHERE, note_account
 from annotation.accounts.lock_out import check_password
 from annotation.accounts.second_factor import confirm
 from annotation.accounts.verified_email import ask_for_verification, forget_verified
-from annotation.core.accounts.clients import Client, client_of
-from annotation.core.accounts.events import NOWHERE, note_account
-from annotation.core.accounts.tokens import DAYS, end_token, issue_token
+from annotation.core.jobs import hint
 from annotation.core.refusals import Conflict, Invalid, NotFound
+from annotation.core.shared.clients import Client, client_of
+from annotation.core.shared.limits import takes_mail_turn
 from annotation.models import AccountEvent, AccountSession
 from annotation.projects.services.accept_invitation import set_name
 
@@ -28,14 +35,24 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import HttpRequest
 
+DAYS, MOST_DAYS = 90, 365
 MOST_TOKENS = 20
+MAIL_RESET = "annotation.mail_reset"
+"""The name of the task that mails reset links."""
+RESETS_AN_HOUR = 3
+ASKED_FROM_ONE_PLACE_AN_HOUR = 30
+ACCOUNTS_OF_ONE_ADDRESS = 3
+"""If more accounts share an address, the others get no mail."""
+RESET_SUBJECT = "A new password for Coverdict"
+
+logger = logging.getLogger(__name__)
 
 
 def rename(*, person: User, full_name: str, email: str, old: str, request: HttpRequest) -> User:
-    """Change what the person is called and reached by. Raises Invalid.
+    """Change the person's name and e-mail address. Raises Invalid.
 
-    Where links for a new password are mailed, another address asks for the password, as `change_password` does: it
-    would be a way around it. It counts as theirs once they have followed a link that is mailed there.
+    If reset links are mailed, a new address requires the password, since it would allow resetting it. It counts as
+    verified after they follow a mailed link.
     """
     if settings.EMAIL_URL and email.strip() != person.email and person.has_usable_password():
         check_password(person, old, request, field="known")
@@ -52,9 +69,9 @@ def rename(*, person: User, full_name: str, email: str, old: str, request: HttpR
 
 
 def change_password(*, person: User, old: str, new: str, again: str, request: HttpRequest) -> None:
-    """Give the person another password; every session and token of theirs ends.
+    """Change the password; all sessions and tokens of the person end.
 
-    Raises Invalid for a wrong old password, whose attempts are counted as at the door, or a new one that will not do.
+    Raises Invalid for a wrong old password, counted like an attempt to sign in, or an unusable new one.
     """
     check_password(person, old, request, field="old")
     _set_password(person, new, again, kind=AccountEvent.Kind.PASSWORD, client=client_of(request))
@@ -70,7 +87,7 @@ def _set_password(person: User, new: str, again: str, *, kind: AccountEvent.Kind
         raise Invalid("The passwords do not match.", field="again")
     person.set_password(new)
     person.save(update_fields=["password"])
-    # Sessions hold a hash of the password and would open nothing any more.
+    # Sessions contain a hash of the password and are invalid now.
     AccountSession.objects.filter(person=person).delete()
     AuthToken.objects.filter(user=person).delete()
     note_account(kind=kind, person=person, client=client)
@@ -83,7 +100,7 @@ def ask_for_token(
     days: int = DAYS,
     request: HttpRequest,
 ) -> tuple[AuthToken, str]:
-    """As `make_token`, for one who shows the person's second factor where they have one. Raises as `confirm`, too."""
+    """As `make_token`, after checking the second factor. Raises as `confirm`, too."""
     confirm(person=person, code=code, request=request)
     return make_token(person=person, days=days, client=client_of(request))
 
@@ -95,15 +112,19 @@ def make_token(
     days: int = DAYS,
     client: Client = NOWHERE,
 ) -> tuple[AuthToken, str]:
-    """A token for a program: its row, and the token itself, to be shown once.
+    """Create a token for a program; returns its row and the token, which is shown once.
 
-    It does what its person may. Raises Invalid; Conflict (code `too_many_tokens`).
+    It has its person's permissions. Raises Invalid; Conflict (code `too_many_tokens`).
     """
     if AuthToken.objects.filter(user=person).count() >= MOST_TOKENS:
         raise Conflict(
             f"You have {MOST_TOKENS} tokens. Revoke one that you no longer use.", code="too_many_tokens"
         )
-    return issue_token(person=person, days=days, client=client)
+    if not 1 <= days <= MOST_DAYS:
+        raise Invalid(f"A token is valid for 1 to {MOST_DAYS} days.", field="days")
+    row, token = AuthToken.objects.create(user=person, expiry=timedelta(days=days))
+    note_account(kind=AccountEvent.Kind.TOKEN, person=person, client=client, note=f"{row.token_key}…")
+    return row, str(token)
 
 
 def tokens_of(person: User) -> QuerySet[AuthToken]:
@@ -114,17 +135,18 @@ def tokens_of(person: User) -> QuerySet[AuthToken]:
 
 @transaction.atomic
 def revoke_token(*, person: User, key: str, client: Client = NOWHERE) -> None:
-    """End a token of one's own, named by what it begins with. Raises NotFound."""
+    """Revoke one of the person's tokens, named by its first characters. Raises NotFound."""
     found = tokens_of(person).filter(token_key=key).first()
     if found is None:
         raise NotFound("This token does not exist or has already been revoked.")
-    end_token(found, client=client)
+    found.delete()
+    note_account(kind=AccountEvent.Kind.TOKEN_END, person=person, client=client, note=f"{key}…")
 
 
 def reset_path(person: User) -> str:
-    """The path of a link by which the person gives themselves a new password: for one use, for a few days.
+    """The path of a link for setting a new password, for one use within a few days.
 
-    It ends, too, when the person signs in. Raises Conflict (code `closed`) where the account is closed.
+    It also ends when the person signs in. Raises Conflict (code `closed`) for a closed account.
     """
     if not person.is_active:
         raise Conflict(f"The account of {person.get_username()} is closed.", code="closed")
@@ -134,14 +156,14 @@ def reset_path(person: User) -> str:
 
 
 def person_to_reset(*, key: str, token: str) -> User:
-    """Whom the link is for. Raises NotFound where it is used up, too old or not one of ours."""
+    """The person of a reset link. Raises NotFound for a used, expired or unknown link."""
     return _person_to_reset(User.objects.all(), key, token)
 
 
 @transaction.atomic
 def reset_password(*, key: str, token: str, new: str, again: str, client: Client = NOWHERE) -> User:
-    """Give a new password to whom the link is for; it is used up. Raises as `person_to_reset`, and Invalid."""
-    # Of two who use one link at once, the second finds the password changed.
+    """Set a new password by a reset link, which is used up. Raises as `person_to_reset`, and Invalid."""
+    # Of two concurrent uses of one link, the second finds the password changed.
     person = _person_to_reset(User.objects.select_for_update(), key, token)
     _set_password(person, new, again, kind=AccountEvent.Kind.RESET, client=client)
     return person
@@ -155,3 +177,32 @@ def _person_to_reset(people: QuerySet[User], key: str, token: str) -> User:
     if person is None or not default_token_generator.check_token(person, token):
         raise NotFound("This link has been used or has expired. Request a new one.")
     return person
+
+
+def ask_for_reset(*, email: str, address: str, asker: str) -> None:
+    """Have reset links mailed to the accounts with this e-mail address; the caller learns nothing about them.
+
+    `address` is the installation's base URL, `asker` the caller's network. Repeated requests within an hour send
+    nothing.
+    """
+    if not takes_mail_turn(f"from {asker}", most=ASKED_FROM_ONE_PLACE_AN_HOUR):
+        logger.warning("Reset links were asked for too often from %s", asker)
+    elif not takes_mail_turn(f"to {email.casefold()}", most=RESETS_AN_HOUR):
+        logger.warning("Reset links were asked for too often for one address, from %s", asker)
+    else:
+        hint(MAIL_RESET, kwargs={"email": email, "address": address}, waits="a mailed reset link")
+
+
+def mail_reset_links(*, email: str, address: str) -> int:
+    """Mail a reset link to each account with that address; returns the number of mails.
+
+    Closed accounts and those without a password get none.
+    """
+    people = list(islice(PasswordResetForm().get_users(email), ACCOUNTS_OF_ONE_ADDRESS))
+    for person in people:
+        link = f"{address.rstrip('/')}{reset_path(person)}"
+        words = render_to_string("accounts/reset_mail.txt", {"username": person.get_username(), "link": link})
+        # To the stored address, because a similar-looking one may belong to somebody else.
+        send_mail(RESET_SUBJECT, words, None, [person.email])
+        logger.warning("A reset link was mailed to %s", person.get_username())
+    return len(people)

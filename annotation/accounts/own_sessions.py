@@ -1,4 +1,4 @@
-"""In which browsers a person is signed in, and how they end that elsewhere."""
+"""A person's sessions and account events."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.core.accounts.clients import Client, browser_of
-from annotation.core.accounts.events import NOWHERE, note_account
+from annotation.accounts.events import NOWHERE, note_account
 from annotation.core.refusals import NotFound
+from annotation.core.shared.clients import Client, browser_of
 from annotation.models import AccountEvent, AccountSession
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ ID_LENGTH = 16
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
-    """A browser in which somebody is signed in. `session_id` is a hash of its key, which is shown to nobody."""
+    """A session of a person. `session_id` is a hash of its key, which is never shown."""
 
     session_id: str
     address: str
@@ -37,7 +37,7 @@ class OpenSession:
 
 @dataclass(frozen=True, slots=True)
 class OwnEvent:
-    """What happened to the account, as its person is told."""
+    """An event of the account, as its person sees it."""
 
     at: datetime
     what: str
@@ -47,7 +47,7 @@ class OwnEvent:
 
 
 def sessions_of(person: User, *, current: str | None) -> list[OpenSession]:
-    """Where the person is signed in, last seen first; `current` is the key of the session that asks."""
+    """The person's sessions, last seen first; `current` is the key of the asking session."""
     found = AccountSession.objects.filter(person=person, expire_date__gt=timezone.now()).order_by("-seen_at")
     return [
         OpenSession(
@@ -63,7 +63,7 @@ def sessions_of(person: User, *, current: str | None) -> list[OpenSession]:
 
 
 def events_of(person: User) -> list[OwnEvent]:
-    """The last things that happened to the person's account, newest first."""
+    """The latest events of the person's account, newest first."""
     rows = AccountEvent.objects.filter(person=person).order_by("-pk")
     return [
         OwnEvent(
@@ -90,7 +90,7 @@ def end_session(*, person: User, session_id: str, client: Client = NOWHERE) -> N
 
 @transaction.atomic
 def end_other_sessions(*, person: User, current: str | None, client: Client = NOWHERE) -> int:
-    """End all sessions of the person but the current one; how many there were."""
+    """End all sessions of the person except the current one; returns their number."""
     ended, _ = AccountSession.objects.filter(person=person).exclude(session_key=current or "").delete()
     if ended:
         note_account(

@@ -1,6 +1,6 @@
-"""A second factor: codes of an app on the person's phone, and codes on paper for when that is lost.
+"""Second factors: codes of an authenticator app, and recovery codes on paper.
 
-Codes of the app are those of RFC 6238, by django-allauth. Each is good once, for all processes: the row holds the last.
+Codes follow RFC 6238, by django-allauth. Each works once for all processes, because the row stores the last one.
 """
 
 from __future__ import annotations
@@ -26,30 +26,35 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.crypto import salted_hmac
 
+from annotation.accounts.events import NOWHERE, note_account
 from annotation.accounts.lock_out import check_password, note_wrong_code, refuse_if_waiting
 from annotation.accounts.own_sessions import end_other_sessions
-from annotation.core.accounts.clients import client_of
-from annotation.core.accounts.events import NOWHERE, note_account
-from annotation.core.accounts.second_factor import codes_of, has_second_factor, must_have_second_factor
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
+from annotation.core.shared.clients import client_of
 from annotation.models import AccountEvent
-from annotation.web.come_in import pass_second_factor, passed_lately
+from annotation.web.come_in import (
+    codes_of,
+    has_second_factor,
+    must_have_second_factor,
+    pass_second_factor,
+    passed_lately,
+)
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.http import HttpRequest
 
-    from annotation.core.accounts.clients import Client
+    from annotation.core.shared.clients import Client
 
 APP, PAPER = "code", "recovery code"
 SHORTEST_SECRET_BYTES = 16
-"""RFC 4226 asks for 128 bits at least."""
+"""RFC 4226 requires at least 128 bits."""
 
 Kind = AccountEvent.Kind
 
 
 class SecretsAtRest(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
-    """Keeps secrets of second factors encrypted: who reads the database alone cannot make codes of them."""
+    """Encrypts the secrets of second factors, so that the database alone does not reveal them."""
 
     def encrypt(self, text: str) -> str:
         return _lock().encrypt(text.encode()).decode()
@@ -65,26 +70,26 @@ def _lock() -> Fernet:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A secret for an app of codes: to be typed, and as the address that a QR code holds."""
+    """A secret for an authenticator app, with the address for a QR code."""
 
     secret: str
     address: str
 
     @property
     def picture(self) -> str:
-        """The QR code, as the address of a picture that stands in the page itself."""
+        """The QR code as a data URL."""
         image = base64.b64encode(SecretsAtRest().build_totp_svg(self.address).encode()).decode()
         return f"data:image/svg+xml;base64,{image}"
 
 
 def propose(person: User, secret: str = "") -> Proposal:
-    """A secret for the person's app: a fresh one, or the one that they have been shown. Nothing is saved."""
+    """A secret for the person's app: a new one, or the one already shown. Nothing is saved."""
     secret = secret or generate_totp_secret()
     return Proposal(secret, SecretsAtRest().build_totp_url(person, secret))
 
 
 def recovery_codes_left(person: User) -> int:
-    """How many of the person's recovery codes are good yet."""
+    """The number of the person's unused recovery codes."""
     row = Authenticator.objects.filter(user=person, type=Authenticator.Type.RECOVERY_CODES).first()
     try:
         return len(RecoveryCodes(row).get_unused_codes()) if row else 0
@@ -93,17 +98,17 @@ def recovery_codes_left(person: User) -> int:
 
 
 def set_up_own(*, person: User, password: str, secret: str, code: str, request: HttpRequest) -> list[str]:
-    """As `set_up`, for somebody signed in: asks for the password (`field` "known") where they have one."""
+    """As `set_up` for a signed-in person. Raises Invalid (field `known`) if their password is another one."""
     if person.has_usable_password():
         check_password(person, password, request, field="known")
     return set_up(person=person, secret=secret, code=code, request=request)
 
 
 def set_up(*, person: User, secret: str, code: str, request: HttpRequest) -> list[str]:
-    """Ask the person for codes from now on: their recovery codes, to be shown once. Their other sessions end.
+    """Enable codes for the person, end their other sessions, and return recovery codes to be shown once.
 
-    Raises Invalid (`field` "code") where the code is not of the secret; Conflict (code `has_second_factor`); NotAllowed
-    where the operator has switched second factors off. The person has just shown who they are.
+    The person must have just proved their identity. Raises Invalid (`field` "code") for a code of another secret;
+    Conflict (code `has_second_factor`); NotAllowed if the operator disabled second factors.
     """
     if settings.SECOND_FACTOR == "off":
         raise NotAllowed("Second factors are switched off on this installation.", code="no_second_factor")
@@ -126,9 +131,10 @@ def set_up(*, person: User, secret: str, code: str, request: HttpRequest) -> lis
 
 
 def show_code(*, person: User, code: str, request: HttpRequest) -> str:
-    """Take a code of the person's app or one of their recovery codes; which of both it was.
+    """Check a code of the person's app or a recovery code, and return its kind.
 
-    Raises Invalid (`field` "code") for a wrong one, which counts like a wrong password; TooMany (code `locked_out`).
+    Raises Invalid (`field` "code") for a wrong one, which counts like a wrong password; TooMany (code
+    `locked_out`).
     """
     refuse_if_waiting(request, person)
     what = _taken(person, code)
@@ -143,10 +149,10 @@ def show_code(*, person: User, code: str, request: HttpRequest) -> str:
 
 
 def confirm(*, person: User, code: str, request: HttpRequest) -> None:
-    """Make sure that anyone who asks has the person's second factor: by this code, or one of the last ten minutes.
+    """Require the person's second factor: this code, or one given in the last ten minutes.
 
-    Somebody without a second factor need not show a code. Raises as `show_code`; Invalid (code `code_needed`) without a
-    code; NotAllowed (code `second_factor_needed`) where the operator asks for a factor that is not set up.
+    People without a second factor need no code. Raises as `show_code`; Invalid (code `code_needed`) without a code;
+    NotAllowed (code `second_factor_needed`) if a required factor is not set up.
     """
     if not has_second_factor(person):
         if must_have_second_factor(person):
@@ -162,7 +168,7 @@ def confirm(*, person: User, code: str, request: HttpRequest) -> None:
 
 
 def new_recovery_codes(*, person: User, code: str, request: HttpRequest) -> list[str]:
-    """Other recovery codes in the place of all earlier ones, to be shown once. Raises as `confirm`; NotFound."""
+    """Replace all recovery codes and return the new ones, to be shown once. Raises as `confirm`; NotFound."""
     _refuse_without(person)
     confirm(person=person, code=code, request=request)
     with transaction.atomic():
@@ -173,7 +179,7 @@ def new_recovery_codes(*, person: User, code: str, request: HttpRequest) -> list
 
 
 def remove(*, person: User, code: str, request: HttpRequest) -> None:
-    """Ask the person for codes no more. Raises as `confirm`; NotFound; NotAllowed where the operator asks for one."""
+    """Remove the second factor. Raises as `confirm`; NotFound; NotAllowed if the operator requires one."""
     _refuse_without(person)
     if must_have_second_factor(person):
         raise NotAllowed("This installation requires a second factor from you.", code="second_factor_needed")
@@ -182,9 +188,9 @@ def remove(*, person: User, code: str, request: HttpRequest) -> None:
 
 
 def reset_second_factor(person: User) -> None:
-    """Remove a second factor that the person has lost, so that they come in and set up another one.
+    """Remove a lost second factor, so that the person can set up another one.
 
-    Raises NotFound where there is none.
+    Raises NotFound if there is none.
     """
     if not codes_of(person).exists():
         raise NotFound(f"{person.get_username()} has no second factor.")
@@ -208,7 +214,7 @@ def _taken(person: User, code: str) -> str | None:
             APP if _takes_code_of_app(person, code) else PAPER if _takes_recovery_code(person, code) else None
         )
     except InvalidToken:
-        # Encrypted with another SECRET_KEY: an administrator resets it.
+        # Encrypted with another SECRET_KEY: an administrator must reset it.
         return None
 
 
@@ -230,7 +236,7 @@ def _takes_recovery_code(person: User, code: str) -> bool:
 
 
 def _counter_of(secret: str, code: str, *, after: int = 0) -> int | None:
-    """Which half minute the code is of, near now and after one that was used; None for a code of none."""
+    """The half minute of a code, near now and after `after`; None for a wrong code."""
     try:
         key = base64.b32decode(secret, casefold=True)
     except ValueError:

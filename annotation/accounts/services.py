@@ -1,4 +1,4 @@
-"""An administrator's account where there is none, by a link that the operator reads off the server's own words."""
+"""Create the first administrator's account by a link that the server prints."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _SECRET_BYTES = 32
 
 @transaction.atomic
 def issue_setup_link() -> str | None:
-    """The secret of a link that makes the first account, good for a day and for one use.
+    """The secret of a link that creates the first account, valid for a day and one use.
 
-    None where there is an administrator. A link that was issued before opens nothing any more.
+    None if there is an administrator. Earlier links become invalid.
     """
     if administrators().exists():
         return None
@@ -37,19 +37,18 @@ def issue_setup_link() -> str | None:
 
 
 def open_setup(secret: str) -> SetupLink:
-    """The link of that secret, while it may make the first account.
+    """Return the setup link of a secret if it is valid.
 
-    Raises NotFound where no link has that secret, or an administrator is there already; Conflict (code `expired`)
-    once it has run out.
+    Raises NotFound for an unknown secret or if there is an administrator; Conflict (code `expired`).
     """
     return _usable(SetupLink.objects.filter(secret_hash=hash_of(secret)).first())
 
 
 @transaction.atomic
 def make_first_account(*, secret: str, username: str, password: str, full_name: str = "") -> User:
-    """Make the installation's first account, an administrator's; the link is used up by it.
+    """Create the first administrator's account; the link is used up.
 
-    Raises as `open_setup`, and Invalid for a name or password that will not do.
+    Raises as `open_setup`, and Invalid for an unusable name or password.
     """
     locked = SetupLink.objects.select_for_update().filter(secret_hash=hash_of(secret)).first()
     _usable(locked)

@@ -1,4 +1,4 @@
-"""Whom an identity at the operator's OpenID Connect provider is here: an account, linked once, or a new one."""
+"""Map an identity of the OpenID Connect provider to an account."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from annotation.accounts.events import NOWHERE, note_account
 from annotation.accounts.verified_email import person_with_verified
-from annotation.core.accounts.events import NOWHERE, note_account
 from annotation.core.refusals import Conflict, NotAllowed, NotFound
 from annotation.models import AccountEvent, Invitation
 
 if TYPE_CHECKING:
-    from annotation.core.accounts.clients import Client
+    from annotation.core.shared.clients import Client
 
 PROVIDER = "sso"
-"""How rows name the one provider; which one it is, is part of `Identity.key`."""
+"""The name of the provider in rows; `Identity.key` contains which one it is."""
 INVITED = "invited"
 
 Kind = AccountEvent.Kind
@@ -31,9 +31,9 @@ Kind = AccountEvent.Kind
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Somebody as the provider tells of them. `key` is a hash of the provider and its own key for them.
+    """A person as described by the provider. `key` is a hash of the provider and its id for them.
 
-    `email` is empty unless the provider says itself, for this address, that it is verified.
+    `email` is "" unless the provider says that this address is verified.
     """
 
     key: str
@@ -44,21 +44,21 @@ class Identity:
 
 
 def is_on() -> bool:
-    """Whether the operator has named a provider."""
+    """True if the operator configured a provider."""
     return bool(settings.OIDC_ISSUER)
 
 
 def is_connected(person: User) -> bool:
-    """Whether the person comes in by the provider."""
+    """True if the person can sign in by the provider."""
     return bool(SocialAccount.objects.filter(user=person, provider=PROVIDER).exists())
 
 
 @transaction.atomic
 def sign_on(*, identity: Identity, client: Client = NOWHERE) -> User:
-    """Whose account this is: of an identity seen before, else the one with its verified address, else a new one.
+    """Return the account of an identity: the linked one, else the one with its verified address, else a new one.
 
-    Both sides must have verified the address: it alone never opens an account. Raises NotAllowed (codes `closed`,
-    `no_account`); Conflict (code `connect_first`) where an account has the address, but nobody has proved it there.
+    Both sides must have verified the address. Raises NotAllowed (codes `closed`, `no_account`); Conflict (code
+    `connect_first`) if an account has the address unverified.
     """
     row = SocialAccount.objects.filter(provider=PROVIDER, uid=identity.key).select_related("user").first()
     if row is not None:
@@ -76,7 +76,7 @@ def sign_on(*, identity: Identity, client: Client = NOWHERE) -> User:
 
 @transaction.atomic
 def connect(*, identity: Identity, person: User, client: Client = NOWHERE) -> None:
-    """Let the person, who is signed in, come in by this identity. Raises Conflict where it is somebody else's."""
+    """Link an identity to a signed-in person. Raises Conflict if it belongs to another account."""
     row = SocialAccount.objects.filter(provider=PROVIDER, uid=identity.key).first()
     if row is None:
         _link(person, identity, client)
@@ -86,7 +86,7 @@ def connect(*, identity: Identity, person: User, client: Client = NOWHERE) -> No
 
 @transaction.atomic
 def disconnect(*, person: User, client: Client = NOWHERE) -> None:
-    """End that the person comes in by the provider. Raises NotFound; Conflict for who has no password to come in by."""
+    """Unlink the person from the provider. Raises NotFound; Conflict if they have no password to sign in with."""
     rows = SocialAccount.objects.filter(user=person, provider=PROVIDER)
     if not rows.exists():
         raise NotFound("Your account is not connected.")
@@ -99,7 +99,7 @@ def disconnect(*, person: User, client: Client = NOWHERE) -> None:
 
 
 def note_refused(*, why: str, client: Client) -> None:
-    """Write down that somebody came from the provider and was not let in."""
+    """Record that a person from the provider was refused."""
     note_account(kind=Kind.REFUSED, person=None, client=client, note=why)
 
 

@@ -1,4 +1,4 @@
-"""The way to the operator's OpenID Connect provider and back, by django-allauth's client."""
+"""The redirects to the OpenID Connect provider and back, by django-allauth's client."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from urllib3.exceptions import HTTPError
 from annotation.accounts.lock_out import check_password
 from annotation.accounts.second_factor import confirm
 from annotation.accounts.single_sign_on import PROVIDER, Identity, connect, is_on, note_refused, sign_on
-from annotation.core.accounts.clients import client_of
 from annotation.core.refusals import NotAllowed, NotReady, Refusal, TooMany
+from annotation.core.shared.clients import client_of
 from annotation.core.shared.limits import count, seconds_left
 from annotation.web.come_in import come_in, our_address
 from annotation.web.refusals import refused, sign_in_first
@@ -47,7 +47,7 @@ logger = logging.getLogger(__name__)
 @require_POST
 @never_cache
 def begin(request: HttpRequest) -> HttpResponse:
-    """To the provider: to sign in, or, for who is signed in, to connect their account with it."""
+    """Go to the provider: to sign in, or to link the account of a signed-in person."""
     if not is_on():
         raise Http404
     person = request.user
@@ -66,27 +66,24 @@ def begin(request: HttpRequest) -> HttpResponse:
     except _faults():
         logger.warning("The single sign-on provider did not answer as it should", exc_info=True)
         return refused(request, NotReady(_AWAY, seconds=AWAY_SECONDS))
-    # A page and no redirect: the policy would hold the provider, and whatever it leads on to, to our own forms.
+    # A page instead of a redirect: the policy would apply our rule for forms to the provider's redirects.
     return render(
         request, "accounts/leaving.html", {"address": onward["Location"], "name": settings.OIDC_NAME}
     )
 
 
 def _faults() -> tuple[type[Exception], ...]:
-    """What an answer of the provider that is not as the standard says ends in, somewhere in the client.
-
-    Or a cache that is away: in it the client notes which answers it has seen.
-    """
+    """Exceptions that the client raises for an invalid answer of the provider, or an unavailable cache."""
     from redis import RedisError  # noqa: PLC0415 - slow to load, and most installations never need it here
 
     return (OAuth2Error, RequestException, RedisError, LookupError, ValueError, TypeError, AttributeError)
 
 
 def _refuse_if_often(request: HttpRequest) -> None:
-    """Each time the provider is asked where its pages are, while a thread waits."""
+    """Each start asks the provider for its addresses while a thread waits."""
     if count(f"sign-on:{client_of(request).network}", seconds=60) > STARTS_A_MINUTE:
-        told = "Single sign-on was started too often from your network. Try again in a minute."
-        raise TooMany(told, seconds=seconds_left(60))
+        message = "Single sign-on was started too often from your network. Try again in a minute."
+        raise TooMany(message, seconds=seconds_left(60))
 
 
 _AWAY = "The single sign-on provider does not answer as it should. Sign in with your password, or try again later."
@@ -95,7 +92,7 @@ _AWAY = "The single sign-on provider does not answer as it should. Sign in with 
 @require_GET
 @never_cache
 def come_back(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """Back from the provider, with a code that is good once and in the browser alone that went there."""
+    """Return from the provider with a code that works once, in the same browser."""
     if not is_on():
         raise Http404
     try:
@@ -108,7 +105,7 @@ def come_back(request: HttpRequest, provider_id: str) -> HttpResponse:
 
 
 class _Bounded(HTTPAdapter):
-    """Reads at most `MOST_BODY_BYTES` of a provider's answer."""
+    """Reads at most `MOST_BODY_BYTES` of the provider's answer."""
 
     def send(self, *args: Any, **kwargs: Any) -> Response:
         response = super().send(*args, **{**kwargs, "stream": True})
@@ -125,7 +122,7 @@ class _Bounded(HTTPAdapter):
 
 
 class ProviderDoor(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth has no types
-    """What django-allauth asks on the way: the settings' one provider, and `single_sign_on` decides who it is."""
+    """django-allauth's adapter: the configured provider, with `single_sign_on` finding the account."""
 
     def get_requests_session(self) -> Session:
         session: Session = super().get_requests_session()
@@ -134,8 +131,8 @@ class ProviderDoor(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allaut
         return session
 
     def list_apps(self, request: HttpRequest, provider: Any = None, client_id: Any = None) -> list[SocialApp]:
-        """The provider of the settings; never one of a row."""
-        told = {"server_url": settings.OIDC_ISSUER, "oauth_pkce_enabled": True}
+        """The provider of the settings, never one from a row."""
+        options = {"server_url": settings.OIDC_ISSUER, "oauth_pkce_enabled": True}
         return [
             SocialApp(
                 provider="openid_connect",
@@ -143,17 +140,17 @@ class ProviderDoor(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allaut
                 name=settings.OIDC_NAME,
                 client_id=settings.OIDC_CLIENT_ID,
                 secret=settings.OIDC_CLIENT_SECRET,
-                settings=told,
+                settings=options,
             )
         ]
 
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
-        """Bind the identity to the provider that signed it; nothing else that it told is kept."""
+        """Bind the identity to the provider that signed it; store nothing else."""
         account = sociallogin.account
         token = account.extra_data["id_token"]
-        told = account.extra_data.get("userinfo") or token
-        # OpenID Connect Core, 5.3.2: otherwise it tells of somebody else.
-        if told["sub"] != token["sub"]:
+        claims = account.extra_data.get("userinfo") or token
+        # Required by OpenID Connect Core, 5.3.2: it could describe another person.
+        if claims["sub"] != token["sub"]:
             raise OAuth2Error("userinfo of another subject")
         account.uid = hashlib.sha256(f"{token['iss']} {token['sub']}".encode()).hexdigest()
         account.extra_data = {}
@@ -161,7 +158,7 @@ class ProviderDoor(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allaut
         return user
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> NoReturn:
-        """Answer in django-allauth's place: signing in goes on as after a password."""
+        """Answer instead of django-allauth: signing in continues as after a password."""
         raise ImmediateHttpResponse(_arrive(request, sociallogin))
 
     def on_authentication_error(
@@ -172,10 +169,10 @@ class ProviderDoor(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allaut
             raise ImmediateHttpResponse(redirect("sign-in"))
         logger.warning("Single sign-on failed: %s", type(exception).__name__ if exception else "no state")
         note_refused(why="the provider's answer was not valid", client=client_of(request))
-        told = (
+        message = (
             "Single sign-on did not work, or took longer than ten minutes. Try again from the sign-in page."
         )
-        raise ImmediateHttpResponse(refused(request, NotAllowed(told, code="sign_on_failed")))
+        raise ImmediateHttpResponse(refused(request, NotAllowed(message, code="sign_on_failed")))
 
 
 def _arrive(request: HttpRequest, sociallogin: SocialLogin) -> HttpResponse:
@@ -197,13 +194,13 @@ def _arrive(request: HttpRequest, sociallogin: SocialLogin) -> HttpResponse:
 
 
 def _identity_of(sociallogin: SocialLogin) -> Identity:
-    told = sociallogin.user
-    # Only what the provider calls verified itself, with the word true and no other that looks like it.
+    identity = sociallogin.user
+    # Only addresses that the provider itself marks with `true` are verified.
     verified = [each.email for each in sociallogin.email_addresses if each.verified is True]
     return Identity(
         key=sociallogin.account.uid,
         email=verified[0] if verified else "",
-        username=told.username,
-        first_name=told.first_name,
-        last_name=told.last_name,
+        username=identity.username,
+        first_name=identity.first_name,
+        last_name=identity.last_name,
     )

@@ -1,5 +1,3 @@
-"""Disputes and decisions."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -29,8 +27,6 @@ from annotation.reviewing.services.review import LONGEST_REASON, NOT_LOOKED, wit
 
 
 class ErrorTypeField(NamedChoice):
-    """What is wrong with the text, in a word."""
-
     def __init__(self, **kwargs: Any) -> None:
         super().__init__("ErrorType", ErrorType.choices, **kwargs)
 
@@ -39,8 +35,6 @@ DisputeRow = shape_of(DISPUTES, "DisputeRow")
 
 
 class NamelessAnswerRow(serializers.Serializer[NamelessAnswer]):
-    """One answer without its name."""
-
     letter = serializers.CharField()
     label: Any = LabelField(allow_null=True)
     percent = serializers.IntegerField(allow_null=True)
@@ -65,7 +59,7 @@ class AdjudicationRow(serializers.Serializer[Verdict | CoverageJudgment]):
 
 
 class DisputeDetail(DisputeRow):  # type: ignore[valid-type, misc]
-    """A dispute with the answers, shuffled and without names, and every decision, oldest first."""
+    """A dispute with its answers, shuffled and without names, and every decision, oldest first."""
 
     said = serializers.SerializerMethodField()
     decisions = serializers.SerializerMethodField()
@@ -92,7 +86,7 @@ class NextDispute(serializers.Serializer[Any]):
 
 
 class Handed(serializers.Serializer[Any]):
-    """The dispute that you have open for five minutes, null where none is left."""
+    """The dispute leased to the caller for five minutes; null if none is left."""
 
     dispute = DisputeDetail(allow_null=True)
 
@@ -123,7 +117,7 @@ class DisputeNext(ApiView):
 
     @operation("take_next_dispute", request=NextDispute, responses=Handed)
     def post(self, request: Request, slug: str) -> Response:
-        """Take the worst dispute that nobody else has. It is yours for five minutes."""
+        """Take the largest dispute that nobody else has. It is held for the caller for five minutes."""
         project = self.enter(Verb.ADJUDICATE)
         taken = take_next(project=project, by=self.person, after=self.body(NextDispute)["after"])
         return Response({"dispute": _detail(project, taken.public_id, self) if taken else None})
@@ -134,7 +128,7 @@ class OneDispute(ApiView):
 
     @operation("get_dispute", responses=DisputeDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show a dispute with the answers that differ."""
+        """Show a dispute with its answers."""
         project = self.enter(Verb.ADJUDICATE)
         return Response(_detail(project, public_id, self))
 
@@ -144,9 +138,9 @@ class DisputeDecisions(ApiView):
 
     @operation("decide_dispute", request=NewDecision, responses={201: AdjudicationRow})
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Resolve a disagreement, or decide again.
+        """Decide a dispute, or decide it again.
 
-        The newest decision stands above every other answer, and the scores follow at once.
+        The newest decision outranks all other answers, and the scores are updated at once.
         """
         project = self.enter(Verb.ADJUDICATE)
         answer = self.body(NewDecision)
@@ -159,9 +153,9 @@ class OneAdjudication(ApiView):
 
     @operation("withdraw_adjudication", responses={204: None})
     def delete(self, request: Request, slug: str, public_id: str) -> Response:
-        """Take a decision back.
+        """Withdraw a decision.
 
-        What stood before it stands again. The row is kept. Twice changes nothing.
+        The answers or decision before it count again. The row is kept. Idempotent.
         """
         project = self.enter(Verb.ADJUDICATE)
         withdraw_answer(answer=decision_of(project, public_id), by=self.person)

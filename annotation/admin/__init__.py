@@ -1,4 +1,4 @@
-"""The admin: rows to look at for superusers, disputes to decide for adjudicators on staff."""
+"""Django's admin: read-only rows for superusers, and disputes for adjudicators on staff."""
 
 from annotation.admin import dispute, rows
 

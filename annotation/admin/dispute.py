@@ -1,4 +1,6 @@
-"""Disputes: adjudicators on staff decide those of their own projects, by the service of the page Adjudicate."""
+"""Disputes in the admin: adjudicators on staff decide those of their projects by the service of the page
+Adjudicate.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,11 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from annotation.accounts.admin_site import adjudicated_projects
 from annotation.adjudicating.queries.disputes import JOINED_WITH, WORST_FIRST, DisputeKind, text_of
 from annotation.adjudicating.services.adjudicate import settle
 from annotation.adjudicating.services.see_dispute import see_dispute
 from annotation.admin.rows import Rows
+from annotation.admin_site import adjudicated_projects
 from annotation.core.refusals import Refusal
 from annotation.models import Dispute, ErrorType, Label
 

@@ -1,4 +1,7 @@
-"""Rows that superusers look at. Answers, scores and judge calls are not among them: who sees those is recorded."""
+"""Read-only rows for superusers.
+
+Answers, scores and judge calls are left out, because seeing them must be recorded.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ else:
     ModelAdmin = admin.ModelAdmin
     JudgeModelForm = forms.ModelForm
 
-# Secrets of second factors and whose identity somebody has are nobody's to read or change; the provider is a setting.
+# Nobody may read or change secrets of second factors and linked identities; the provider is a setting.
 assert _email_addresses
 assert _second_factors
 assert _identities
@@ -57,7 +60,7 @@ admin.site.unregister((Authenticator, EmailAddress, SocialAccount, SocialApp, So
 
 
 class Rows(ModelAdmin):
-    """Read-only: rows change where the services log the change and rescore."""
+    """Read-only, because services log changes and rescore."""
 
     ordering: ClassVar[tuple[str, ...]] = ("-pk",)
     list_select_related: ClassVar[bool | tuple[str, ...]] = True
@@ -115,7 +118,7 @@ HIDDEN: dict[type[Model], tuple[str, ...]] = {
     SetupLink: ("secret_hash",),
     Summary: ("metadata",),
 }
-"""Secrets, answers that imports keep in metadata, and what names a million rows."""
+"""Secrets, answers in imported metadata, and columns that name a million rows."""
 
 for _model, _columns in COLUMNS.items():
     admin.site.register(
@@ -135,8 +138,8 @@ class JudgeForm(JudgeModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        told = {name: value for name, value in cleaned.items() if name in PROFILE}
-        for fault in profile_faults(Judge(**told), list(cleaned.get("members") or ())):
+        profile = {name: value for name, value in cleaned.items() if name in PROFILE}
+        for fault in profile_faults(Judge(**profile), list(cleaned.get("members") or ())):
             if fault.field not in self.errors:
                 self.add_error(fault.field if fault.field in self.fields else None, fault.message)
         return cleaned
@@ -144,7 +147,7 @@ class JudgeForm(JudgeModelForm):
 
 @admin.register(Judge)
 class JudgeAdmin(Rows):
-    """Judges that all projects share are added here, and changed on the page Judges."""
+    """Shared judges are added here, and changed on the page Judges."""
 
     form = JudgeForm
     list_display = ("name", "project", "kind", "model", "base_url", "archived_at")

@@ -1,4 +1,4 @@
-"""The base of facts that a worker computes and stores."""
+"""The base class of stored statistics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Computed:
-    """`made_at` says when the figures were computed; stale ones are being computed again, for something has changed."""
+    """`made_at` is the time of the computation. Stale figures are outdated and being recomputed."""
 
     made_at: datetime | None = None
     is_stale: bool = False

@@ -1,4 +1,4 @@
-"""What the statistics of a project are made from, in one short word that changes when any of it does."""
+"""A fingerprint of the inputs of a project's statistics."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ FINGERPRINTED_RULES = (
     "over_length",
     "deciding_judge_id",
 )
-"""What of a project changes its scores or how they are told, without a score being written at once."""
+"""Rules that change scores or their display before any score is rewritten."""
 
 
 def fingerprint_of(project: Project, *extra: object) -> str:
-    """The fingerprint of all that statistics are made from: scores, rules, samples and what `extra` names.
+    """A fingerprint of scores, rules, samples and `extra`: 64 hexadecimal digits.
 
-    Every answer of a person or of the deciding judge writes the scores that it touches again, and each writing
-    samples a new `Score.revision`: the sum over the project tells that something was said. 64 hexadecimal digits;
-    equal where nothing has changed, and different but for a chance of some 2^-31 where anything has.
+    Every answer of a person or the deciding judge rewrites the affected scores with a new random `Score.revision`,
+    so the sum of revisions changes. Equal inputs give an equal fingerprint; different inputs collide with a
+    probability of about 2^-31.
     """
     scores = Score.objects.filter(project=project).aggregate(count=Count("pk"), revisions=Sum("revision"))
     sampled = Sample.objects.filter(project=project).aggregate(
@@ -44,7 +44,7 @@ def fingerprint_of(project: Project, *extra: object) -> str:
     answered = SampledCheck.objects.filter(sample__project=project).aggregate(
         count=Count("pk", filter=Q(verdict__isnull=False))
     )
-    said = [
+    lines = [
         VERSION,
         scores["count"],
         scores["revisions"],
@@ -55,4 +55,4 @@ def fingerprint_of(project: Project, *extra: object) -> str:
         answered["count"],
         *extra,
     ]
-    return hashlib.sha256("\n".join(map(str, said)).encode()).hexdigest()
+    return hashlib.sha256("\n".join(map(str, lines)).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Which intervals are shown: none that rests on too few document sets to hold what it says."""
+"""Decide which intervals are shown: none from too few document sets."""
 
 from __future__ import annotations
 
@@ -10,25 +10,22 @@ from evaluation.statistics import FEWEST_FOR_INTERVAL, Estimate
 Found = TypeVar("Found")
 
 NO_SPREAD = 1e-9
-"""What is no wider than this is no interval: values are alike but for rounding."""
+"""An interval up to this width is not shown: the values are equal except for rounding."""
 
 
 def has_interval(clusters: float, low: float | None = 0.0, high: float | None = 1.0) -> bool:
-    """Whether figures of so many document sets, or groups of them, are shown with an interval, and with these bounds.
+    """True if figures from so many clusters, with these bounds, are shown with an interval.
 
-    Without any width it would say that the figure is known for sure, where all that is known is that the document sets
-    at hand are alike.
+    An interval without width would claim certainty, although the document sets are merely alike.
     """
     return clusters >= FEWEST_FOR_INTERVAL and low is not None and high is not None and high - low > NO_SPREAD
 
 
 def shown(found: Found) -> Found:
-    """The figures as they are shown, wherever estimates lie in them: those without an interval without their bounds.
+    """Remove the bounds of all estimates that may not be shown, in nested dataclasses and tuples.
 
-    So are estimates of too few document sets, and those that no resampling moves.
-
-    Looks through dataclasses and tuples. Everything else comes back as it is.
-    Example: `shown(Estimate(0.5, 0.1, 0.9, clusters=3, draws=2000, seed=0)).low` is None.
+    Affects estimates from too few document sets and those that resampling does not change. Example:
+    `shown(Estimate(0.5, 0.1, 0.9, clusters=3, draws=2000, seed=0)).low` is None.
     """
     if isinstance(found, Estimate):
         if has_interval(found.clusters, found.low, found.high):
@@ -43,7 +40,7 @@ def shown(found: Found) -> Found:
 
 
 def no_interval_in_words(clusters: int) -> str:
-    """Why there is no interval; empty where these are enough document sets for one.
+    """The reason for a missing interval, "" if there are enough document sets.
 
     >>> no_interval_in_words(3)
     'no interval: 3 document sets, 5 needed'
@@ -54,7 +51,7 @@ def no_interval_in_words(clusters: int) -> str:
 
 
 def why_no_interval(clusters: int, *, is_made: bool = True) -> str:
-    """Why a figure has none, where only the document sets behind it are known and not their groups.
+    """The reason that a figure has no interval if only its document sets are known, not their groups.
 
     While a worker makes the intervals (`is_made` is false), one that lacks may still come.
 

@@ -1,8 +1,7 @@
-"""Make the statistics of a project and keep them until what they were made from has changed.
+"""Compute statistics and store them until their inputs change.
 
-Nothing is made where an answer is saved, nor where a page, a file or the API is asked: who shows statistics asks for
-them here, gets the old ones, marked as such, and a worker makes the new ones. Only where no worker lives they are made
-at once.
+Saving an answer computes nothing. Pages, files and the API ask here, get the stored statistics marked as stale, and
+a worker recomputes them. Without a worker, they are computed at once.
 """
 
 from __future__ import annotations
@@ -34,15 +33,15 @@ if TYPE_CHECKING:
 Figures = TypeVar("Figures", bound=Computed)
 
 FAILED_SECONDS = 60
-"""After so long those that could not be made are tried again."""
+"""The pause after a failed computation."""
 WAITED_SECONDS = 2.0
-"""After so long who waits for a worker is told to come again."""
+"""The longest wait for a worker before NotReady."""
 MADE_EVERY_SECONDS = 5
-"""While answers arrive, statistics are made again no sooner than so long after the last ones,"""
+"""The shortest pause between computations while answers arrive,"""
 MADE_EVERY_TIMES = 10
-"""nor sooner than so many times as long as making them took: a worker has other work, and so has the machine."""
+"""and the pause as a multiple of the last computation's duration, which leaves time for other work."""
 LOOK_EVERY_SECONDS = 0.2
-"""How often who waits for a worker looks."""
+"""The interval at which a waiting request looks for the result."""
 
 
 def _nothing(project: Project) -> Sequence[object]:
@@ -51,11 +50,10 @@ def _nothing(project: Project) -> Sequence[object]:
 
 @dataclass(frozen=True, slots=True)
 class StatisticsRecipe:
-    """How one kind of statistics is made.
+    """The computation of one kind of statistics.
 
-    `compute` takes the project and the key and gives facts. `inputs` names what it depends on
-    beyond the common fingerprint. `shape` is raised when the payload changes its form: what was stored in another shape
-    counts as never made.
+    `compute` takes the project and the key and returns facts. `inputs` returns what it depends on besides the
+    common fingerprint. `shape` is increased when the stored form changes; other shapes count as missing.
     """
 
     compute: Callable[[Project, str], Any]
@@ -65,10 +63,10 @@ class StatisticsRecipe:
 
 @dataclass(frozen=True, slots=True)
 class StoredStatistics:
-    """Stored statistics. `payload` is None where they were never made and a worker is at it.
+    """Stored statistics. `payload` is None before the first computation.
 
-    `is_stale` tells that their inputs have changed since, and that a worker is making them again; `failed_at` when it
-    failed to, if it did, and has not succeeded since.
+    `is_stale` is True if their inputs have changed; a worker recomputes them. `failed_at` is the time of a failure
+    without a later success.
     """
 
     payload: Any | None
@@ -79,7 +77,7 @@ class StoredStatistics:
     failed_at: datetime | None = None
 
     def facts(self, shape: type[Figures]) -> Figures | None:
-        """The facts of that shape; None where there are none yet."""
+        """The facts as that dataclass; None if there are none yet."""
         if self.payload is None:
             return None
         return replace(read(shape, self.payload), made_at=self.made_at, is_stale=self.is_stale)
@@ -90,7 +88,7 @@ class StoredStatistics:
 
     @property
     def is_current(self) -> bool:
-        """Whether there is nothing for a worker to make: what is not there will not come."""
+        """True if nothing needs to be computed."""
         return not (self.is_missing or self.is_stale)
 
 
@@ -103,7 +101,7 @@ def _by_key(project: Project, key: str) -> Any:
 
 
 RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
-    # A board holds a mean of every score: a further one changes its form.
+    # A leaderboard stores a mean of every score, so a new score changes its shape.
     Analysis.Kind.LEADERBOARD: StatisticsRecipe(_by_key, shape=742 + len(SCORES)),
     Analysis.Kind.AGREEMENT: StatisticsRecipe(
         agreement.agreement, inputs=agreement.agreement_inputs, shape=7
@@ -112,17 +110,17 @@ RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
         judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=15
     ),
 }
-"""Every kind that can be made; the one place where they are named."""
+"""The recipe of every kind."""
 
 
 def current_statistics(
     *, project: Project, kind: Analysis.Kind, key: str = "", wait: bool = False
 ) -> StoredStatistics:
-    """The statistics as far as they are known: the stored ones, marked as stale where something has changed since.
+    """Return the stored statistics, marked as stale if their inputs have changed.
 
-    Of stale ones, and of those that were never made, a worker is asked, once in a while at most. Nothing comes back
-    where there are none; who waits gets the first ones, or NotReady where a worker is not done with them soon. Where no
-    worker lives, new ones are made here and now.
+    A worker is asked for stale and missing ones, at limited intervals. Without stored ones the payload is None;
+    `wait` waits for the first ones and raises NotReady if they take long. Without a worker, they are computed at
+    once.
     """
     until = time.monotonic() + WAITED_SECONDS
     while True:
@@ -150,7 +148,7 @@ def current_statistics(
 
 
 def _is_due(found: StoredStatistics) -> bool:
-    """Whether a worker may be asked: neither have these just been made, nor has a worker just failed to."""
+    """True if a worker may be asked: they were neither just computed nor has a worker just failed."""
     now = timezone.now()
     if found.failed_at is not None and now < found.failed_at + timedelta(seconds=FAILED_SECONDS):
         return False
@@ -161,16 +159,16 @@ def _is_due(found: StoredStatistics) -> bool:
 def _stored(project: Project, kind: Analysis.Kind, key: str) -> StoredStatistics:
     recipe = RECIPES[kind]
     row = Analysis.objects.filter(project=project, kind=kind, key=key).select_related("job").first()
-    # What was made by an older program has another shape and cannot be shown.
+    # Statistics of an older program with another shape cannot be shown.
     if row is None or row.payload.get("shape") != recipe.shape:
         return StoredStatistics(payload=None, failed_at=_failed_at(row) if row else None)
-    return _told(row, is_stale=row.inputs != _inputs(project, recipe))
+    return _with_state(row, is_stale=row.inputs != _inputs(project, recipe))
 
 
 def compute(*, project: Project, kind: Analysis.Kind, key: str = "") -> StoredStatistics:
-    """Make the statistics here and now and store them, whatever is stored already.
+    """Compute and store the statistics, whatever is stored.
 
-    The fingerprint is taken before anything is read: what changes meanwhile makes them stale, never wrong unseen.
+    The fingerprint is taken before reading, so concurrent changes make the result stale.
     """
     recipe = RECIPES[kind]
     inputs = _inputs(project, recipe)
@@ -192,17 +190,17 @@ def compute(*, project: Project, kind: Analysis.Kind, key: str = "") -> StoredSt
         unique_fields=["project", "kind", "key"],
         update_fields=["inputs", "seed", "payload", "seconds", "made_at"],
     )
-    return _told(row)
+    return _with_state(row)
 
 
 def perform(claimed: Claimed, lease: Lease) -> None:
-    """Make what a worker was asked for."""
+    """Compute what a worker was asked for."""
     asked = claimed.job.analysis
     recompute(project=claimed.job.project, kind=Analysis.Kind(asked.kind), key=asked.key)
 
 
 def recompute(*, project: Project, kind: Analysis.Kind, key: str) -> None:
-    """Make the statistics unless those that are stored are fresh."""
+    """Compute the statistics unless the stored ones are current."""
     stored = Analysis.objects.filter(project=project, kind=kind, key=key)
     if not stored.filter(inputs=_inputs(project, RECIPES[kind])).exists():
         compute(project=project, kind=kind, key=key)
@@ -212,7 +210,7 @@ def _inputs(project: Project, recipe: StatisticsRecipe) -> str:
     return fingerprint_of(project, recipe.shape, *recipe.inputs(project))
 
 
-def _told(row: Analysis, *, is_stale: bool = False) -> StoredStatistics:
+def _with_state(row: Analysis, *, is_stale: bool = False) -> StoredStatistics:
     return StoredStatistics(
         payload=row.payload["made"],
         made_at=row.made_at,
@@ -232,7 +230,7 @@ def _failed_at(row: Analysis) -> datetime | None:
 
 @transaction.atomic
 def _ask_worker(*, project: Project, kind: Analysis.Kind, key: str) -> None:
-    """Queue it, unless it is queued. Where the broker is away the page is shown all the same."""
+    """Queue the computation unless it is queued. The page works even without a broker."""
     Analysis.objects.bulk_create([Analysis(project=project, kind=kind, key=key)], ignore_conflicts=True)
     row = Analysis.objects.select_for_update(of=("self",), no_key=True).get(
         project=project, kind=kind, key=key

@@ -1,4 +1,4 @@
-"""Shared views of stored statistics: the page and the downloads of its tables."""
+"""Shared views of stored statistics: pages and downloads of tables."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from annotation.web.screen import screen
 
 FigureRow = dict[str, Cell]
 FigureTables = Mapping[str, Callable[[Any], Iterable[FigureRow]]]
-"""By the name of a table, what makes its rows."""
+"""The functions that make the rows of each table, by name."""
 
 
 def asked_score(request: Request) -> str:
-    """The score of claims that the address or the form names; empty where it names none. Raises NotFound."""
+    """The score of claims named by the address or form, "" without one. Raises NotFound."""
     asked = str((request.POST or request.GET).get("score", ""))
     if asked and asked not in SCORE_SIDES:
         raise NotFound(f"There is nothing for the score {asked!r}; there is for {' and '.join(SCORE_SIDES)}.")
@@ -42,7 +42,7 @@ def figures_page(
     tables: FigureTables,
     context: Mapping[str, Any],
 ) -> HttpResponse:
-    """The page of statistics whose templates lie in that folder."""
+    """Render a page of statistics with the templates of that folder."""
     return page_or_fragment(
         request,
         page=f"analysis/{folder}/page.html",
@@ -65,9 +65,9 @@ def file_view(
     *,
     key_of: Callable[[Request, Project], str] = lambda _request, _project: "",
 ) -> Callable[[HttpRequest, str, str], HttpResponseBase]:
-    """The view of one of the tables of stored statistics as CSV or JSON. Raises NotFound for another table.
+    """A view that downloads one table of stored statistics as CSV or JSON. Raises NotFound for an unknown table.
 
-    `key_of` tells by the request which statistics of the kind are asked for.
+    `key_of` returns the key of the requested statistics.
     """
 
     @screen("GET")
@@ -88,7 +88,7 @@ def file_view(
 def table_file(
     request: Request, rows: Sequence[Mapping[str, Cell]], *, columns: Sequence[str], name: str
 ) -> HttpResponse:
-    """The rows as the file that `?format=csv` or `json` asks for, CSV unless asked. Raises Invalid for another."""
+    """The rows as a file in the `?format=` csv or json, CSV by default. Raises Invalid for another format."""
     format_name = request.GET.get("format", "csv")
     body = write_table(rows, columns=columns, format_name=format_name)
     return file_answer(body, content_type=CONTENT_TYPES[format_name], name=f"{name}.{format_name}")

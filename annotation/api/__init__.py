@@ -1,1 +1,1 @@
-"""The JSON door."""
+"""Parts that all views of the JSON API share."""

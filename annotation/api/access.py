@@ -1,4 +1,4 @@
-"""What every view shares: who asks, which project they ask about, and how input is read."""
+"""The base of all views: authentication, the project in the address, and reading input."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ class TokenAuthentication(KnoxAuthentication):  # type: ignore[misc]  # knox has
         try:
             return cast("tuple[User, Any]", super().authenticate_credentials(token))
         except (AuthenticationFailed, UnicodeDecodeError) as error:
-            told = "This token is unknown, revoked or expired. Make another one on your account page."
-            raise AuthenticationFailed(told) from error
+            message = "This token is unknown, revoked or expired. Make another one on your account page."
+            raise AuthenticationFailed(message) from error
 
 
 class CookieAuthentication(SessionAuthentication):
-    """The web's session; writing needs the CSRF token that its pages carry."""
+    """The web's session; unsafe methods need the CSRF token of its pages."""
 
 
 class ApiView(GenericAPIView[Any]):
-    """A view for people signed in. Handlers are documented by `schema.operation`."""
+    """A view for signed-in people. `schema.operation` documents its handlers."""
 
     schema = ApiSchema()
     tag: ClassVar[str]
@@ -69,10 +69,10 @@ class ApiView(GenericAPIView[Any]):
         return cast("User", self.request.user)
 
     def enter(self, *any_of: Verb) -> Project:
-        """The address's project, for somebody who may carry out one of the verbs in it.
+        """Return the project in the address if the caller may carry out one of the verbs.
 
-        Call it before anything is read of the request: people outside learn nothing. Raises as
-        `permissions.project_for`.
+        Call it before reading anything else of the request, because people outside of the project must learn
+        nothing. Raises as `permissions.project_for`.
         """
         project = project_for(self.person, self.kwargs["slug"], Verb.VIEW_PROJECT)
         allowed = verbs_of(roles_in(self.person, project))
@@ -81,21 +81,20 @@ class ApiView(GenericAPIView[Any]):
         return project
 
     def viewer(self, *any_of: Verb) -> Viewer:
-        """The caller as a viewer of the lists of the address's project. Raises as `enter`."""
+        """The caller as a viewer of the project's lists. Raises as `enter`."""
         project, verbs = project_and_verbs(self.person, self.kwargs["slug"], Verb.VIEW_PROJECT)
         if verbs.isdisjoint(any_of):
             self.enter(*any_of)
         return Viewer(self.person, project, verbs)
 
     def body(self, shape: type[serializers.Serializer[Any]], *, partial: bool = False) -> dict[str, Any]:
-        """The request's body as the shape reads it. Refuses what the shape does not know."""
+        """Read the request's body by the serializer. Refuses unknown fields."""
         return read(shape(data=self.request.data, partial=partial), self.request.data)
 
     def query(self, *shapes: type[serializers.Serializer[Any]]) -> dict[str, Any]:
-        """The address's parameters as the shapes read them together. Raises ValidationError as `body`.
+        """Read the query parameters by these serializers together. Raises ValidationError as `body`.
 
-        The shapes are the whole list of what may be filtered and ordered by: no parameter reaches
-        the database by its name.
+        Only parameters of these serializers are allowed; no parameter reaches the database by its name.
         """
         given = self.request.query_params.dict()
         read: dict[str, Any] = {}
@@ -106,7 +105,7 @@ class ApiView(GenericAPIView[Any]):
         return read
 
     def rows(self, results: Any, following: str) -> Response:
-        """A page of results with the address of the next page, which starts after the row of that id."""
+        """A page of results with the address of the next page, which starts after the row with that id."""
         address = self.request.build_absolute_uri()
         link = replace_query_param(address, "after", following) if following else None
         return Response({"next": link, "results": results})
@@ -118,7 +117,7 @@ class ApiView(GenericAPIView[Any]):
 
 
 def only(rows: QuerySet[Row], public_id: str, what: str) -> Row:
-    """The row of that public id. Raises NotFound."""
+    """Return the row with that public id. Raises NotFound."""
     row = rows.filter(public_id=public_id).first()
     if row is None:
         raise NotFound(f"There is no such {what} in this project.")
@@ -126,7 +125,7 @@ def only(rows: QuerySet[Row], public_id: str, what: str) -> Row:
 
 
 def read(shape: serializers.Serializer[Any], given: Any) -> dict[str, Any]:
-    """What was given as the shape, made of it, reads it. Raises ValidationError, also for what it does not know."""
+    """Read data by a serializer made of it. Raises ValidationError, also for unknown fields."""
     if isinstance(given, Mapping):
         _refuse_unknown(given, _names(shape))
     return _validated(shape)
@@ -144,12 +143,12 @@ def _validated(shape: serializers.Serializer[Any]) -> dict[str, Any]:
 def _refuse_unknown(given: Mapping[str, Any], known: set[str]) -> None:
     unknown = sorted(set(given) - known)
     if unknown:
-        told = f"There is no such input. Known are: {', '.join(sorted(known)) or 'none'}."
-        raise serializers.ValidationError({name: [told] for name in unknown})
+        message = f"There is no such input. Known are: {', '.join(sorted(known)) or 'none'}."
+        raise serializers.ValidationError({name: [message] for name in unknown})
 
 
 class AnyContent(BaseContentNegotiation):
-    """A file comes as it is, whatever the client would rather have; errors come as JSON."""
+    """A file is sent in its own format, whatever the client accepts; errors are JSON."""
 
     def select_parser(self, request: Request, parsers: Iterable[Any]) -> Any:
         return next(iter(parsers))

@@ -1,21 +1,22 @@
-"""What went wrong, always in the same envelope.
+"""The error responses of the API, which all have one shape.
 
     {"error": {"code": "newer_verdict", "message": "Somebody answered ...", "field": null, "details": {}}}
 
-400  not of the shape that the schema describes (`details.fields`); 401  nobody is signed in, or with a wrong secret
-403  the person's roles do not hold the verb (`not_allowed`), or open assessor work closes it (`blind`)
-404  there is no such thing for this person; so it is with everything outside of their projects
-409  somebody else was quicker, or the state has moved on; `details` says what stands now
-412  the file is another one by now; 416  the file ends before the range
-422  the shape is right, but the project's rules refuse what is asked; `field` names the input
-429  too many attempts; Retry-After says when
-503  a worker is still making it (`not_ready`), or the database is away (`database_away`); Retry-After says when to ask
+400  does not match the schema (`details.fields`); 401  missing or wrong credentials
+403  the person's roles lack the verb (`not_allowed`), or open assessor work closes it (`blind`)
+404  does not exist for this person, like everything outside of their projects
+409  the state has changed since; `details` has the current one
+412  the file has changed; 416  the file ends before the range
+422  matches the schema, but breaks a rule of the project; `field` names the input
+429  too many attempts; Retry-After gives the pause
+503  a worker is still computing it (`not_ready`), or the database is unavailable (`database_away`); see Retry-After
 507  the server's disk is full (`no_space`); nothing was saved
 """
 
 from __future__ import annotations
 
 import dataclasses
+import errno
 import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from typing import Any
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.core.signals import got_request_exception
+from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions, serializers, status
 from rest_framework.response import Response
@@ -37,7 +39,11 @@ from annotation.core.refusals import (
     Refusal,
     TooMany,
 )
-from annotation.core.shared.outages import outage
+
+AWAY_SECONDS = 5.0
+"""The suggested pause if the database is unavailable."""
+FULL = ("disk is full", "No space left")
+"""Error texts of SQLite and PostgreSQL."""
 
 logger = logging.getLogger(__name__)
 
@@ -53,8 +59,6 @@ ENVELOPE_STATUS: dict[type[Refusal], int] = {
 
 
 class ErrorBody(serializers.Serializer[Any]):
-    """What went wrong."""
-
     code = serializers.CharField(help_text="Stable, for programs.")
     message = serializers.CharField(help_text="For people: what, where and what to do.")
     field = serializers.CharField(allow_null=True, help_text="The invalid input, if there is one.")
@@ -62,14 +66,14 @@ class ErrorBody(serializers.Serializer[Any]):
 
 
 class Error(serializers.Serializer[Any]):
-    """The envelope of every answer that is not a success."""
+    """The body of every error response."""
 
     error = ErrorBody()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Fault:
-    """An error as the envelope shows it."""
+    """The fields of an error body."""
 
     code: str
     message: str
@@ -84,17 +88,17 @@ class BadCredentials(exceptions.APIException):
 
 
 def error_of(error: Exception) -> dict[str, Any]:
-    """An error as it stands in an answer that tells of several things."""
+    """The error body for one item of a response about several."""
     return dataclasses.asdict(_fault(error)[1])
 
 
 def body_of(error: Exception) -> dict[str, Any]:
-    """The envelope of an error that came about outside of the API's own views."""
+    """The error response for an error outside of the API's own views."""
     return {"error": error_of(error)}
 
 
 def envelope(error: Exception, context: Mapping[str, Any]) -> Response:
-    """The answer to an exception. Nothing of the program's inside is in it; it goes to the log."""
+    """The response to an exception. It contains no internals; they go to the log."""
     if refusal := outage(error):
         logger.error("%s", refusal.code, exc_info=error)
         error = refusal
@@ -155,12 +159,12 @@ def _of_validation(detail: Any) -> Fault:
     for where, message in wrong:
         by_field.setdefault(where, []).append(str(message))
     where, message = wrong[0] if wrong else ("", exceptions.ErrorDetail("The request is not valid."))
-    told = f"{where}: {message}" if where else str(message)
-    return Fault("invalid", told, where or None, {"fields": by_field})
+    text = f"{where}: {message}" if where else str(message)
+    return Fault("invalid", text, where or None, {"fields": by_field})
 
 
 def _wrong_inputs(detail: Any, path: str) -> Iterator[tuple[str, exceptions.ErrorDetail]]:
-    """Every message with the dotted path of the input that it is about; "" for the request as a whole."""
+    """Every message with the dotted path of its input, "" for the request as a whole."""
     if isinstance(detail, Mapping):
         for name, inner in detail.items():
             here = path if name == "non_field_errors" else f"{path}.{name}".lstrip(".")
@@ -179,3 +183,21 @@ def _headers(error: Exception) -> dict[str, str]:
     if wait := getattr(error, "wait", None):
         headers["Retry-After"] = str(math.ceil(wait))
     return headers
+
+
+def outage(error: BaseException | None) -> Refusal | None:
+    """The refusal for an error of database or disk; None for other errors.
+
+    It is unknown whether a transaction that was committing has been written.
+    """
+    is_full = isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}
+    is_database = isinstance(error, OperationalError | InterfaceError)
+    if is_full or (is_database and any(word in str(error) for word in FULL)):
+        return NoSpace("The server's disk is full. Nothing was saved. Ask the operator to free some space.")
+    if is_database:
+        return NotReady(
+            "The database is not responding. Try again in a few seconds. Your input is still in your browser.",
+            seconds=AWAY_SECONDS,
+            code="database_away",
+        )
+    return None

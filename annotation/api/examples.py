@@ -1,4 +1,4 @@
-"""An example of every request and answer in the schema, made of its own description: none gets out of date."""
+"""Examples of every request and response in the schema, generated from their descriptions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WORDS: Mapping[str, str] = {
     "message": "Not found.",
     "client": "tab-1",
 }
-"""By the name of a field; others hold an id or a word."""
+"""Example values by field name; other fields have an id or a word."""
 FORMATS: Mapping[str, str] = {
     "date-time": "2026-05-04T09:30:00Z",
     "date": "2026-05-04",
@@ -56,7 +56,7 @@ Schema = Mapping[str, Any]
 
 
 def add_examples(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """The schema with an example of what each operation takes, and of what it gives where it succeeds."""
+    """Add an example of each operation's request and successful response to the schema."""
     components = result["components"]["schemas"]
     for media in _bodies(result):
         media["example"] = _made_of(media["schema"], "", components, DEEPEST)
@@ -72,7 +72,6 @@ def _bodies(result: Schema) -> Iterator[dict[str, Any]]:
 
 
 def _made_of(schema: Schema, name: str, components: Schema, depth: int) -> Any:
-    """A value that the schema allows, of a field of that name."""
     while several := [each for kind in ("allOf", "oneOf", "anyOf") for each in schema.get(kind, ())]:
         schema = several[0]
     if "$ref" in schema:

@@ -1,4 +1,4 @@
-"""Fields that several resources share."""
+"""Serializer fields that several resources share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from annotation.models import Label
 
 
 class ShareField(serializers.FloatField):
-    """A number from 0 to 1. "nan" passes a plain float field and every comparison after it."""
+    """A number from 0 to 1. It refuses "nan", which passes a plain float field and every comparison."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(min_value=0, max_value=1, **kwargs)
@@ -26,7 +26,7 @@ class ShareField(serializers.FloatField):
 
 
 class WordChoice(serializers.ChoiceField):
-    """One of some words. A refusal names them."""
+    """A choice whose error message names the allowed words."""
 
     def __init__(self, choices: Any, **kwargs: Any) -> None:
         super().__init__(choices=choices, **kwargs)
@@ -35,7 +35,7 @@ class WordChoice(serializers.ChoiceField):
 
 
 class NamedChoice(WordChoice):
-    """One of some words that the schema calls by one name, wherever they are used."""
+    """A choice with one name in the schema, wherever it is used."""
 
     def __init__(self, schema_name: str, choices: Any, **kwargs: Any) -> None:
         self.schema_name = schema_name
@@ -43,7 +43,7 @@ class NamedChoice(WordChoice):
 
 
 class FactsField(serializers.Field[Any, Any, Any, Any]):
-    """Facts about a row, within it."""
+    """A read-only field with the dataclass that `facts_of` returns for a row; null for None."""
 
     def __init__(self, shape: Any, facts_of: Callable[[Any], Any], **kwargs: Any) -> None:
         super().__init__(source="*", read_only=True, **kwargs)
@@ -55,7 +55,7 @@ class FactsField(serializers.Field[Any, Any, Any, Any]):
 
 
 class RowsField(serializers.JSONField):
-    """Rows that are read one by one, so that each may be refused by itself."""
+    """A list of rows that are read one by one, so that each can be refused by itself."""
 
     def __init__(self, most: int, **kwargs: Any) -> None:
         super().__init__(help_text=f"1 to {most:,} rows.", **kwargs)

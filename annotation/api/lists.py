@@ -1,4 +1,4 @@
-"""A list of `core.lists` as an operation of the API, with its schema."""
+"""Publish a list of `core.lists` as an operation of the API with its schema."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ TYPES: dict[Kind, type] = {Kind.TEXT: str, Kind.COUNT: int, Kind.FLAG: bool}
 
 
 class Row(serializers.Serializer[Any]):
-    """A row of a list, by its columns and by the fields of a subclass.
+    """A row of a list, with its columns and the fields of a subclass.
 
-    Columns that are not for everybody need the `viewer` in the context.
+    Columns that not everybody sees need the `viewer` in the context.
     """
 
     columns: tuple[Column, ...] = ()
@@ -56,13 +56,16 @@ class Row(serializers.Serializer[Any]):
 
 
 def shape_of(listed: List, name: str) -> type[Row]:
-    """The serializer of a list's rows, which the schema calls by this name. Columns not for everybody are optional."""
+    """The serializer of a list's rows, with this name in the schema.
+
+    Columns that not everybody sees are optional.
+    """
     fields = {column.name: _field(column) for column in listed.columns}
     return type(name, (Row,), {**fields, "columns": listed.columns, "__doc__": None})
 
 
-def operation_of(listed: List, shape: type[Row], told: str) -> Callable[..., Response]:
-    """The handler that lists the rows of a project, with what it says of itself."""
+def operation_of(listed: List, shape: type[Row], description: str) -> Callable[..., Response]:
+    """The documented handler that lists the rows of a project."""
 
     def get(view: ApiView, request: Request, slug: str) -> Response:
         viewer = view.viewer(*listed.verbs)
@@ -70,13 +73,13 @@ def operation_of(listed: List, shape: type[Row], told: str) -> Callable[..., Res
         rows, after = look.page()
         return view.rows(shape(rows, many=True, context={"viewer": viewer}).data, after)
 
-    get.__doc__ = told
+    get.__doc__ = description
     name = f"list_{listed.name.replace(' ', '_')}"
     return operation(name, parameters=parameters_of(listed), responses=shape(many=True))(get)
 
 
 def _field(column: Column) -> serializers.Field[Any, Any, Any, Any]:
-    # What the list does not show to everybody is not in every row.
+    # Columns that not everybody sees are missing from some rows.
     options: dict[str, Any] = {
         "help_text": column.help,
         "allow_null": column.nullable,
@@ -91,7 +94,7 @@ def _field(column: Column) -> serializers.Field[Any, Any, Any, Any]:
 
 
 def parameters_of(listed: List) -> list[OpenApiParameter]:
-    """Parameters of the list in an address."""
+    """The query parameters of a list."""
     sorted_by = [column.name for column in listed.columns if column.order]
     orders = [sign + name for name in sorted_by for sign in ("", "-")]
     orders += [each.name for each in listed.orders]

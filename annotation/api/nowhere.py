@@ -1,4 +1,4 @@
-"""Addresses that do not exist, answered in the same envelope as everything else."""
+"""The 404 response for unknown addresses of the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of the API: a page names the row after which the next one starts."""
+"""Pages of the API: each page names the row that the next one starts after."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotation.core.paging import ROWS_ON_A_PAGE
 
 
 class PageQuery(serializers.Serializer[Any]):
-    """Parameters of the list of projects; all other lists have them, too."""
+    """Query parameters of paged lists."""
 
     limit = serializers.IntegerField(
         default=ROWS_ON_A_PAGE, min_value=1, max_value=LARGEST_PAGE, help_text="Rows on a page."
@@ -21,10 +21,10 @@ class PageQuery(serializers.Serializer[Any]):
 
 
 class Pages(BasePagination):
-    """Pages as the schema describes them; `ApiView.rows` makes them."""
+    """Describes pages in the schema; `ApiView.rows` makes them."""
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        """Nothing: the views document `PageQuery` with their own filters."""
+        """Empty, because views document `PageQuery` with their own filters."""
         return []
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:

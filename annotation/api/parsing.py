@@ -1,4 +1,4 @@
-"""Bodies of requests: JSON that can be read, kept and told again, or a refusal that says what is wrong."""
+"""Read JSON bodies, and refuse what cannot be stored or answered."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
 MOST_LEVELS = 50
-"""Objects and lists within each other; what the API takes has a handful."""
+"""The maximum nesting of objects and lists; the API's own bodies need a handful."""
 TOO_DEEP = f"The JSON is nested more than {MOST_LEVELS} levels deep."
 
 
 class PlainJSONParser(JSONParser):
-    """JSON without what no database and no answer could hold.
+    """A JSON parser that refuses values that no database or response can hold.
 
-    Refused with 400 `parse_error`: nesting beyond MOST_LEVELS, numbers that are none (NaN, Infinity, 1e999), and
-    halves of characters (a lone U+D800), which a refusal of an unknown input could not even name.
+    Refused with 400 `parse_error`: nesting beyond MOST_LEVELS, NaN, infinite numbers (1e999), and lone surrogates
+    (U+D800), which even an error message could not contain.
     """
 
     def parse(
@@ -34,7 +34,7 @@ class PlainJSONParser(JSONParser):
 
 
 def _parts(body: Any) -> Iterator[Any]:
-    """Every value and name in it. Raises ParseError where one lies too deep."""
+    """Every value and key. Raises ParseError beyond MOST_LEVELS."""
     waiting = [(body, 1)]
     while waiting:
         value, level = waiting.pop()

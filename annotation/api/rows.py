@@ -1,4 +1,4 @@
-"""Shapes of rows that the API of several subjects shows."""
+"""Serializers of rows that several subjects use."""
 
 from __future__ import annotations
 

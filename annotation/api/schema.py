@@ -1,4 +1,4 @@
-"""How the API describes itself to machines and to people."""
+"""The OpenAPI schema: operations, errors, facts and security schemes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNSAFE = ("POST", "PATCH", "DELETE")
 
 
 class ApiSchema(AutoSchema):
-    """One operation: its words come from the handler's docstring, its errors from what every view shares."""
+    """One operation: its texts come from the handler's docstring, its errors from the base view."""
 
     def get_summary(self) -> str:
         return self._paragraphs()[0].rstrip(".")
@@ -84,16 +84,16 @@ def operation(
     parameters: list[Any] | None = None,
     refusals: Sequence[str] = (),
 ) -> Callable[[Handler], Handler]:
-    """Describe a handler: its name for client generators, what it takes and what it answers.
+    """Document a handler: its operation id, request and responses.
 
-    `refusals` are statuses that it may answer with beside those that its method and path let one expect.
+    `refusals` are statuses besides those that follow from its method and path.
     """
     extend = extend_schema(
         operation_id=operation_id, request=request, responses=responses, parameters=parameters
     )
 
     def describe(handler: Handler) -> Handler:
-        # Without this the decorator would start from the default class instead of ours.
+        # Otherwise the decorator would start from the default class instead of ours.
         handler.kwargs = {"schema": ApiSchema}  # type: ignore[attr-defined]
         handler.refusals = refusals  # type: ignore[attr-defined]
         extended: Handler = extend(handler)
@@ -111,7 +111,7 @@ class _FactsGenerator(GenerateJsonSchema):
 
 
 class FactsSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
-    """Facts, and lists of them, described by their types and docstrings."""
+    """Describe facts, and lists of them, by their types and docstrings."""
 
     @classmethod
     def _matches(cls, target: Any) -> bool:
@@ -145,7 +145,7 @@ class FactsFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-unty
 
 
 class NamedChoiceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
-    """Choices as one component, so that a client generator makes one type of them."""
+    """Describe choices as one component, so that client generators make one type."""
 
     target_class = "annotation.api.fields.NamedChoice"
     match_subclasses = True
@@ -165,14 +165,14 @@ def _component(auto_schema: AutoSchema, name: str, schema: dict[str, Any]) -> di
 
 
 class TokenScheme(KnoxTokenScheme):  # type: ignore[no-untyped-call]
-    """Tokens as the schema names them."""
+    """The name of token authentication in the schema."""
 
     target_class = "annotation.api.access.TokenAuthentication"
     name = "token"
 
 
 class CookieScheme(SessionScheme):  # type: ignore[no-untyped-call]
-    """A browser's session as the schema names it."""
+    """The name of session authentication in the schema."""
 
     target_class = "annotation.api.access.CookieAuthentication"
     name = "session"

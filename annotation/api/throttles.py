@@ -1,4 +1,4 @@
-"""How many attempts at a secret one address may make, how long what is tried may be, and how much a token may ask."""
+"""Rate limits for attempts at passwords and for requests by token."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from knox.models import AuthToken
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from annotation.core.accounts.clients import client_of
+from annotation.core.shared.clients import client_of
 from annotation.core.shared.limits import count, seconds_left
 
 MINUTE = 60
@@ -19,7 +19,7 @@ LONGEST_PASSWORD = 1000
 
 
 class PerMinute(BaseThrottle):
-    """So many requests with the same key in a minute of the clock, whichever process they come to."""
+    """A limit of requests with the same key per minute, counted by all processes."""
 
     scope: str
     most: int
@@ -29,7 +29,7 @@ class PerMinute(BaseThrottle):
         return key is None or count(key, seconds=MINUTE) <= self.most
 
     def get_cache_key(self, request: Request, view: Any) -> str | None:
-        """What is counted; None where nothing is."""
+        """The counted key; None if the request is not limited."""
         raise NotImplementedError
 
     def wait(self) -> float:
@@ -37,7 +37,7 @@ class PerMinute(BaseThrottle):
 
 
 class PerAddress(PerMinute):
-    """Per client's address, as `core.accounts` finds it: what a client claims in a header is not believed."""
+    """Requests of one client address, from `core.shared.clients`; unproven headers are ignored."""
 
     scope = "tokens-address"
     most = 60

@@ -1,1 +1,1 @@
-"""By what an installed Coverdict is called: the program `coverdict` and pytest. Django is loaded where it is needed."""
+"""The program `coverdict` and the pytest plugin. Django is imported only where it is needed."""

@@ -1,4 +1,4 @@
-"""`python -m annotation.command_line` is the program `coverdict`, where it is not on the path."""
+"""`python -m annotation.command_line` runs the program `coverdict` if it is not on the path."""
 
 import sys
 

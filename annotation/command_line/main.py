@@ -1,4 +1,4 @@
-"""The program `coverdict`: gates of plain files anywhere; projects, server and worker where these are installed."""
+"""The program `coverdict`: gates for plain files, and with the server installed, projects, server and worker."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; its exit code: 2 where it makes no sense."""
+    """Run the command and return its exit code; 2 for an invalid call."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] in ([], ["-h"], ["--help"], ["help"]):
         sys.stdout.write(usage())
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.write(f"coverdict {annotation.__version__}\n")
         return 0
     command, *rest = words
-    # Django's names are as good.
+    # Django's command names work too.
     command = next((called for called, known in SERVER_COMMANDS.items() if known.name == command), command)
     try:
         return _work_of(command)(rest)
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def usage() -> str:
-    """All commands, those of the server only where it is installed."""
+    """List all commands; those of the server only if it is installed."""
     lines = [
         "Coverdict judges summaries claim by claim. `coverdict COMMAND --help` lists a command's options.",
         "",
@@ -81,10 +81,10 @@ def _refused(message: str, code: int) -> Callable[[list[str]], int]:
 
 
 def _django(command: str, rest: list[str]) -> int:
-    """Django's own way to call a command; it ends the process where the command fails."""
+    """Run a Django command; a failing command ends the process."""
     name_settings(command)
     words = rest if command == "manage" else [SERVER_COMMANDS[command].name, *rest]
-    # The first command on a machine of one's own needs no other before it.
+    # On a single machine, the first command creates the tables.
     makes_tables = command not in {"manage", "migrate", "restore"} and not {"-h", "--help"} & set(rest)
     return execute(["coverdict", *words], makes_tables=makes_tables)
 

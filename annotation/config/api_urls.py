@@ -1,4 +1,4 @@
-"""Routes of the API. What lies in a project is always reached through it."""
+"""Routes of the API. Everything in a project has an address below it."""
 
 from django.urls import URLPattern, URLResolver, include, path, re_path
 

@@ -1,4 +1,4 @@
-"""The Celery app that workers, beat and every queueing process share."""
+"""The Celery app of workers, beat and all queueing processes."""
 
 import gc
 import tempfile
@@ -19,15 +19,15 @@ app.autodiscover_tasks(["annotation"])
 
 @setup_logging.connect
 def keep_our_logging(**_: Any) -> None:
-    """Leave logging as the settings made it: a receiver on this signal is what stops Celery's own set-up."""
+    """Keep the logging of the settings: a receiver of this signal prevents Celery's own set-up."""
 
 
 @celeryd_init.connect
 def receive_on_the_queues_file_system(conf: Any = None, **_: Any) -> None:
-    """Make a worker on the filesystem broker take messages by one atomic rename.
+    """Make a worker on the filesystem broker take messages by an atomic rename.
 
-    kombu moves each message into the temporary directory before it reads it. Where that directory lies on
-    another file system the move is a copy, and a worker that is killed meanwhile loses the message.
+    kombu moves each message to the temporary directory before reading it. On another file system this is a copy,
+    and a worker that is killed during it loses the message.
     """
     if conf is None or not str(conf.broker_url).startswith("filesystem:"):
         return
@@ -38,7 +38,7 @@ def receive_on_the_queues_file_system(conf: Any = None, **_: Any) -> None:
 
 @worker_ready.connect
 def collect_seldom(**_: Any) -> None:
-    """Leave what the process is made of out of garbage collection, and look through the rest less often."""
+    """Exclude the loaded program from garbage collection, and collect less often."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
@@ -46,9 +46,9 @@ def collect_seldom(**_: Any) -> None:
 
 @celeryd_init.connect
 def outlive_the_broker(conf: Any = None, **_: Any) -> None:
-    """Keep a worker from giving messages back to a Redis that has gone away: kombu breaks at that and ends the worker.
+    """Keep a worker alive if Redis goes away: an attempt to requeue its messages would end it.
 
-    Nothing is lost: messages are hints, and workers look by themselves.
+    Nothing is lost, because workers also look for jobs in the database.
     """
     if conf is not None and str(conf.broker_url).startswith("redis"):
         from kombu.transport.redis import Channel  # noqa: PLC0415 - it imports the client of Redis

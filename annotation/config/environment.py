@@ -1,4 +1,4 @@
-"""What the settings make of environment variables: a database, a broker, a key that is kept."""
+"""Convert environment variables to settings: database, broker, cache, files, secrets."""
 
 import os
 import re
@@ -27,13 +27,13 @@ FILESYSTEM_POLL_SECONDS = 0.1
 BROKER_SOCKET_SECONDS = 30
 REDIS = ("redis://", "rediss://")
 CACHE_SECONDS = 0.5
-"""A request waits no longer for a cache that says nothing."""
+"""The longest wait for an unresponsive cache."""
 MOST_CACHED = 20_000
-"""Above it those that ran out are deleted; each count of an address, a name or a token is one."""
+"""Above this number of counters, expired ones are deleted."""
 
 SHORTEST_TOKEN = 20
 MOST_IN_MEMORY = 2 * 1024**2
-"""Of a file that comes from object storage; more goes by way of the disk."""
+"""Larger files from object storage are buffered on disk."""
 
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 EMAIL_DOMAIN = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+")
@@ -48,16 +48,17 @@ NOT_FOR_JUDGES = (
     "SENTRY_DSN",
     "OIDC_CLIENT_SECRET",
 )
-"""Secrets of the installation itself: a judge would be sent them as its key."""
+"""Secrets of the installation that must not be sent to a judge as its key."""
 
 
 def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = True) -> dict[str, Any]:
     """Django's settings for the database that a URL names.
 
-    SQLite gets write-ahead logging and immediate transactions, and each thread keeps its connection: the last
-    one to close would write the whole log back, at every request. A PostgreSQL host may be a socket folder,
-    written `postgres://user@%2Frun%2Fpostgresql/name` as libpq does. `keep_seconds` keeps its connections open;
-    `server_side_cursors` is False behind a pooler in transaction mode, which knows no prepared statements either.
+    SQLite gets write-ahead logging and immediate transactions, and threads keep their connections, because closing
+    the last one would write the whole log back at every request. A PostgreSQL host may be a socket folder, written
+    `postgres://user@%2Frun%2Fpostgresql/name` as in libpq. `keep_seconds` keeps its connections open;
+    `server_side_cursors` is False behind a pooler in transaction mode, which does not support prepared statements
+    either.
     """
     config: dict[str, Any] = dict(environ.Env.db_url_config(url))
     options = dict(config.get("OPTIONS") or {})
@@ -68,7 +69,7 @@ def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = Tru
         "HOST": unquote(str(config.get("HOST") or "")),
         "OPTIONS": {
             "connect_timeout": POSTGRESQL_CONNECT_SECONDS,
-            # For statements by hand that ask for it; a pooler that swaps connections would lose them.
+            # For hand-written statements that use it; a pooler that swaps connections would lose them.
             "prepare_threshold": USES_BEFORE_PREPARED if server_side_cursors else None,
             **options,
         },
@@ -79,7 +80,7 @@ def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = Tru
 
 
 def broker_options(url: str, queue_folder: Path) -> dict[str, Any]:
-    """Transport options for Celery's broker; makes the folders that the filesystem transport needs."""
+    """Transport options of Celery's broker; creates the folders of the filesystem transport."""
     if not url.startswith("filesystem:"):
         return {"socket_timeout": BROKER_SOCKET_SECONDS, "socket_keepalive": True} if "redis" in url else {}
     folders = {name: queue_folder / name for name in ("messages", "control")}
@@ -94,11 +95,10 @@ def broker_options(url: str, queue_folder: Path) -> dict[str, Any]:
 
 
 def caches(url: str, *, broker: str, database: dict[str, Any]) -> dict[str, Any]:
-    """Django's settings for the cache that holds what is counted for a while: the Redis that `url` names, else the
-    broker's, else a table of the database.
+    """Django's cache settings: the Redis of `url`, otherwise the broker's, otherwise a table of the database.
 
-    On SQLite it is the memory of each process: there every count would wait for anyone who is writing. Raises
-    ImproperlyConfigured where `url` names no Redis.
+    On SQLite it is the memory of each process, because every counter would wait for writers. Raises
+    ImproperlyConfigured if `url` names no Redis.
     """
     if url and not url.startswith(REDIS):
         raise ImproperlyConfigured("CACHE_URL names no Redis. Write redis://host:6379/1.")
@@ -117,9 +117,9 @@ def caches(url: str, *, broker: str, database: dict[str, Any]) -> dict[str, Any]
 
 
 def kept_files(place: str) -> dict[str, Any]:
-    """Django's settings for the storage that a folder or "s3://bucket/prefix?endpoint=https://host&region=name" names.
+    """Django's settings for file storage in a folder or "s3://bucket/prefix?endpoint=https://host&region=name".
 
-    Keys are the environment's `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or the machine's role. Raises
+    Keys come from `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or the machine's role. Raises
     ImproperlyConfigured for another kind of address.
     """
     url = urlsplit(place)
@@ -148,9 +148,9 @@ def kept_files(place: str) -> dict[str, Any]:
 
 
 def kept_secret(path: Path) -> str:
-    """The secret in this file, made at the first call and the same ever after.
+    """The secret in this file, created on the first call.
 
-    Two processes that start at once agree: the first link wins. The file is readable by its owner only.
+    Two processes that start at once agree, because the first link wins. Only the owner can read the file.
     """
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -167,14 +167,14 @@ def kept_secret(path: Path) -> str:
 
 
 def one_of(name: str, value: str, known: tuple[str, ...]) -> str:
-    """The value of a variable, which is one of some words. Raises ImproperlyConfigured for another."""
+    """Return the value if it is one of some words. Raises ImproperlyConfigured."""
     if value not in known:
         raise ImproperlyConfigured(f"{name} is {' or '.join(known)}, not {value!r}.")
     return value
 
 
 def token(name: str, value: str) -> str:
-    """The value of a variable that is a secret of an operator's choice. Raises ImproperlyConfigured for a short one."""
+    """Return the value if it is empty or long enough for a secret. Raises ImproperlyConfigured."""
     if value and len(value) < SHORTEST_TOKEN:
         raise ImproperlyConfigured(
             f"{name} needs {SHORTEST_TOKEN} characters or more: make it long and random."
@@ -183,16 +183,16 @@ def token(name: str, value: str) -> str:
 
 
 def count(name: str, value: str) -> int:
-    """The value of a variable that counts something. Raises ImproperlyConfigured for what is no number of 0 or more."""
+    """Return the value as a number of 0 or more. Raises ImproperlyConfigured."""
     if not (value.isascii() and value.isdigit()):
         raise ImproperlyConfigured(f"{name} is a number, 0 or more, not {value!r}.")
     return int(value)
 
 
 def mail(url: str, sender: str) -> dict[str, Any]:
-    """Django's settings for the mail server that a URL names, such as "smtp+tls://user:password@mail.example.org:587".
+    """Django's settings for the mail server of a URL such as "smtp+tls://user:password@mail.example.org:587".
 
-    Nothing for an empty URL. Raises ImproperlyConfigured for one that names none, or without a sender.
+    Empty for an empty URL. Raises ImproperlyConfigured for an invalid URL or a missing sender.
     """
     if not url:
         return {}
@@ -203,7 +203,7 @@ def mail(url: str, sender: str) -> dict[str, Any]:
     try:
         config: dict[str, Any] = dict(environ.Env.email_url_config(url))
     except (ImproperlyConfigured, ValueError):
-        # The URL holds a password, so it is not repeated.
+        # The URL has a password, so the message does not repeat it.
         raise ImproperlyConfigured(
             "EMAIL_URL names no mail server. Write smtp+tls://user:password@host:587."
         ) from None
@@ -211,7 +211,7 @@ def mail(url: str, sender: str) -> dict[str, Any]:
 
 
 def check_single_sign_on(issuer: str, client_id: str, client_secret: str) -> None:
-    """Raises ImproperlyConfigured where single sign-on is half set, or its provider is spoken to in clear text."""
+    """Raise ImproperlyConfigured if single sign-on is partly configured or its provider uses plain HTTP."""
     named = {"OIDC_ISSUER": issuer, "OIDC_CLIENT_ID": client_id, "OIDC_CLIENT_SECRET": client_secret}
     missing = [name for name, value in named.items() if not value]
     if missing and len(missing) < len(named):
@@ -223,7 +223,7 @@ def check_single_sign_on(issuer: str, client_id: str, client_secret: str) -> Non
 
 
 def new_accounts(entries: list[str]) -> list[str]:
-    """Who gets an account by single sign-on: "invited", and e-mail domains. Raises ImproperlyConfigured for others."""
+    """The rules for new accounts by single sign-on: "invited" and e-mail domains. Raises ImproperlyConfigured."""
     known = [entry.strip().lower() for entry in entries if entry.strip()]
     for entry in known:
         if entry != "invited" and not EMAIL_DOMAIN.fullmatch(entry):
@@ -234,11 +234,10 @@ def new_accounts(entries: list[str]) -> list[str]:
 
 
 def judge_urls(entries: list[str]) -> list[str]:
-    """The base URLs that judges may call. Raises ImproperlyConfigured for one that would match nothing.
+    """The base URLs that judges may call. Raises ImproperlyConfigured for a URL that would match nothing.
 
-    `:*` allows every port of this machine, and is refused for another host.
-
-    The message names its place and not the URL, which may hold a password.
+    `:*` allows every port of this machine and is refused for other hosts. The message names the position, not the
+    URL, which may contain a password.
     """
     for place, entry in enumerate(entries, start=1):
         if fault := base_url_fault(entry.replace(ANY_PORT, "", 1)):
@@ -251,10 +250,11 @@ def judge_urls(entries: list[str]) -> list[str]:
 
 
 def judge_keys(entries: list[str]) -> dict[str, list[str]]:
-    """The base URLs that each variable's key may be sent to, of entries such as "OPENAI_API_KEY=https://api.openai.com/v1".
+    """The base URLs to which each variable's key may be sent, from entries like
+    "OPENAI_API_KEY=https://api.openai.com/v1".
 
-    A variable that is named again is bound to each of its URLs. Raises ImproperlyConfigured for an entry that binds
-    nothing and for a secret of the installation itself; the message repeats no more of it than the name.
+    A repeated variable is bound to each of its URLs. Raises ImproperlyConfigured for an invalid entry and for a
+    secret of the installation; the message repeats only the name.
     """
     bound: dict[str, list[str]] = {}
     for entry in filter(None, map(str.strip, entries)):

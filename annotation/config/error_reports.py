@@ -1,7 +1,7 @@
-"""Errors sent to Sentry, or to what speaks its protocol, where the operator names a DSN; without what people wrote.
+"""Report errors to Sentry, or a compatible service, if the operator names a DSN; without texts of people.
 
-Built up of what may be told, not by taking out what may not: an exception's message, a local variable or a body may
-hold a text, a name or a key. What is left is which error arose where in the code, in which request, run and job.
+Reports are built from allowed parts, because messages, local variables and bodies may contain texts, names or keys.
+They say which error occurred where in the code, in which request, run and job.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import annotation
 if TYPE_CHECKING:
     from sentry_sdk.types import Event, Hint
 
-TOLD = (
+REPORTED = (
     "event_id",
     "timestamp",
     "level",
@@ -26,21 +26,21 @@ TOLD = (
     "sdk",
     "server_name",
 )
-TOLD_OF_FRAME = ("filename", "module", "function", "lineno", "in_app")
+REPORTED_OF_FRAME = ("filename", "module", "function", "lineno", "in_app")
 CONTEXT = ("request_id", "run", "job")
 
 
 def report_errors(dsn: str, *, environment: str) -> None:
-    """Send errors there from now on; nothing where the DSN is empty."""
+    """Start reporting errors, unless the DSN is empty."""
     if not dsn:
         return
-    import sentry_sdk  # noqa: PLC0415 - not where nobody asks for it
+    import sentry_sdk  # noqa: PLC0415 - loaded only if it is configured
 
     sentry_sdk.init(
         dsn=dsn,
         release=f"coverdict@{annotation.__version__}",
         environment=environment,
-        before_send=only_what_may_be_told,
+        before_send=without_texts,
         send_default_pii=False,
         include_local_variables=False,
         include_source_context=False,
@@ -51,24 +51,24 @@ def report_errors(dsn: str, *, environment: str) -> None:
     )
 
 
-def only_what_may_be_told(event: Event, hint: Hint) -> Event:
-    """The event again, of its parts that hold nothing that people wrote."""
+def without_texts(event: Event, hint: Hint) -> Event:
+    """Rebuild the event from parts that contain no texts of people."""
     known: dict[str, Any] = dict(event)
-    told: dict[str, Any] = {name: known[name] for name in TOLD if name in known}
+    report: dict[str, Any] = {name: known[name] for name in REPORTED if name in known}
     raised = (known.get("exception") or {}).get("values") or ()
-    told["exception"] = {"values": [_raised(each) for each in raised]}
+    report["exception"] = {"values": [_raised(each) for each in raised]}
     if not raised:
-        # The sentence as it stands in the code, without what was filled in.
-        told["logentry"] = {"message": str((known.get("logentry") or {}).get("message", ""))}
+        # The message as written in the code, without its values.
+        report["logentry"] = {"message": str((known.get("logentry") or {}).get("message", ""))}
     bound = structlog.contextvars.get_contextvars()
-    told["tags"] = {name: str(bound[name]) for name in CONTEXT if name in bound}
-    told["transaction"] = (
+    report["tags"] = {name: str(bound[name]) for name in CONTEXT if name in bound}
+    report["transaction"] = (
         known.get("transaction", "") if known.get("transaction_info", {}).get("source") != "url" else ""
     )
-    return told  # type: ignore[return-value]
+    return report  # type: ignore[return-value]
 
 
 def _raised(value: dict[str, Any]) -> dict[str, Any]:
     frames = (value.get("stacktrace") or {}).get("frames") or ()
-    shown = [{name: frame[name] for name in TOLD_OF_FRAME if name in frame} for frame in frames]
+    shown = [{name: frame[name] for name in REPORTED_OF_FRAME if name in frame} for frame in frames]
     return {"type": value.get("type"), "module": value.get("module"), "stacktrace": {"frames": shown}}

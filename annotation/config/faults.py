@@ -1,6 +1,6 @@
-"""What broke, told in the format of the door that was asked: page, notice, JSON of a script, the API's envelope, text.
+"""Answer requests that failed with an exception: as a page, notice, JSON, API error or text.
 
-Nothing here asks the database, which may be what broke.
+No query runs here, because the database may be the cause.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.urls import Resolver404, resolve
 
-from annotation.api.errors import body_of
+from annotation.api.errors import body_of, outage
 from annotation.core.refusals import NotNow
-from annotation.core.shared.outages import outage
 from annotation.web.htmx import wants_fragment
 from annotation.web.refusals import status_of, to_notices
 
@@ -23,17 +22,17 @@ BROKE = "Something went wrong. The server's log has the details."
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    """Answer a request that ended in an exception: 503 if the database is away, 507 if the disk is full, else 500."""
+    """Answer a failed request: 503 if the database is unavailable, 507 if the disk is full, otherwise 500."""
     error = sys.exc_info()[1]
     refusal = outage(error)
-    response = _told(request, refusal or Exception(BROKE), status=status_of(refusal) if refusal else 500)
+    response = _answer(request, refusal or Exception(BROKE), status=status_of(refusal) if refusal else 500)
     response["Cache-Control"] = "no-store"
     if isinstance(refusal, NotNow):
         response["Retry-After"] = math.ceil(refusal.wait)
     return response
 
 
-def _told(request: HttpRequest, error: Exception, *, status: int) -> HttpResponse:
+def _answer(request: HttpRequest, error: Exception, *, status: int) -> HttpResponse:
     if request.path.startswith("/api/"):
         return JsonResponse(body_of(error), status=status)
     code, message = getattr(error, "code", "internal"), str(error)

@@ -1,4 +1,4 @@
-"""Two questions from outside: is this process alive, and can it serve pages?"""
+"""Health checks: is the process alive, and can it serve pages?"""
 
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -14,17 +14,17 @@ from annotation.watching.queries import files_fault, missing_migrations
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """200 while this process answers. For a supervisor, which would mend no database by starting it again."""
+    """Answer 200 while the process lives. For supervisors, which cannot mend a database by a restart."""
     return HttpResponse("ok", content_type="text/plain")
 
 
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 while pages can be served, 503 where the database fails. For a load balancer or an operator.
+    """Answer 200 if pages can be served, 503 if the database fails. For load balancers and operators.
 
-    The JSON names each part with "ok" or what is wrong: database, migrations, broker, worker, files. What delays work
-    but keeps no page from being served is among the warnings: taking servers away would not help.
+    The JSON gives "ok" or the fault of each part: database, migrations, broker, worker, files. Faults that only
+    delay work are warnings, because removing servers would not help.
     """
     parts = _parts()
     ready = parts["database"] == parts["migrations"] == "ok"
@@ -33,7 +33,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 
 def _parts() -> dict[str, str]:
-    # Everybody may read this: which folder it is, administrators see under Status.
+    # Everybody may read this; administrators see the folder's name under Status.
     files = "the folder for files is not writable; see the page Status" if files_fault() else "ok"
     apart = {"broker": broker_fault() or "ok", "files": files}
     fault = _database_fault()

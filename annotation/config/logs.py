@@ -1,4 +1,4 @@
-"""Logging for the standard library and structlog together: plain for people, JSON lines for machines."""
+"""Logging for the standard library and structlog: plain for people, JSON lines for machines."""
 
 import logging
 from typing import Any
@@ -14,20 +14,20 @@ SHARED: list[structlog.typing.Processor] = [
 
 
 def as_warning(record: logging.LogRecord) -> bool:
-    """Log filter: an error that a stranger's malformed request causes becomes a one-line warning."""
+    """Log filter that turns an error caused by a malformed request into a one-line warning."""
     record.levelno, record.levelname, record.exc_info = logging.WARNING, "WARNING", None
     return True
 
 
 def plain(level: str) -> dict[str, Any]:
-    """Django's LOGGING for a terminal: one readable line per event, from this level up."""
-    # The fancy traceback prints local variables, and a judge's key may be one of them.
+    """Django's LOGGING for a terminal: one readable line per event from this level."""
+    # The fancy traceback prints local variables, which may include a judge's key.
     console = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
     return _logging(level, [console])
 
 
 def json_lines(level: str) -> dict[str, Any]:
-    """Django's LOGGING for a collector: one JSON object per line, exceptions as text, from this level up."""
+    """Django's LOGGING for a collector: one JSON object per line from this level, exceptions as text."""
     return _logging(level, [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()])
 
 
@@ -57,15 +57,15 @@ def _logging(level: str, rendering: list[structlog.typing.Processor]) -> dict[st
         "handlers": {"standard error": {"class": "logging.StreamHandler", "formatter": "events"}},
         "root": {"handlers": ["standard error"], "level": level},
         "loggers": {
-            # Django's own default handlers would print the same event twice.
+            # Django's default handlers would print the same event twice.
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.server": {"handlers": [], "level": level, "propagate": True},
-            # Anyone who asks by address or by a made-up name: Django tells of each with a trace.
+            # Requests with a raw address or an invented host name, which Django reports with a traceback.
             "django.security.DisallowedHost": {"filters": ["as warning"]},
-            # httpx2 logs every request's address at INFO, and a judge's address may carry a secret.
+            # httpx2 logs every request's address at INFO, and a judge's address may contain a secret.
             "httpx2": {"level": "WARNING"},
             "openai": {"level": "WARNING"},
-            # Its banner at every start; locked doors are warnings.
+            # Its start-up banner; lock-outs are warnings.
             "axes": {"level": "WARNING"},
         },
     }

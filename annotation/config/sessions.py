@@ -1,7 +1,7 @@
-"""Sessions in the database, as Django keeps them, with whose they are, found in one statement by hand.
+"""Database sessions with their person, found by one hand-written statement.
 
-Every request of everybody who is signed in begins with it, and building it as a query each time took most of its time.
-It is read at each request: a session that was ended anywhere is over everywhere.
+Every request of a signed-in person runs it, and building it as a query took most of the time. It is read at each
+request, so ending a session takes effect everywhere.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from annotation.core.by_hand import kept_plan
 from annotation.models import AccountSession
 
 SEEN_EVERY = timedelta(minutes=5)
-"""How old the time of the last request may become before it is written again."""
+"""The age at which the time of the last request is written again."""
 
 # Defended by tests/bench/answering.py, which sends whole requests.
 _FIND = "SELECT session_data, seen_at < %s FROM annotation_accountsession WHERE session_key = %s AND expire_date > %s"
 
 
 class SessionStore(db.SessionStore):
-    """What Django's own does, more quickly where there is a session."""
+    """Django's database sessions with a faster lookup."""
 
     @classmethod
     def get_model_class(cls) -> type[AccountSession]:
         return AccountSession
 
     def create_model_instance(self, data: Any) -> AccountSession:
-        """The row of these data, with what `lock_out` put into them when the person came in."""
+        """The session row, with the client data that `lock_out` stored at sign-in."""
         row = cast("AccountSession", super().create_model_instance(data))
         client: dict[str, str] = data.get("client") or {}
         row.person_id = data.get(SESSION_KEY)
@@ -43,11 +43,11 @@ class SessionStore(db.SessionStore):
 
     def load(self) -> dict[str, Any]:
         now = timezone.now()
-        told, soon = (connection.ops.adapt_datetimefield_value(moment) for moment in (now, now - SEEN_EVERY))
+        at, soon = (connection.ops.adapt_datetimefield_value(moment) for moment in (now, now - SEEN_EVERY))
         with kept_plan() as cursor:
-            cursor.execute(_FIND, [soon, self.session_key, told])
+            cursor.execute(_FIND, [soon, self.session_key, at])
             found = cursor.fetchone()
-        # Where there is none, Django forgets the key, so that no stranger chooses one for somebody.
+        # Without a session, Django drops the key, so that nobody can choose a key for someone else.
         if found is None:
             return super().load()
         if found[1]:

@@ -1,7 +1,7 @@
-"""Django's cache in a table of the database, counting as one for all processes.
+"""Django's database cache with an atomic increment.
 
-Django's own adds to a number by reading and writing it, which loses what two processes count at once. Its table comes
-with the migrations.
+Django's own reads and then writes a number, which loses concurrent increments. Its table is created by the
+migrations.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from annotation.models import CachedValue
 class TableCache(DatabaseCache):
     @transaction.atomic
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
-        """The number under a key after `delta` was added; it runs out as before. Raises ValueError without one."""
+        """Add `delta` to the number under a key and return it; its expiry stays.
+
+        Raises ValueError for a missing key.
+        """
         known = CachedValue.objects.filter(
             cache_key=self.make_and_validate_key(key, version=version), expires__gt=timezone.now()
         )

@@ -1,4 +1,4 @@
-"""Addresses: health, admin, the API with its schema and docs, and the web at the root."""
+"""The root routes: health, admin, the API with its schema and docs, and the web."""
 
 from django.conf import settings
 from django.contrib import admin

@@ -1,10 +1,10 @@
-"""Addresses of the web. Ids in them are public ids; a project is named by its slug."""
+"""Routes of the web. Ids are public ids; a project is named by its slug."""
 
 from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from annotation.accounts import account_web, second_factor_web, single_sign_on_door
+from annotation.accounts import account_web, single_sign_on_door
 from annotation.accounts import web as sign_in
 from annotation.accounts.single_sign_on import PROVIDER
 from annotation.adjudicating.web import adjudicate
@@ -146,17 +146,17 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("setup/<str:secret>/", sign_in.setup, name="setup"),
     path("sign-in/", sign_in.SignIn.as_view(), name="sign-in"),
     path("sign-in/demo/", sign_in.demo_sign_in, name="demo-sign-in"),
-    path("sign-in/code/", second_factor_web.second_factor, name="second-factor"),
+    path("sign-in/code/", sign_in.second_factor, name="second-factor"),
     path("sign-in/sso/", single_sign_on_door.begin, name="sign-on"),
     path(
         "sign-in/sso/callback/",
         single_sign_on_door.come_back,
         {"provider_id": PROVIDER},
-        # As django-allauth's client looks its address up.
+        # The name under which django-allauth's client looks up its address.
         name="openid_connect_callback",
     ),
     path("account/", account_web.account, name="account"),
-    path("account/second-factor/", second_factor_web.set_up_factor, name="set-up-factor"),
+    path("account/second-factor/", sign_in.set_up_factor, name="set-up-factor"),
     path("account/email/<str:key>/", account_web.verify, name="verify-email"),
     path("forgotten-password/", account_web.ForgottenPassword.as_view(), name="forgotten-password"),
     path("reset/<str:key>/<str:token>/", account_web.reset, name="reset-password"),

@@ -1,4 +1,4 @@
-"""The WSGI application that gunicorn serves; production settings unless the environment names others."""
+"""The WSGI application for gunicorn; production settings by default."""
 
 from importlib import import_module
 
@@ -13,8 +13,8 @@ name_settings(otherwise=PRODUCTION)
 
 
 def require_static_files() -> None:
-    """Refuse to start where every page would be an error, for want of the list of static files."""
-    # Storages without such a list have none to read.
+    """Refuse to start if the manifest of static files is missing, because every page would fail."""
+    # Storages without a manifest have nothing to read.
     if getattr(staticfiles_storage, "read_manifest", lambda: "")() is None:
         raise SystemExit(
             f"Static files are not collected in {settings.STATIC_ROOT}: start with {as_typed('serve')}, which collects "
@@ -24,5 +24,5 @@ def require_static_files() -> None:
 
 application = get_wsgi_application()
 require_static_files()
-# Else the first request would load them, in each process again: `gunicorn --preload` loads them once for all.
+# Loaded here, so that `gunicorn --preload` loads the routes once instead of in each process at the first request.
 import_module(settings.ROOT_URLCONF)

@@ -1,1 +1,1 @@
-"""What every subject stands on."""
+"""Modules that at least four subjects use."""

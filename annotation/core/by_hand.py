@@ -1,19 +1,18 @@
-"""Rows out of statements that are written by hand, and into them, where every request asks or thousands are written
-and building a query takes longer than carrying it out.
+"""Hand-written statements whose rows become model instances, for queries that take longer to build than to run.
 
 ```
 _PEER = Part(Summary, "peer", ("id", "text"))
 cursor.execute(f"SELECT check_row.label, {_PEER.columns} FROM ... annotation_summary peer ...")
 label, *values = cursor.fetchone()
 peer = _PEER.read(iter(values))
-insert(Assignment, [{"assignment_id": 1, "position": 1}, {"assignment_id": 1, "position": 2}], {"state": "assigned"})
+copy_rows(Unit, ("summary_id", "position", "text"), [(1, 1, "It rains."), (1, 2, "It pours.")])
 ```
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
-from functools import cache, cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from functools import cached_property
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -21,13 +20,15 @@ from django.db import connection
 from django.db.backends.utils import CursorWrapper
 from django.db.models import Field, Model
 
+from annotation.models.base import new_public_ids
+
 Row = TypeVar("Row", bound=Model)
 
 
 class Part(Generic[Row]):
-    """The columns of one table in such a statement, where the table goes by `name`.
+    """The columns of one table in a hand-written statement, where the table has the alias `name`.
 
-    Without `only` they are all there; columns that are left out are asked for when they are first read.
+    Without `only` it has all columns; missing ones are loaded when they are first read.
     """
 
     def __init__(self, row: type[Row], name: str, only: Sequence[str] = ()) -> None:
@@ -37,16 +38,16 @@ class Part(Generic[Row]):
 
     @property
     def table(self) -> str:
-        """The table's own name."""
+        """The name of the table in the database."""
         return self._row._meta.db_table
 
     @cached_property
     def columns(self) -> str:
-        """What to select."""
+        """The columns for the SELECT clause."""
         return ", ".join(f'{self._name}."{field.column}"' for field in self._fields)
 
     def read(self, values: Iterator[object]) -> Row:
-        """The row; takes its values from the front of those that are left."""
+        """Build the row from the next values of the iterator."""
         given = list(islice(values, len(self._fields)))
         for place, convert in self._conversions:
             given[place] = convert(given[place])
@@ -63,7 +64,7 @@ class Part(Generic[Row]):
 
     @cached_property
     def _conversions(self) -> list[tuple[int, Callable[[object], object]]]:
-        """What the database, or the field, keeps otherwise than Python does: SQLite's dates, JSON."""
+        """Conversions of values that the database stores differently, such as SQLite's dates and JSON."""
         return [
             (place, _converting(convert, column))
             for place, column in enumerate(field.get_col(self._name) for field in self._fields)
@@ -75,26 +76,26 @@ class Part(Generic[Row]):
 
 
 def named(kind: type[Row], **columns: object) -> Row:
-    """A row of which only these columns are at hand; the others are asked for when they are first read."""
+    """A row with only these columns; the others are loaded when they are first read."""
     return kind.from_db(connection.alias, list(columns), list(columns.values()))
 
 
 def rows(statement: str, values: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """What a statement finds."""
+    """Run a statement and return its rows."""
     with kept_plan() as cursor:
         cursor.execute(statement, values)
         return list(cursor.fetchall())
 
 
 def kept_plan() -> CursorWrapper:
-    """A cursor whose statements PostgreSQL plans once a connection, which takes it longer than to answer some.
+    """A cursor whose statements PostgreSQL plans once per connection, because planning can take longer than
+    running.
 
-    Their values are sent beside them instead of in them. Elsewhere, and where statements are logged to be read, a
-    cursor like any other.
+    Values are sent separately from the statement. With other databases, and with query logging, a normal cursor.
     """
     if connection.vendor != "postgresql" or connection.queries_logged:
         return connection.cursor()
-    # Needs psycopg, which SQLite does without.
+    # Needs psycopg, which SQLite installations lack.
     from django.db.backends.postgresql.base import ServerBindingCursor  # noqa: PLC0415
 
     connection.ensure_connection()
@@ -107,38 +108,33 @@ def kept_plan() -> CursorWrapper:
 
 
 def places(values: Sized) -> str:
-    """A place for each value of a list in a statement."""
+    """The placeholders for a list of values."""
     return ", ".join(["%s"] * len(values))
 
 
-def saved(row: Model) -> dict[str, Any]:
-    """What the columns of a new row hold once saved, by attribute and as the database takes them; without its key."""
-    return {
-        field.attname: field.get_db_prep_save(field.pre_save(row, add=True), connection)
-        for field in row._meta.concrete_fields
-        if not field.primary_key
-    }
+def copy_rows(kind: type[Model], names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+    """Store rows of values for the named attributes, by COPY on PostgreSQL and one prepared statement on SQLite.
 
-
-def insert(kind: type[Model], new: Sequence[Mapping[str, Any]]) -> None:
-    """Write new rows of a table, in their order; nothing is asked for none.
-
-    Each names the same attributes in the same order, with values as the database takes them. The caller's rows are not
-    told their keys.
+    The other columns get one default value for all rows; each row gets its own `public_id`. Defended by
+    `tests/bench/files.py`: a large file has a million units. The caller owns the transaction.
     """
-    if not new:
-        return
-    statement = _inserting(kind, tuple(new[0]))
-    with kept_plan() as cursor:
-        cursor.executemany(statement, [tuple(row.values()) for row in new])
-
-
-@cache
-def _inserting(kind: type[Model], attributes: tuple[str, ...]) -> str:
     quote = connection.ops.quote_name
-    column_of = {field.attname: str(field.column) for field in kind._meta.concrete_fields}
-    columns = ", ".join(quote(column_of[name]) for name in attributes)
-    return f"INSERT INTO {quote(kind._meta.db_table)} ({columns}) VALUES ({places(attributes)})"  # noqa: S608 - no input in it
+    fields = {field.attname: field for field in kind._meta.local_concrete_fields if not field.primary_key}
+    del fields["public_id"]
+    given = [str(fields.pop(name).column) for name in names]
+    rest = {str(field.column): field.get_default() for field in fields.values() if field.has_default()}
+    columns = ", ".join(map(quote, [*given, *rest, "public_id"]))
+    into = f"{quote(kind._meta.db_table)} ({columns})"
+    whole = ((*row, *rest.values(), key) for row, key in zip(rows, new_public_ids(), strict=False))
+    with connection.wrap_database_errors, connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            with cursor.copy(f"COPY {into} FROM STDIN") as copy:
+                for row in whole:
+                    copy.write_row(row)
+        else:
+            places = ", ".join(["%s"] * (len(given) + len(rest) + 1))
+            # The statement contains only names of our own tables and columns.
+            cursor.executemany(f"INSERT INTO {into} VALUES ({places})", whole)  # type: ignore[arg-type]  # noqa: S608
 
 
 def _converting(convert: Callable[..., object], column: object) -> Callable[[object], object]:

@@ -1,4 +1,4 @@
-"""The criteria of a project that are asked now."""
+"""The current criteria of a project."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING
 from annotation.models import Criterion
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
     from annotation.models import Project
     from evaluation import metrics
 
 
-def asked_of_people(project: Project) -> list[Criterion]:
-    """What people answer about each summary, in order. One query."""
+def asked_of_people(project: Project) -> QuerySet[Criterion]:
+    """The criteria that people answer about each summary, in order."""
     asked = Criterion.objects.filter(project=project, retired_at=None).order_by("position", "pk")
-    return list(asked.exclude(answered_by=Criterion.AnsweredBy.JUDGE))
+    return asked.exclude(answered_by=Criterion.AnsweredBy.JUDGE)
 
 
 def criterion_of(project: Project, fact: metrics.Criterion) -> Criterion:
-    """The project's criterion of that name, made where there is none."""
+    """The project's criterion of that name, created if needed."""
     return Criterion.objects.get_or_create(
         project=project, name=fact.name, retired_at=None, defaults=asdict(fact)
     )[0]

@@ -1,4 +1,4 @@
-"""Which checks are in force: their claim is in the active list of its text. `Check.is_current` keeps it."""
+"""Current checks: those whose claim is in the active claim set of its text. `Check.is_current` stores it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def not_as_their_claims(checks: QuerySet[Check]) -> QuerySet[Check]:
 
 
 def put_in_force(checks: QuerySet[Check]) -> None:
-    """Let these checks say what their claims say. Nobody is handed one that is no longer in force.
+    """Set `is_current` of these checks from their claims, and end the leases of checks that are no longer current.
 
-    The caller owns the transaction. Two queries, and rows that are right already are not written.
+    The caller owns the transaction. Two queries; correct rows are not written.
     """
     wrong = not_as_their_claims(checks).order_by()
     wrong.filter(is_current=True).update(is_current=False, leased_to=None, lease_until=None)
@@ -35,7 +35,9 @@ def put_in_force(checks: QuerySet[Check]) -> None:
 
 
 def take_out(claims: Collection[int]) -> int:
-    """Remove claims, or retire questions: their rows and answers stay, and they are checked no more. How many were.
+    """Remove claims, or retire questions, and return their number.
+
+    Rows and answers stay; the claims are no longer checked.
 
     The caller owns the transaction.
     """

@@ -1,4 +1,4 @@
-"""The one way into the log."""
+"""Write to the log of a project."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def rewritten() -> Iterator[None]:
-    """Let entries of the log be changed inside the caller's transaction: where somebody's personal data are erased."""
+    """Allow log entries to be changed in the caller's transaction, for erasing personal data."""
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SELECT set_config('coverdict.erased_person', 'yes', true)")
@@ -41,10 +41,9 @@ def log(
     target: PublicRow,
     data: Mapping[str, object] | None = None,
 ) -> Event:
-    """Write one act to the project's log, inside the transaction of the act.
+    """Write one act to the project's log, in the transaction of the act.
 
-    `actor` is None where the program acted by itself. `data` is JSON: old and new values, and
-    why; never a secret.
+    `actor` is None for acts of the program. `data` is JSON with old and new values and reasons; never a secret.
     """
     return Event.objects.create(
         project=project,

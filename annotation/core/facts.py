@@ -1,4 +1,4 @@
-"""Facts as plain JSON values and back: the types of a frozen dataclass are the only declaration of its figures."""
+"""Convert facts to JSON and back: the types of a frozen dataclass are the only declaration of its figures."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ Shape = TypeVar("Shape")
 
 @cache
 def adapter_of(shape: Any) -> TypeAdapter[Any]:
-    """What reads, writes and describes facts of that shape."""
+    """The adapter that reads, writes and describes facts of that type."""
     return TypeAdapter(shape)
 
 
 def plain(facts: Any) -> Any:
-    """Facts, or a list of them, as JSON holds them."""
+    """Convert facts, or a list of them, to JSON values."""
     if isinstance(facts, list):
         return [plain(each) for each in facts]
     return adapter_of(cast("Any", type(facts))).dump_python(facts, mode="json")
 
 
 def read(shape: type[Shape], stored: Mapping[str, Any]) -> Shape:
-    """The facts of that shape that were stored as JSON."""
+    """Read facts of that type from JSON values."""
     made: Shape = adapter_of(cast("Any", shape)).validate_python(stored)
     return made

@@ -1,4 +1,4 @@
-"""The guidelines in force: which version people go by, and how it reads."""
+"""The current guidelines of a project, and Markdown rendering."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from annotation.models import Project
 RENDERED_KEPT = 64
 HIGHEST_HEADING, LOWEST_HEADING = 3, 6
-"""Headings of guidelines stand below the page's own two levels."""
+"""Headings of guidelines start below the page's own two levels."""
 _TAGS = frozenset(
     {
         "h3",
@@ -51,7 +51,7 @@ BlockRule = Callable[[StateBlock, int, int, bool], bool]
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """The guidelines that people go by, ready to be shown."""
+    """The current guidelines, ready for display."""
 
     public_id: str
     version: int
@@ -59,27 +59,27 @@ class InForce:
 
 
 def current(project: Project) -> Guideline | None:
-    """The version in force: the highest one; None where nobody has written any."""
+    """The current version, which is the highest one; None without guidelines."""
     return _newest(project).select_related("by").first()
 
 
 def current_id(project: Project) -> int | None:
-    """The key of the version in force, to be stored with what a person says while it is; one query."""
+    """The key of the current version, to be stored with answers. One query."""
     return _newest(project).values_list("pk", flat=True).first()
 
 
 def in_force(project: Project) -> InForce | None:
-    """The version in force as it reads; None where nobody has written any."""
+    """The current version ready for display; None without guidelines."""
     row = _newest(project).first()
     return None if row is None else InForce(row.public_id, row.version, rendered(row.text))
 
 
 @lru_cache(maxsize=RENDERED_KEPT)
 def rendered(text: str) -> SafeString:
-    """Markdown as HTML that may stand in any page: no HTML of its own, no images, no scripts, no styles.
+    """Render Markdown as safe HTML: no raw HTML, images, scripts or styles.
 
-    CommonMark with tables and strikethrough. HTML in the text is shown as text. Headings begin at the third
-    level. What the renderer lets through is cleaned once more.
+    CommonMark with tables and strikethrough. HTML in the text is shown as text. Headings start at the third level.
+    The result is sanitised again.
     """
     made = nh3.clean(
         _MARKDOWN.render(text),
@@ -88,7 +88,7 @@ def rendered(text: str) -> SafeString:
         url_schemes=set(_SCHEMES),
         link_rel="noopener noreferrer nofollow",
     )
-    # Code may be wider than the page, and then it has to scroll by keyboard too.
+    # Wide code must be scrollable by keyboard.
     return mark_safe(made.replace("<pre>", '<pre tabindex="0">'))  # noqa: S308 - sanitised above
 
 
@@ -97,7 +97,7 @@ def _newest(project: Project) -> QuerySet[Guideline]:
 
 
 def _lower_headings(state: StateCore) -> None:
-    """The levels that are used become the ones below the page's own, without gaps between them."""
+    """Map the used heading levels to the levels below the page's own, without gaps."""
     headings = [token for token in state.tokens if token.type in ("heading_open", "heading_close")]
     levels = sorted({token.tag for token in headings})
     for token in headings:
@@ -106,9 +106,9 @@ def _lower_headings(state: StateCore) -> None:
 
 
 def _as_deep_as_is_read(rule: BlockRule, *, levels: int) -> BlockRule:
-    """The rule, but not where what lies in it would be too deep for the parser, which leaves that out in silence.
+    """Limit a block rule to the parser's depth, because the parser silently drops deeper content.
 
-    Its lines become a paragraph then, with their signs as they were typed.
+    Deeper lines become a paragraph with their original signs.
     """
 
     def limited(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -121,7 +121,7 @@ def _as_deep_as_is_read(rule: BlockRule, *, levels: int) -> BlockRule:
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
     rules = parser.block.ruler
-    # What a rule may interrupt is the parser's own choice, and is lost unless it is said again.
+    # Replacing a rule loses its list of rules to interrupt, so the list is given again.
     rules.at("blockquote", _as_deep_as_is_read(blockquote, levels=1), {"alt": [*_INTERRUPTED, "list"]})
     rules.at("list", _as_deep_as_is_read(list_block, levels=2), {"alt": _INTERRUPTED})
     parser.core.ruler.push("lower_headings", _lower_headings)

@@ -1,16 +1,15 @@
-"""Long work as rows: claimed under a token, kept by a lease, ended once, whichever worker dies on the way.
+"""Background work as rows: claimed under a token, held by a lease, ended once, even if workers die.
 
-A message of the broker says that there is something to do, never what; workers look every few seconds without one.
-What is true stands in the Job rows:
+Broker messages are only hints that there may be work; workers also poll. The Job rows hold the truth:
 
-- `take` claims waiting jobs, many under one token, so that of many workers one gets each;
-- `Lease` is the heartbeat: it prolongs the claims and writes the progress as long as the process lives;
-- anyone who writes results calls `hold` or `finish` inside the transaction of the writing: a worker whose job was
-  cancelled or given to another one writes nothing more;
+- `take` claims waiting jobs under one token, so that each job goes to one worker;
+- `Lease` is the heartbeat: it extends the claims and writes the progress while the process lives;
+- code that writes results calls `hold` or `finish` in the transaction of the write, so that a worker whose job was
+  cancelled or given to another worker writes nothing more;
 - `finish` and `try_later` end a claim, and only with its token;
-- `reap` gives the jobs of dead workers back, `cancel` ends open jobs, `again` lets ended ones wait once more.
+- `reap` gives the jobs of dead workers back, `cancel` ends open jobs, `again` restarts ended ones.
 
-Jobs are locked by their keys, in that order, after whatever they belong to. Times go by the database's clock.
+Jobs are locked in the order of their keys, after the rows that they belong to. Times use the database's clock.
 """
 
 from __future__ import annotations
@@ -41,41 +40,41 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 WORK = "annotation.work"
-"""The task that does what waits of one kind."""
+"""The task that works on waiting jobs of one kind."""
 BROKER_SECONDS = 2
 PAUSES_SECONDS = (5, 10, 20, 40)
-"""Before the second attempt at a job and each further one; after the last it has failed."""
+"""Pauses before the second and each further attempt; a job that fails after the last one has failed for good."""
 REPORT_SECONDS = 0.5
-"""How often a job that tells its progress writes it."""
+"""The interval at which a job writes its progress."""
 REAPED_AT_ONCE = 500
 
 OPEN = (Job.State.WAITING, Job.State.WORKING)
 FREE: Mapping[str, object] = {"token": "", "lease_until": None}
-"""The columns of a job that nobody is at."""
+"""The columns of a job without a worker."""
 
 logger = logging.getLogger(__name__)
 
 
 class StoppedJob(Exception):
-    """The job was cancelled, or given to another worker, while it was worked on."""
+    """The job was cancelled or given to another worker during the work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A job that this worker may work on, as it stood at the claim, and the token that proves it."""
+    """A job claimed by this worker, with the token of the claim."""
 
     job: Job
     token: str
 
 
 def told_of(job: Job) -> dict[str, str]:
-    """What the log has of a job beside each line about it."""
+    """The context of log lines about a job."""
     run = {} if job.run is None else {"run": job.run.public_id}
     return {"job": job.public_id, "request_id": job.request_id, **run}
 
 
 def lease_seconds() -> float:
-    """How long a worker that says nothing keeps its job."""
+    """The time after which a silent worker loses its job."""
     return float(settings.JOB_LEASE_SECONDS)
 
 
@@ -83,17 +82,14 @@ def new_token() -> str:
     return secrets.token_hex(16)
 
 
-# Waiting
-
-
 def enqueue(jobs: Sequence[Job]) -> None:
-    """Wake workers for these jobs, which are of one kind, once the caller's transaction has been committed."""
+    """Wake workers for these jobs of one kind after the caller's transaction commits."""
     if jobs:
         transaction.on_commit(lambda: _wake(jobs[0].kind, len(jobs)))
 
 
 def again(jobs: QuerySet[Job]) -> list[Job]:
-    """Let those of these jobs that are over wait again, from the first attempt, in a transaction; wakes workers."""
+    """Restart those of these jobs that have ended, in a transaction, and wake workers."""
     over = list(jobs.exclude(state__in=OPEN).select_for_update(of=("self",), no_key=True).order_by("pk"))
     Job.objects.filter(pk__in=[job.pk for job in over]).update(
         state=Job.State.WAITING, attempt=0, error="", queued_at=shared_now(), finished_at=None, **FREE
@@ -103,22 +99,19 @@ def again(jobs: QuerySet[Job]) -> list[Job]:
 
 
 def due(kind: Job.Kind) -> QuerySet[Job]:
-    """Waiting jobs that may be taken now: one that failed before is not given out until its pause is over."""
+    """Waiting jobs that may be taken now; a failed job waits until its pause is over."""
     is_due = Q(attempt=0) | Q(queued_at__lte=Now())
     return Job.objects.filter(is_due, kind=kind, state=Job.State.WAITING)
 
 
-# Claims
-
-
 @transaction.atomic
 def take(jobs: QuerySet[Job], *, most: int = 1, token: str | None = None) -> list[Claimed]:
-    """Up to `most` of these `due` jobs for this worker, oldest first; each counts an attempt.
+    """Claim up to `most` of these `due` jobs for this worker, oldest first, and count an attempt of each.
 
-    They are taken under `token`, a new one unless given. A number of statements that does not grow with the jobs.
+    They are claimed under `token`, by default a new one. A fixed number of statements.
     """
     token, now = token or new_token(), shared_now()
-    # A job that another worker is just taking is passed over where the database can tell; else its own row decides.
+    # Jobs that another worker is taking are skipped if the database can; otherwise the row itself decides.
     can_skip = connection.features.has_select_for_update_skip_locked
     keys = locked(jobs, most=most, skip_locked=can_skip)
     if not keys:
@@ -137,24 +130,23 @@ def take(jobs: QuerySet[Job], *, most: int = 1, token: str | None = None) -> lis
 
 
 def locked(jobs: QuerySet[Job], *, most: int | None = None, skip_locked: bool = False) -> list[int]:
-    """The keys of these jobs, whose rows are held until the caller's transaction ends.
+    """Lock the rows of these jobs until the caller's transaction ends, and return their keys.
 
-    Several threads of a worker write to its jobs: all of them lock in this one order, so that none waits in a circle.
+    All threads of a worker lock in this order, so that they cannot deadlock.
     """
     held = jobs.select_for_update(of=("self",), no_key=True, skip_locked=skip_locked).order_by("pk")
     return list(held.values_list("pk", flat=True)[:most])
 
 
 class Lease:
-    """The heartbeat of all claims under a token, in a thread of its own while the work goes on: `with Lease(token)`.
+    """The heartbeat of all claims under a token, in its own thread during the work: `with Lease(token)`.
 
-    A process that dies takes the thread with it, and the jobs are given to another worker when the
-    lease has run out. The process itself never takes for dead what it is at, however long the database keeps its
-    lease from being renewed. `progress` are columns of the job that each beat writes.
+    If the process dies, the lease runs out and the jobs go to another worker. A process never treats its own jobs
+    as abandoned, even if the database delays a renewal. `progress` holds columns of the job that each beat writes.
     """
 
     alive: ClassVar[set[str]] = set()
-    """The tokens under which this process is at work."""
+    """The tokens under which this process works."""
 
     def __init__(self, token: str, *, every_seconds: float | None = None) -> None:
         self.progress: dict[str, int] = {}
@@ -176,12 +168,12 @@ class Lease:
         self.alive.discard(self._token)
         self._ended.set()
         self._thread.join(timeout=self._seconds)
-        # What was cancelled meanwhile is worked on no more; where this fails, its lease runs out.
+        # A cancelled job is not worked on any more; if this update fails, the lease runs out.
         with suppress(Error):
             Job.objects.filter(token=self._token, state=Job.State.CANCELLED).update(**FREE)
 
     def require(self) -> None:
-        """Raises StoppedJob where no job under the token is this worker's any more, by the latest beat."""
+        """Raise StoppedJob if, at the latest beat, no job under the token belonged to this worker."""
         if self._is_lost:
             raise StoppedJob
 
@@ -193,7 +185,7 @@ class Lease:
             connection.close()
 
     def beat(self) -> None:
-        """Renew the claims. A cancelled job keeps its lease as long as somebody is at it."""
+        """Renew the claims. A cancelled job keeps its lease while a worker still uses it."""
         try:
             until = shared_now() + timedelta(seconds=self._seconds)
             with transaction.atomic():
@@ -201,7 +193,7 @@ class Lease:
                 mine.update(lease_until=until, **self.progress)
                 self._is_lost = not mine.filter(state=Job.State.WORKING).exists()
         except Error:
-            # The next turn tries again on a new connection; `hold` decides whether it was too late.
+            # The next beat tries again on a new connection; `hold` decides whether it was too late.
             logger.warning("A lease was not renewed", exc_info=True)
             connection.close()
 
@@ -212,13 +204,8 @@ def _owned(claimed: Sequence[Claimed]) -> QuerySet[Job]:
 
 
 def hold(claimed: Sequence[Claimed]) -> set[int]:
-    """The keys of those jobs, claimed under one token, that are still this worker's, until the caller's transaction
-    ends.
-    """
+    """Lock those of the jobs, claimed under one token, that this worker still owns; returns their keys."""
     return set(locked(_owned(claimed)))
-
-
-# Ends
 
 
 @transaction.atomic
@@ -238,9 +225,9 @@ def finish(
 
 @transaction.atomic
 def try_later(claimed: Claimed, *, error: str) -> bool:
-    """Give a job back after a failure that may pass; after so many attempts it has failed for good.
+    """Return a job after a failure that may be temporary; after the last attempt it has failed for good.
 
-    The pause before the next attempt grows from attempt to attempt. Whether it was still this worker's.
+    Pauses grow with each attempt. Returns True if the job was still this worker's.
     """
     attempt = claimed.job.attempt
     if attempt > len(PAUSES_SECONDS):
@@ -252,9 +239,9 @@ def try_later(claimed: Claimed, *, error: str) -> bool:
 
 
 def cancel(jobs: QuerySet[Job]) -> int:
-    """Cancel those of these jobs that wait or are worked on, in a transaction; how many.
+    """Cancel those of these jobs that are waiting or working, in a transaction; returns their number.
 
-    A worker that is at one writes nothing more.
+    A worker of a cancelled job writes nothing more.
     """
     keys = locked(jobs.filter(state__in=OPEN))
     return Job.objects.filter(pk__in=keys).update(state=Job.State.CANCELLED, finished_at=shared_now())
@@ -265,10 +252,10 @@ _leaps = LeapWatch()
 
 @transaction.atomic
 def reap() -> None:
-    """Give the jobs of silent workers back. May be called by anybody at any time; two at once do no harm."""
+    """Give the jobs of silent workers back. Safe to call at any time and concurrently."""
     now = shared_now()
     if _leaps.has_leapt(now, by=lease_seconds() / 2):
-        # What looks expired is about to be renewed by workers that are alive.
+        # Leases that seem expired after a leap of the clock are about to be renewed.
         return
     expired = Job.objects.filter(state=Job.State.WORKING, lease_until__lt=now)
     silent = expired.exclude(token__in=tuple(Lease.alive))
@@ -285,7 +272,7 @@ def reap() -> None:
 
 
 def carry_out(claimed: Claimed, act: Callable[[Claimed, Lease], None]) -> None:
-    """Do a claimed job and end it: done, failed for good after a Refusal, or tried later after anything else."""
+    """Work on a claimed job and end it: done, failed after a Refusal, or retried after any other error."""
     job = claimed.job
     with bound_contextvars(**told_of(job)), Lease(claimed.token, every_seconds=REPORT_SECONDS) as lease:
         logger.info("A job begins")
@@ -299,7 +286,7 @@ def carry_out(claimed: Claimed, act: Callable[[Claimed, Lease], None]) -> None:
             else:
                 finish(claimed, state=Job.State.FAILED, error=str(failure))
         except Exception as failure:
-            # The boundary of a job: one that breaks must not take the worker with it.
+            # A failing job must not end the worker.
             if try_later(claimed, error=f"{type(failure).__name__}: {failure}"):
                 logger.exception("Job %s failed at attempt %s", job.public_id, job.attempt)
         else:
@@ -307,16 +294,13 @@ def carry_out(claimed: Claimed, act: Callable[[Claimed, Lease], None]) -> None:
             logger.info("A job is done")
 
 
-# The broker
-
-
 def hint(
     task: str, *, args: Sequence[object] = (), kwargs: Mapping[str, object] | None = None, waits: str
 ) -> bool:
-    """Tell the workers, by a task's name, that there may be something to do; whether the broker took the message.
+    """Send a task by name to the workers; True if the broker took the message.
 
-    Call it once the caller's transaction has been committed. What is true stands in rows, and somebody asks again: the
-    caller's work must not fail for a broker that is away. `waits` says in the log what waits until it is back.
+    Call it after the caller's transaction commits. The rows hold the truth and are polled, so an unavailable broker
+    must not fail the caller. `waits` describes the work in the log.
     """
     try:
         current_app.signature(task, args=args, kwargs=kwargs).delay()
@@ -327,15 +311,15 @@ def hint(
 
 
 def _wake(kind: str, jobs: int) -> None:
-    """Tell as many workers as could be at it, and at least one: it may be about to start."""
+    """Wake as many workers as there are jobs and workers, at least one, because a worker may be starting."""
     for _ in range(min(jobs, max(1, workers_alive()))):
-        # One refusal is enough: workers look by themselves.
+        # One refusal is enough, since workers poll.
         if not hint(WORK, args=[kind], waits="jobs"):
             return
 
 
 def broker_fault() -> str:
-    """Why the broker takes no messages, or nothing; known within some seconds."""
+    """The reason that the broker takes no messages, "" if it does; found within seconds."""
     try:
         with current_app.connection_for_write(connect_timeout=BROKER_SECONDS) as broker:
             broker.ensure_connection(max_retries=1, interval_start=0, interval_step=0, timeout=BROKER_SECONDS)
@@ -345,6 +329,6 @@ def broker_fault() -> str:
 
 
 def workers_alive(now: datetime | None = None) -> int:
-    """How many workers have reported lately."""
+    """The number of workers that reported recently."""
     lately = (now or shared_now()) - timedelta(seconds=settings.WORKER_SILENT_SECONDS)
     return Worker.objects.filter(seen_at__gte=lately).count()

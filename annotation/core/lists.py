@@ -1,25 +1,27 @@
-"""Lists: one declaration of columns and filters gives a page, the JSON of the API and a CSV.
+"""Lists: one declaration of columns and filters gives a page, the JSON of the API and a CSV file.
 
-A column that a viewer may not see is not in their page, JSON or CSV, and they cannot sort, filter or search by it.
+A column that a viewer may not see is missing from all three, and they cannot sort, filter or search by it.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property, reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
+from django.db import connection
 from django.db.models import Q
 from django.utils.http import urlencode
 
 from annotation.core.paging import ROWS_ON_A_PAGE, batches, page_after, parts_after
 from annotation.core.permissions import Verb, verbs_in
 from annotation.core.refusals import Invalid, NotAllowed
-from annotation.core.search import holds, searched_for
 from annotation.core.tables.as_csv import cell
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 LARGEST_PAGE = 500
 ROWS_AT_ONCE = 500
 LARGEST_NUMBER = 2_147_483_647
+LONGEST_SEARCH = 200
 
 
 class Kind(StrEnum):
@@ -44,7 +47,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The values of a column or a filter with their words. The API's schema calls them by the name."""
+    """The values of a column or filter with their words. `name` is used in the API's schema."""
 
     name: str
     words: Sequence[tuple[str, str]]
@@ -52,7 +55,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """The person who looks at a list of a project, with what they may do there now."""
+    """The person who looks at a list of a project, with their present permissions."""
 
     person: User
     project: Project
@@ -60,12 +63,12 @@ class Viewer:
 
     @classmethod
     def now(cls, person: User, project: Project) -> Viewer:
-        """The person as a viewer, by what they may do in the project at this moment."""
+        """The person with their present permissions in the project."""
         return cls(person, project, verbs_in(person, project))
 
 
 def sees_scores(viewer: Viewer) -> bool:
-    """Whether scores, and so who wrote what and what others answered, are open to the viewer."""
+    """True if the viewer may see scores, and with them authors and others' answers."""
     return Verb.VIEW_SCORES in viewer.verbs
 
 
@@ -75,7 +78,7 @@ def _everybody(viewer: Viewer) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """What columns and filters share. `help` is for the API; `seen_by` says for whom it exists."""
+    """Common fields of columns and filters. `help` is for the API; `seen_by` decides for whom it exists."""
 
     kind: Kind = Kind.TEXT
     choices: Choices | None = None
@@ -87,10 +90,10 @@ class _Part:
 class Column(_Part):
     """One column. `value` is a path of attributes (default: the name) or a function of the row.
 
-    On the page it has the `head`; without one it is in JSON and CSV alone. `order` is the database's column that it is
-    sorted by, never null, `order_down` the one for falling if it is another; `search` one that the search field looks
-    in; True is the column of the value itself. `link` names the page of the row, by its id; `cell` the template that
-    shows it otherwise than its kind says; `missing` what the page says in place of no value.
+    `head` is its head on the page; without one it appears only in JSON and CSV. `order` is the non-null database
+    column for sorting, `order_down` the one for descending order if it differs, `search` the searched column; True
+    means the column of the value. `link` names the page of the row, by its id; `cell` is a template; `missing` is
+    the text for a missing value.
     """
 
     name: str
@@ -113,12 +116,12 @@ class Column(_Part):
         return self.kind in (Kind.COUNT, Kind.NUMBER)
 
     def in_database(self, way: str | bool) -> str:
-        """The database's column of a way to sort or search; True is the value's own."""
+        """The database column for sorting or searching; True means that of the value."""
         own = self.value if isinstance(self.value, str) and self.value else self.name
         return own.replace(".", "__") if way is True else str(way or "")
 
     def of(self, row: Any) -> Any:
-        """The value of a row; None where the path ends early."""
+        """The value of a row; None if the path ends early."""
         if callable(self.value):
             return self.value(row)
         for name in (self.value or self.name).split("."):
@@ -130,8 +133,8 @@ class Column(_Part):
 class Filter(_Part):
     """One filter. `where` is a lookup (default: the name) or a function of the viewer and the value.
 
-    On the page it is a select of its `choices`, or of its `options` where these depend on the viewer, under its
-    `title`; without one it is the API's alone. Where nothing is chosen, the `default` is; without one all rows are
+    On the page it is a select under its `title`, with its `choices`, or with `options` that depend on the viewer;
+    without a title it exists only in the API. `default` applies if nothing is chosen; without one all rows are
     kept.
     """
 
@@ -142,7 +145,7 @@ class Filter(_Part):
     default: str = field(default="", kw_only=True)
 
     def read(self, text: str) -> Any:
-        """The value that a text names. Raises Invalid."""
+        """Read a value from text. Raises Invalid."""
         known: Sequence[str] = [value for value, _ in self.choices.words] if self.choices else ()
         if self.kind == Kind.FLAG:
             known = ("true", "false")
@@ -155,7 +158,7 @@ class Filter(_Part):
         return text
 
     def condition(self, viewer: Viewer, value: Any) -> Q:
-        """The rows that it keeps."""
+        """The condition for the rows that it keeps."""
         if callable(self.where):
             return self.where(viewer, value)
         return Q(**{self.where or self.name: value})
@@ -163,9 +166,9 @@ class Filter(_Part):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A way to sort that is no column's own: `by` are the database's columns, of which the last makes it total.
+    """An order that belongs to no column: `by` are database columns, the last of them unique.
 
-    It holds the `rows` alone, in which none of the columns is null.
+    It contains only `rows`, in which no column is null.
     """
 
     name: str
@@ -176,12 +179,12 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class List:
-    """The declaration of a list; `name` is its plural noun. A person who may do one of the `verbs` sees it.
+    """The declaration of a list; `name` is its plural noun. People with one of the `verbs` may see it.
 
-    `rows` gives what a viewer may see with what the columns read; `order` ends in a unique column. `orders` are the
-    ways to sort beside those of the columns; where there are some, the first is the page's. `prepare` is given the rows
-    that are about to be shown. `polls` says of a page's rows after how many seconds to ask again, 0: never. `below` is
-    the template of a second line of each row; `within` the id of the part of the page that changes with the list.
+    `rows` returns what a viewer may see; `order` ends in a unique column. `orders` are further orders; the first is
+    the default of the page. `prepare` receives the rows of a page before they are shown. `polls` returns the
+    seconds after which a page asks again, 0 for never. `below` is the template of a second line of each row;
+    `within` the id of the part of the page that is replaced.
     """
 
     name: str
@@ -207,20 +210,20 @@ class List:
     def is_searched(self) -> bool:
         return any(column.search for column in self.columns)
 
-    def look(self, viewer: Viewer, given: Mapping[str, str], *, is_strict: bool = False) -> Look:
-        """The list as an address asks for it. Raises Invalid, and NotAllowed for what the viewer may not see.
+    def look(self, viewer: Viewer, given: Mapping[str, str], *, is_strict: bool = False) -> Listing:
+        """Read a request for the list. Raises Invalid, and NotAllowed for columns that the viewer may not see.
 
-        A strict look refuses parameters that the list does not know.
+        `is_strict` refuses unknown parameters.
         """
         names = {"q", "sort", "after", "limit", *(each.name for each in self.filters)}
         if is_strict and (unknown := sorted(set(given) - names)):
-            told = f"There is no parameter {unknown[0]!r}. Known are: {', '.join(sorted(names))}."
-            raise Invalid(told, field=unknown[0])
+            message = f"There is no parameter {unknown[0]!r}. Known are: {', '.join(sorted(names))}."
+            raise Invalid(message, field=unknown[0])
         if broken := [name for name in names if "\x00" in given.get(name, "")]:
             raise Invalid(f"{broken[0]} holds a character that no text has.", field=broken[0])
         limit = whole_number(given.get("limit") or str(ROWS_ON_A_PAGE), "limit", least=1, most=LARGEST_PAGE)
         wanted = {each.name: given.get(each.name) or each.default for each in self.filters}
-        look = Look(
+        look = Listing(
             of=self,
             viewer=viewer,
             q=searched_for(given.get("q", "")),
@@ -235,7 +238,7 @@ class List:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of a column: the query of a click on it, "" where it does not sort, and the present order."""
+    """A column head: the query string of a click ("" if the column does not sort), and the present order."""
 
     column: Column
     query: str
@@ -243,8 +246,8 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Look:
-    """One viewer's look at a list: what they searched for, chose and sorted by."""
+class Listing:
+    """One viewer's request for a list: search, chosen filters and order."""
 
     of: List
     viewer: Viewer
@@ -260,7 +263,7 @@ class Look:
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """The database's columns. Raises Invalid and NotAllowed."""
+        """The database columns of the order. Raises Invalid and NotAllowed."""
         if not self.sort:
             return self.of.order
         named = {each.name: each.by for each in self.of.orders}
@@ -277,7 +280,7 @@ class Look:
 
     @cached_property
     def condition(self) -> Q:
-        """The rows that are searched for and chosen. Raises Invalid and NotAllowed."""
+        """The condition of search and filters. Raises Invalid and NotAllowed."""
         found = self.sorted_by.rows if self.sorted_by else Q()
         for each in self.of.filters:
             if each.name in self.chosen:
@@ -290,16 +293,16 @@ class Look:
 
     @cached_property
     def found(self) -> QuerySet[Any]:
-        """All rows, in their order."""
+        """All rows, sorted."""
         return self.of.rows(self.viewer).filter(self.condition).order_by(*self.order)
 
     def beyond(self, row: Any) -> Iterator[QuerySet[Any]]:
-        """The rows that come after a row, which need not be among them, as `parts_after`."""
+        """The rows after a given row, which need not be in the list, as `parts_after`."""
         names = (name.removeprefix("-").split("__") for name in self.order)
         return parts_after(self.found, self.order, [reduce(getattr, name, row) for name in names])
 
     def page(self) -> tuple[list[Any], str]:
-        """The rows of a page, and the id after which the next page starts, "" at the end. Raises NoSuchPage."""
+        """The rows of a page, and the id that the next page starts after, "" at the end. Raises NoSuchPage."""
         shown, following = page_after(
             self.found,
             order=self.order,
@@ -312,13 +315,11 @@ class Look:
         return shown, following
 
     def as_csv(self) -> Iterator[str]:
-        """All rows in their order, some lines at a time."""
+        """All rows as CSV, some lines at a time."""
         yield _lines([[column.name for column in self.columns]])
         for some in batches(self.found.iterator(chunk_size=ROWS_AT_ONCE), ROWS_AT_ONCE):
             self.of.prepare(self.viewer, some)
             yield _lines([[cell(column.of(row)) for column in self.columns] for row in some])
-
-    # What the page shows of it.
 
     @property
     def heads(self) -> list[Head]:
@@ -326,7 +327,7 @@ class Look:
 
     @property
     def selects(self) -> list[tuple[Filter, Sequence[tuple[str, str]], str]]:
-        """The filters of the page, each with what can be chosen and what is."""
+        """The filters of the page, each with its options and the chosen value."""
         shown = [each for each in self.of.filters if each.title and each.seen_by(self.viewer)]
         return [(each, self._options(each), self.chosen.get(each.name, "")) for each in shown]
 
@@ -337,35 +338,35 @@ class Look:
 
     @property
     def kept(self) -> dict[str, str]:
-        """What a search on the page keeps: the sorting by a head, and what was chosen otherwise than on the page."""
+        """The values that a search keeps: sorting by a column head, and filters chosen outside of the page."""
         titles = {each.name: each.title for each in self.of.filters}
-        kept = {name: value for name, value in self._said.items() if not titles[name]}
+        kept = {name: value for name, value in self._chosen.items() if not titles[name]}
         return kept if self.of.orders or not self.sort else {**kept, "sort": self.sort}
 
     @property
     def sorted_by(self) -> Order | None:
-        """The named order that it is in; None where it goes by a column."""
+        """The named order in use; None for the order of a column."""
         return next((each for each in self.of.orders if each.by == self.order), None)
 
     @property
     def is_narrowed(self) -> bool:
-        return bool(self.q or self._said)
+        return bool(self.q or self._chosen)
 
     @property
     def hides_some(self) -> bool:
-        """Whether a filter of the page leaves out rows where nothing is chosen."""
+        """True if a filter of the page leaves rows out by default."""
         return any(each.default for each in self.of.filters if each.title)
 
     @property
-    def _said(self) -> dict[str, str]:
+    def _chosen(self) -> dict[str, str]:
         plain = {each.name: each.default for each in self.of.filters}
         return {name: value for name, value in self.chosen.items() if value != plain[name]}
 
     def query(self, **changed: str) -> str:
-        """The address's query with these parts changed."""
+        """The query string with these parts changed."""
         limit = "" if self.limit == ROWS_ON_A_PAGE else str(self.limit)
-        said = {**self._said, "q": self.q, "sort": self.sort, "limit": limit, **changed}
-        kept = {name: value for name, value in said.items() if value}
+        parameters = {**self._chosen, "q": self.q, "sort": self.sort, "limit": limit, **changed}
+        kept = {name: value for name, value in parameters.items() if value}
         return f"?{urlencode(kept)}" if kept else ""
 
     @property
@@ -383,7 +384,7 @@ class Look:
 
 
 def whole_number(text: str, name: str, *, least: int = 0, most: int) -> int:
-    """The number that a parameter names. Raises Invalid."""
+    """Read a whole number from a parameter. Raises Invalid."""
     if not (text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most):
         raise Invalid(f"{name} is a whole number from {least} to {most:,}, not {text!r}.", field=name)
     return int(text)
@@ -398,3 +399,18 @@ def _lines(rows: Iterable[Sequence[Any]]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
+
+
+def searched_for(given: str) -> str:
+    """The text of a search field, trimmed and cut to LONGEST_SEARCH characters."""
+    return given.replace("\x00", "").strip()[:LONGEST_SEARCH]
+
+
+def holds(wanted: str, *columns: str) -> Q:
+    """The condition that one of the columns contains the text; no condition for ""."""
+    if not wanted:
+        return Q()
+    # SQLite's LIKE ignores case only for A to Z; its regular expressions are Python's.
+    is_folded = connection.vendor != "sqlite" or wanted.isascii()
+    lookup, words = ("icontains", wanted) if is_folded else ("iregex", re.escape(wanted))
+    return reduce(or_, (Q(**{f"{column}__{lookup}": words}) for column in columns))

@@ -1,4 +1,4 @@
-"""Pages of rows that are found by the row they start after, however deep they lie; and rows some at a time."""
+"""Keyset pages: rows are found by the row before them, so that deep pages cost no more."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ ROWS_ON_A_PAGE = 50
 
 
 def beyond(order: Sequence[str], place: Sequence[Any], *, nulls_last: bool = False) -> Q:
-    """What follows a row of these values in that order, of which the last column is unique and never null.
+    """The condition for rows after these values in that order, whose last column is unique and never null.
 
-    The other columns may be null where `nulls_last` says so, and only upwards.
+    With `nulls_last`, the other columns may be null, for ascending orders only.
     """
     following, level = Q(), Q()
     for name, value in zip(order, place, strict=True):
@@ -37,19 +37,19 @@ def beyond(order: Sequence[str], place: Sequence[Any], *, nulls_last: bool = Fal
         return following
     if len(order) == 1:
         return following
-    # Implied by the rest, and the part of it that an index can use.
+    # Redundant, but it lets an index be used.
     first = order[0].removeprefix("-")
     return following & Q(**{f"{first}__{'lte' if order[0].startswith('-') else 'gte'}": place[0]})
 
 
 class NoSuchPage(Invalid):
-    """The row that a page starts after is not there."""
+    """The row before the requested page does not exist."""
 
 
 def place_of(
     rows: QuerySet[Any], public_id: str, order: Sequence[str], *, id_path: str = "public_id", of: str = "list"
 ) -> tuple[Any, ...]:
-    """What the row of that public id is ordered by, column by column. Raises NoSuchPage."""
+    """The values of the order's columns in the row with that public id. Raises NoSuchPage."""
     columns = [name.removeprefix("-") for name in order]
     place = rows.order_by().filter(**{id_path: public_id}).values_list(*columns).first()
     if place is None:
@@ -60,10 +60,10 @@ def place_of(
 def parts_after(
     rows: QuerySet[Listed], order: Sequence[str], place: Sequence[Any]
 ) -> Iterator[QuerySet[Listed]]:
-    """What follows a place in that order, as parts that follow each other.
+    """The rows after a place in that order, as consecutive parts.
 
-    Of each part an index gives the first row at once. In one condition, all rows before the place that are level with
-    it would be read, too.
+    An index finds the first row of each part at once. A single condition would also read all earlier rows with
+    equal first columns.
     """
     columns = [name.removeprefix("-") for name in order]
     last = max(len(order) - 2, 0)
@@ -84,9 +84,8 @@ def page_after(
 ) -> tuple[list[Listed], str]:
     """One page of rows, and the public id that the next page starts after, "" at the end.
 
-    Without a `size` a page has ROWS_ON_A_PAGE.
-    `after` is looked up in `scope`, since its row may have left `rows` meanwhile. No column of the order is null.
-    Raises NoSuchPage.
+    The default `size` is ROWS_ON_A_PAGE. `after` is looked up in `scope`, because its row may have left `rows`. No
+    column of the order is null. Raises NoSuchPage.
     """
     size = ROWS_ON_A_PAGE if size is None else size
     parts: Iterable[QuerySet[Listed]] = (rows,)
@@ -103,7 +102,7 @@ def page_after(
 
 
 def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """The items in their order, so many at a time."""
+    """Yield the items in lists of that size."""
     left = iter(items)
     while some := list(islice(left, size)):
         yield some

@@ -1,9 +1,8 @@
-"""Who may do what: one table of role x verb, read by every door and by the tests.
+"""The permissions: one table of roles and verbs, used by all doors and tests.
 
-A person outside a project learns nothing of it: every door answers as if it were not there.
-A person with open assessor work in a project is blind to it: whatever their other roles, no
-verb that shows systems, other people's judgments or a judge's verdicts is open to them until
-their document sets are closed.
+A person outside of a project gets the same answer as for a missing project. A person with open assessor work in a
+project is blind in it: whatever their other roles, verbs that reveal systems, others' answers or a judge's verdicts
+are closed to them until they close their document sets.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING, TypeVar
 from django.conf import settings
 from django.db.models import Model, QuerySet
 
-from annotation.core import sql
 from annotation.core.by_hand import Part, kept_plan
 from annotation.core.refusals import NotAllowed, NotFound
 from annotation.models import Judge, Membership, Project, Role
@@ -29,6 +27,28 @@ if TYPE_CHECKING:
     Person = User | AnonymousUser
 
 Row = TypeVar("Row", bound=Model)
+
+# Defended by tests/bench/answering.py.
+_ROLES = "SELECT roles FROM annotation_membership WHERE project_id = %s AND user_id = %s"
+
+# Defended by tests/bench/answering.py; both parts use an index.
+_STANDING = """
+(SELECT roles FROM annotation_membership WHERE project_id = {project} AND user_id = %(person)s), EXISTS (
+    SELECT 1
+    FROM annotation_assignment
+    JOIN annotation_documentset ON annotation_documentset.id = annotation_assignment.document_set_id
+    WHERE annotation_assignment.assessor_id = %(person)s AND annotation_assignment.closed_at IS NULL
+      AND annotation_assignment.unassigned_at IS NULL AND annotation_documentset.project_id = {project}
+)
+"""
+
+# A project, its deciding judge and the person's permissions, in one query. Defended by tests/bench/answering.py.
+_ENTERED = """
+SELECT {standing}, {project}, {judge}{beside}
+FROM annotation_project project LEFT JOIN annotation_judge judge ON judge.id = project.deciding_judge_id {join}
+WHERE project.slug = %(slug)s AND project.deleted_at IS NULL
+"""
+_BESIDE = "LEFT JOIN {table} beside ON beside.project_id = project.id AND beside.public_id = %(name)s"
 
 
 class Verb(StrEnum):
@@ -92,7 +112,7 @@ BLIND_VERBS = frozenset(
         Verb.CLOSE_PROJECT,
     }
 )
-"""What stays open to a person with open assessor work."""
+"""The verbs that remain open to a person with open assessor work."""
 
 ARCHIVED_VERBS = frozenset(
     {
@@ -105,20 +125,19 @@ ARCHIVED_VERBS = frozenset(
         Verb.CLOSE_PROJECT,
     }
 )
-"""What stays open in an archived project: to read it, to say who may, and to open it again."""
+"""The verbs that remain open in an archived project: reading, members and reopening."""
 
 
 READ_CONTENT = (Verb.VIEW_SCORES, Verb.REVIEW)
-"""Either verb opens summaries, claims and checks: anyone who reviews them must read them."""
+"""Either verb opens summaries, claims and checks, because reviewers must read them."""
 
 
 def roles_with(verb: Verb) -> frozenset[Role]:
-    """The roles that hold a verb."""
     return frozenset(role for role, verbs in ROLE_VERBS.items() if verb in verbs)
 
 
 def verbs_of(roles: Iterable[Role]) -> frozenset[Verb]:
-    """What some roles together let a person do who is not blind."""
+    """The verbs of these roles together, without blindness."""
     return frozenset[Verb]().union(*(ROLE_VERBS[role] for role in roles))
 
 
@@ -132,7 +151,7 @@ def visible_projects(person: Person) -> QuerySet[Project]:
 
 
 def deleted_projects(person: Person) -> QuerySet[Project]:
-    """The deleted projects that the person may restore: those that they own; all of them for a superuser."""
+    """The deleted projects that the person may restore: their own ones, all for a superuser."""
     deleted = Project.all_projects.filter(deleted_at__isnull=False)
     if not person.is_authenticated:
         return deleted.none()
@@ -147,9 +166,9 @@ def deleted_projects(person: Person) -> QuerySet[Project]:
 
 
 def may_create_projects(person: Person | None) -> bool:
-    """Whether the person may make a project: staff, or everybody signed in where the operator says so.
+    """True if the person may create projects: staff, or everybody if the operator allows it.
 
-    None stands for the operator, as in `require`.
+    None is the operator, as in `require`.
     """
     if person is None:
         return True
@@ -165,30 +184,30 @@ def roles_in(person: Person, project: Project) -> frozenset[Role]:
     if person.is_superuser:
         return frozenset(Role)
     with kept_plan() as cursor:
-        cursor.execute(sql.ROLES_STATEMENT, [project.pk, person.pk])
+        cursor.execute(_ROLES, [project.pk, person.pk])
         return frozenset(Role(role) for (roles,) in cursor.fetchall() for role in json.loads(roles))
 
 
 def verbs_there(standing: Standing, project: Project) -> frozenset[Verb]:
-    """What somebody may do in the project now, that it may be archived included."""
+    """The verbs in the project, reduced if it is archived."""
     return standing.verbs if project.archived_at is None else standing.verbs & ARCHIVED_VERBS
 
 
 def has_sight(person: Person, project: Project) -> bool:
-    """Whether the person's roles show them what others or the judge said, as soon as they hold no open work."""
+    """True if the person's roles show them others' answers whenever they have no open assessor work."""
     return bool(verbs_of(roles_in(person, project)) - BLIND_VERBS - {Verb.COMMENT})
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a person is in a project at this moment; `is_blind` where they hold open assessor work."""
+    """A person's present roles in a project; `is_blind` is True if they have open assessor work."""
 
     roles: frozenset[Role]
     is_blind: bool
 
     @property
     def verbs(self) -> frozenset[Verb]:
-        """What they may do, blindness included."""
+        """The allowed verbs, reduced by blindness."""
         allowed = verbs_of(self.roles)
         return allowed & BLIND_VERBS if self.is_blind else allowed
 
@@ -214,28 +233,27 @@ def _standing(person: Person, roles: str | None, is_blind_now: bool) -> Standing
     return Standing(roles=held, is_blind=bool(is_blind_now))
 
 
-STANDING = sql.STANDING.format(project="%(project)s")
-"""Two columns for a statement by hand that asks something else besides, to be handed to `require_as_read`."""
+STANDING = _STANDING.format(project="%(project)s")
+"""Two columns for other hand-written statements; their values go to `require_as_read`."""
 
 _PROJECT, _JUDGE = Part(Project, "project"), Part(Judge, "judge")
 
 
 def is_blind(person: Person, project: Project) -> bool:
-    """Whether the person holds assessor work in the project that is not closed yet."""
+    """True if the person has open assessor work in the project."""
     return standing_in(person, project).is_blind
 
 
 def verbs_in(person: Person, project: Project) -> frozenset[Verb]:
-    """What the person may do in the project at this moment, blindness included."""
+    """The person's present verbs in the project, reduced by blindness."""
     return verbs_there(standing_in(person, project), project)
 
 
 def require(person: Person | None, project: Project, verb: Verb) -> None:
     """Refuse unless the person may carry out the verb in the project.
 
-    None stands for the operator at the machine's own shell, who may do everything. Raises NotFound to
-    people outside of the project, NotAllowed to members whose roles do not hold the verb (code
-    `not_allowed`) or who are blind at this moment (code `blind`).
+    None is the operator at the server's shell, who may do everything. Raises NotFound to people outside of the
+    project, NotAllowed to members without the verb (code `not_allowed`) or who are blind (code `blind`).
     """
     if person is not None:
         _require(standing_in(person, project), project, verb)
@@ -244,7 +262,7 @@ def require(person: Person | None, project: Project, verb: Verb) -> None:
 def require_as_read(
     person: Person, project: Project, verb: Verb, roles: str | None, is_blind_now: bool
 ) -> None:
-    """As `require`, of somebody of whom a statement has read `STANDING`. Raises as that does."""
+    """As `require`, with the values of `STANDING` that a statement has read."""
     _require(_standing(person, roles, is_blind_now), project, verb)
 
 
@@ -267,15 +285,15 @@ def _require(standing: Standing, project: Project, verb: Verb) -> None:
 
 
 def project_for(person: Person, slug: str, verb: Verb) -> Project:
-    """The project of that slug, for a person who may carry out the verb in it.
+    """Return the project with that slug if the person may carry out the verb.
 
-    Raises NotFound where there is none or the person is outside of it; NotAllowed as `require`.
+    Raises NotFound for a missing project and to people outside of it; NotAllowed as `require`.
     """
     return project_and_verbs(person, slug, verb)[0]
 
 
 def project_and_verbs(person: Person, slug: str, verb: Verb) -> tuple[Project, frozenset[Verb]]:
-    """The project as `project_for` gives it, and all that the person may do in it. Raises as that does."""
+    """As `project_for`, with the person's verbs in the project."""
     project, verbs, _ = _entered(person, slug, verb)
     return project, verbs
 
@@ -283,11 +301,11 @@ def project_and_verbs(person: Person, slug: str, verb: Verb) -> tuple[Project, f
 def project_verbs_and(
     person: Person, slug: str, verb: Verb, beside: Part[Row], name: str
 ) -> tuple[Project, frozenset[Verb], Row | None]:
-    """As `project_and_verbs`, with the project's row of that public id; None where there is none.
+    """As `project_and_verbs`, with the project's row of that public id, or None.
 
-    `beside` are the columns of that row, under the name `beside`.
+    `beside` has the columns of that row, whose alias is `beside`.
     """
-    join = sql.BESIDE.format(table=beside.table)
+    join = _BESIDE.format(table=beside.table)
     project, verbs, values = _entered(person, slug, verb, f", {beside.columns}", join, name=name)
     row = beside.read(values)
     return project, verbs, row if row.pk else None
@@ -296,10 +314,10 @@ def project_verbs_and(
 def _entered(
     person: Person, slug: str, verb: Verb, beside: str = "", join: str = "", **more: str
 ) -> tuple[Project, frozenset[Verb], Iterator[object]]:
-    """As `project_and_verbs`, and the values of what was asked beside."""
+    """As `project_and_verbs`, with the values of additional columns."""
     with kept_plan() as cursor:
-        statement = sql.ENTERED.format(
-            standing=sql.STANDING.format(project="project.id"),
+        statement = _ENTERED.format(
+            standing=_STANDING.format(project="project.id"),
             project=_PROJECT.columns,
             judge=_JUDGE.columns,
             beside=beside,
@@ -312,7 +330,7 @@ def _entered(
     roles, is_blind_now, *columns = found
     values = iter(columns)
     project = _PROJECT.read(values)
-    # Read also where there is none: what was asked beside stands after its columns.
+    # Read even without a judge, because further columns follow.
     judge = _JUDGE.read(values)
     project.deciding_judge = judge if project.deciding_judge_id else None
     standing = _standing(person, roles, is_blind_now)

@@ -1,16 +1,16 @@
-"""Why a verb was not carried out.
+"""The refusals of verbs.
 
 Refusal
-├── NotFound      there is no such thing for this person
-├── NotAllowed    the thing is there, the person's roles or blindness forbid the verb
-├── Conflict      somebody else was quicker, or the state has moved on
-├── NotReady      it is being made; ask again
-├── TooMany       it was tried too often; wait
+├── NotFound      the thing does not exist for this person
+├── NotAllowed    the thing exists, but roles or blindness forbid the verb
+├── Conflict      the state has changed since the person saw it
+├── NotReady      a worker is still computing it
+├── TooMany       there were too many attempts
 ├── NoSpace       the server's disk is full
-└── Invalid       the request itself makes no sense
+└── Invalid       the request itself is wrong
 
-Every refusal has a stable machine code and a sentence that says what, where and what to do.
-Each door translates them once.
+Every refusal has a stable machine code and a sentence that names the fault, its place and the remedy. The web, the API
+and the commands each translate them in one place.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Mapping
 
 
 class Refusal(Exception):
-    """The root: raised by services and permissions, translated by doors."""
+    """The base class of refusals, which services raise and doors translate."""
 
     default_code = "refused"
 
@@ -45,7 +45,7 @@ class Conflict(Refusal):
 
 
 class NotNow(Refusal):
-    """`wait` says after how many seconds to ask again."""
+    """A refusal that passes with time; `wait` is the number of seconds after which to ask again."""
 
     def __init__(self, message: str, *, seconds: float, code: str | None = None) -> None:
         super().__init__(message, code=code)
@@ -65,7 +65,7 @@ class NoSpace(Refusal):
 
 
 class Invalid(Refusal):
-    """`field` names the input that is wrong, where one can be named."""
+    """`field` names the wrong input, if there is one."""
 
     default_code = "invalid"
 

@@ -1,4 +1,4 @@
-"""What people and files write: why a text cannot be stored, and how a message may show it."""
+"""Check texts from people and files, and make them safe for messages."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import unicodedata
 from annotation.core.refusals import Invalid
 
 MAX_TEXT_CHARACTERS = 1_000_000
-"""The longest single text; a long novel has about as many characters."""
+"""The longest single text, about the length of a long novel."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def text_fault(text: str) -> str:
-    """Why a text cannot be stored; "" where it can."""
+    """The reason that a text cannot be stored, "" if it can."""
     if len(text) > MAX_TEXT_CHARACTERS:
         return (
             f"has {len(text):,} characters, and one text may have {MAX_TEXT_CHARACTERS:,} at most. Cut it, "
@@ -33,7 +33,7 @@ def text_fault(text: str) -> str:
 
 
 def checked_text(text: str, *, most: int, if_empty: str, if_long: str) -> str:
-    """Some lines that a person wrote, with plain line ends and none at the edges. Raises Invalid (field `text`)."""
+    """Return a person's text, trimmed and with plain line ends. Raises Invalid (field `text`)."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
     if not text:
         raise Invalid(if_empty, field="text")
@@ -45,7 +45,10 @@ def checked_text(text: str, *, most: int, if_empty: str, if_long: str) -> str:
 
 
 def checked_note(note: str, *, most: int, if_long: str) -> str:
-    """A person's note as one line. Raises Invalid (field `note`); `{length}` in `if_long` is how long this one is."""
+    """Return a person's note as one line.
+
+    Raises Invalid (field `note`); `{length}` in `if_long` is replaced by its length.
+    """
     line = " ".join(note.split())
     if len(line) > most:
         raise Invalid(if_long.format(length=len(line)), field="note")
@@ -55,12 +58,12 @@ def checked_note(note: str, *, most: int, if_long: str) -> str:
 
 
 def _control_in(text: str, *, but: str = "") -> str | None:
-    """The first control character or half of a character, of any but these."""
+    """The first control character or surrogate except those in `but`, or None."""
     found = (each for each in text if each not in but and unicodedata.category(each) in ("Cc", "Cs"))
     return next(found, None)
 
 
 def printable(text: str) -> str:
-    """A text of the file as a message may show it: short, and with nothing in it that a screen refuses."""
+    """A text for a message, shortened and without unprintable characters."""
     cleaned = _SURROGATE.sub("\ufffd", text.replace("\x00", "\ufffd"))
     return cleaned if len(cleaned) <= 300 else f"{cleaned[:297]}…"

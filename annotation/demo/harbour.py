@@ -1,4 +1,4 @@
-"""The sample project Harbour: few document sets in full, with people and some of their judgments."""
+"""The sample project Harbour: a few document sets with people and answers."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ DESCRIPTION = (
 
 
 def begin_harbour(by: User | None) -> Project:
-    """The project, made at the first call: people, texts, and closed assignments; without verdicts yet.
+    """Create the project with people, texts and closed assignments, but without verdicts.
 
-    Can be called again at any time; what is there stays as it is.
+    Idempotent: existing rows stay unchanged.
     """
     project = Project.objects.filter(slug=SLUG).first()
     if project is None:
@@ -65,7 +65,7 @@ def begin_harbour(by: User | None) -> Project:
         },
     )
     import_files(project=project, files=[NamedFile("harbour.jsonl", FOLDER / "harbour.jsonl")], by=None)
-    # Nothing in a flat file says that a system is a person.
+    # A flat file cannot say that a system is a person.
     System.objects.filter(project=project, name="human-b").update(kind=System.Kind.PERSON)
     _add_percents(project, _judgments()["unit_percents"])
     open_set = DocumentSet.objects.get(project=project, external_id=OPEN_SET)
@@ -75,14 +75,14 @@ def begin_harbour(by: User | None) -> Project:
 
 
 def is_harbour_answered(project: Project) -> bool:
-    """Whether all of it is there: texts, the judge's verdicts and reviewers' on top of them."""
+    """True if the project has texts, the judge's verdicts and reviewers' answers."""
     return Verdict.objects.filter(role=Verdict.Role.REVIEWER, check_row__project=project).exists()
 
 
 def answer_harbour(project: Project) -> None:
-    """Give the reviewers' verdicts, once the project's claims have been judged.
+    """Add the reviewers' verdicts after the project's claims have been judged.
 
-    What a person has answered already is left alone.
+    Existing answers stay unchanged.
     """
     for wanted in _judgments()["overrides"]:
         reviewer = user_of(PEOPLE[wanted.get("by", CLEO.username)])
@@ -137,7 +137,7 @@ def _comparison(document_set: DocumentSet, entry: dict[str, Any]) -> Comparison:
 
 
 def _matching_checks(project: Project, wanted: dict[str, Any], reviewer: User) -> list[Check]:
-    """Checks that the reviewer has not answered, whose claim holds all the words that are asked for."""
+    """Checks that the reviewer has not answered and whose claim contains all requested words."""
     words = set(_words(wanted["match"]))
     checks = Check.objects.filter(
         project=project,

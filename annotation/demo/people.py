@@ -1,4 +1,4 @@
-"""The people of the sample project. In the demo one can sign in as them; elsewhere nobody can."""
+"""The people of the sample project. The demo lets anybody sign in as them; elsewhere nobody can."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annotation.models import Membership, Project, Role
 
 @dataclass(frozen=True, slots=True)
 class DemoPerson:
-    """Somebody one can sign in as in the demo."""
+    """A person with one-click sign-in in the demo."""
 
     username: str
     first_name: str
@@ -31,7 +31,7 @@ DEMO_PEOPLE = (MONA, ANA, CLEO)
 
 @transaction.atomic
 def add_people(project: Project, roles: Mapping[DemoPerson, tuple[Role, ...]]) -> None:
-    """Let these people take part in a project, made where they do not exist yet; who is a member stays as they are."""
+    """Add these people to a project, creating missing accounts; existing members stay unchanged."""
     for person, theirs in roles.items():
         user, is_new = User.objects.get_or_create(
             username=_username(person),
@@ -50,5 +50,5 @@ def user_of(person: DemoPerson) -> User:
 
 
 def _username(person: DemoPerson) -> str:
-    """Outside of the demo a name that no real account takes by chance."""
+    """Outside of the demo, a name that no real account has by chance."""
     return person.username if settings.DEMO_SIGN_IN else f"sample-{person.username}"

@@ -1,14 +1,15 @@
-"""The sample project: how it is added and removed."""
+"""Add and remove the sample project."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING
 
+from django.db import transaction
+
 from annotation.core.events import log
 from annotation.core.jobs import hint
 from annotation.core.permissions import Verb, may_create_projects, require
-from annotation.core.project_rows import remove_rows
 from annotation.core.refusals import Conflict, NotAllowed
 from annotation.demo.harbour import SLUG, answer_harbour, begin_harbour, is_harbour_answered
 from annotation.imports.background import forget_files_of
@@ -17,6 +18,7 @@ from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.running.turn import judge_run
 from annotation.judging.services.start_run import start_run
 from annotation.models import Event, Project, Run
+from annotation.privacy.project_rows import remove_in_steps
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -26,20 +28,20 @@ LOOK_EVERY_SECONDS = 0.2
 ADD_SAMPLE = "annotation.add_sample_project"
 """The name of the task that adds it."""
 ADDED = "add sample project"
-"""The verb in the log under which it is added."""
+"""The verb of its creation in the log."""
 
 
 def sample_for(person: User) -> Project | None:
-    """The project of that address, if it is there. Raises NotAllowed for people who may make no projects."""
+    """The sample project if it exists. Raises NotAllowed for people who may not create projects."""
     if not may_create_projects(person):
         raise NotAllowed("The sample project is for people who may make projects here.")
     return Project.objects.filter(slug=SLUG).first()
 
 
 def ask_for_sample(*, by: User) -> None:
-    """Have a worker add the sample project, whose owner `by` becomes. To ask again does no harm.
+    """Have a worker add the sample project with `by` as owner. Idempotent.
 
-    Raises as `sample_for`, and Conflict where it is there (code `slug_taken`) or nobody can make it (`no_worker`).
+    Raises as `sample_for`, and Conflict if it exists (code `slug_taken`) or no worker runs (`no_worker`).
     """
     _require_absent(sample_for(by))
     if not (is_worker_alive() and hint(ADD_SAMPLE, kwargs={"by_id": by.pk}, waits="the sample project")):
@@ -55,10 +57,10 @@ def _require_absent(there: Project | None) -> None:
 
 
 def add_sample_project(*, by: User | None) -> Project:
-    """Make the sample project with everything in it; `by` becomes an owner. It takes some seconds.
+    """Create the complete sample project with `by` as an owner, in some seconds.
 
-    Workers judge it, or where there are none this process, by the lexical judge. A call that broke off is finished.
-    Raises Conflict (code `slug_taken`) where a project of its address is there.
+    Workers judge it with the lexical judge, or this process without workers. An interrupted call can be repeated.
+    Raises Conflict (code `slug_taken`) if another project has its slug.
     """
     _require_absent(Project.objects.filter(slug=SLUG).first())
     project = begin_sample_project(by=by)
@@ -75,7 +77,7 @@ def add_sample_project(*, by: User | None) -> Project:
 
 
 def begin_sample_project(*, by: User | None) -> Project:
-    """The project with its people and texts and a run that workers have to do; what is there is left alone."""
+    """Create the project with people, texts and a waiting run; existing parts stay unchanged."""
     there = Project.objects.filter(slug=SLUG).first()
     if there is not None and is_harbour_answered(there):
         return there
@@ -89,9 +91,9 @@ def begin_sample_project(*, by: User | None) -> Project:
 
 
 def remove_sample_project(*, project: Project, by: User | None) -> None:
-    """Take the sample project away with everything in it, its log too; owners may. Its people stay.
+    """Remove the sample project with everything in it, including its log. Owners may do so; its people stay.
 
-    Raises Conflict for a project that is no sample (code `no_sample`), and while its claims are being judged (`busy`).
+    Raises Conflict for a project that is not a sample (code `no_sample`), and during a run (`busy`).
     """
     require(by, project, Verb.MANAGE_MEMBERS)
     if not is_sample(project):
@@ -103,9 +105,10 @@ def remove_sample_project(*, project: Project, by: User | None) -> None:
             "Its claims are being judged. Cancel the run or wait for it, then remove it.", code="busy"
         )
     forget_files_of(project)
-    remove_rows(project)
+    with transaction.atomic():
+        remove_in_steps(project)
 
 
 def is_sample(project: Project) -> bool:
-    """Whether a project was made as a sample, and not by somebody who gave it the same name."""
+    """True if the project was created as the sample, not by somebody who used its name."""
     return Event.objects.filter(project=project, verb=ADDED).exists()

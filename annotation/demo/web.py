@@ -1,5 +1,3 @@
-"""The sample project to look at: added and removed by a click."""
-
 from __future__ import annotations
 
 from django.contrib import messages

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 import annotation
 from annotation.analysis.leaderboard.averages import CONFIDENCE, DRAWS, SEED
-from annotation.analysis.leaderboard.words import CAPTIONS
+from annotation.analysis.leaderboard.leaderboard import CAPTIONS
 from annotation.exports.levels import BUNDLE, LEVELS
 from annotation.judging.queries.runs import usage_of
 from annotation.models import JudgeCall, Run, Score, Verdict

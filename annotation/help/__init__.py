@@ -1,1 +1,1 @@
-"""The documentation of `docs/`, served by the app itself under /help/."""
+"""Serve the documentation of `docs/` under /help/."""

@@ -1,4 +1,7 @@
-"""Pages of `docs/` as HTML. The same files read well on a code host: links between them lead to `name.md` there."""
+"""Render pages of `docs/` as HTML.
+
+The files also work on a code host, where links between them lead to `name.md`.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +27,14 @@ if TYPE_CHECKING:
     from markdown_it.utils import OptionsDict
 
 INDEX = "README"
-"""The page of /help/ itself, which a code host shows for the folder."""
+"""The start page of /help/, which a code host shows for the folder."""
 
 FILE_TYPES = {
     ".png": "image/png",
     ".csv": "text/csv; charset=utf-8",
     ".ipynb": "application/x-ipynb+json",
 }
-"""What else is served from `docs/`."""
+"""The other files of `docs/` that are served."""
 
 _FILE_NAME = re.compile(r"[a-z0-9][a-z0-9-]*\.[a-z]+")
 _PAGE_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
@@ -39,7 +42,7 @@ _PAGE_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A part of a page: `anchor` is its id, as code hosts make it."""
+    """A heading of a page; `anchor` is its id as on code hosts."""
 
     anchor: str
     text: str
@@ -47,7 +50,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class HelpPage:
-    """`headings` are those of the second level, in order; `html` begins with the page's h1."""
+    """A rendered page. `headings` are those of the second level, in order; `html` begins with the page's h1."""
 
     title: str
     html: SafeString
@@ -55,13 +58,12 @@ class HelpPage:
 
 
 def docs_folder() -> Path:
-    """Where the pages stand."""
     folder: Path = settings.BASE_DIR / "docs"
     return folder
 
 
 def help_page(name: str) -> HelpPage | None:
-    """The page `docs/<name>.md`; None where there is none. Read again when the file has changed."""
+    """The page `docs/<name>.md`, or None. Rendered again when the file changes."""
     if name != INDEX and not _PAGE_NAME.fullmatch(name):
         return None
     path = docs_folder() / f"{name}.md"
@@ -71,14 +73,14 @@ def help_page(name: str) -> HelpPage | None:
 
 
 def help_file(name: str) -> Path | None:
-    """A picture or example beside the pages; None for a name or type that is not served."""
+    """A picture or example in `docs/`; None for names or types that are not served."""
     path = docs_folder() / name
     is_served = bool(_FILE_NAME.fullmatch(name)) and path.suffix in FILE_TYPES and path.is_file()
     return path if is_served else None
 
 
 def anchor_of(text: str) -> str:
-    """The id that code hosts give to a heading: `anchor_of("A judge's price")` is "a-judges-price"."""
+    """The id of a heading as on code hosts: `anchor_of("A judge's price")` is "a-judges-price"."""
     return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
 
 
@@ -92,7 +94,7 @@ def _made(path: Path, _changed: int) -> HelpPage:
             _lead_here(part)
     html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, environment)
     title = next((text for level, text in headings if level == "h1"), path.stem)
-    # The project's own files, and the parser shows HTML in them as text.
+    # These are our own files, and the parser shows HTML in them as text.
     return HelpPage(
         title,
         mark_safe(html),  # noqa: S308
@@ -111,7 +113,7 @@ def _give_anchors(tokens: Sequence[Token]) -> list[tuple[str, str]]:
 
 
 def _lead_here(part: Token) -> None:
-    """A link or picture of the folder gets the address that it has in the app."""
+    """Replace a relative link or picture address by its address in the app."""
     name = {"link_open": "href", "image": "src"}.get(part.type)
     if name is None:
         return
@@ -147,14 +149,14 @@ def _end_of_table(
 def _code(
     renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: dict[str, Any]
 ) -> str:
-    # Code may be wider than the page, and then it has to scroll by keyboard too.
+    # Wide code must be scrollable by keyboard.
     return renderer.fence(tokens, index, options, env).replace("<pre>", '<pre tabindex="0">', 1)
 
 
 def _picture(
     renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: dict[str, Any]
 ) -> str:
-    """A picture, with its twin for dark screens where there is one; what is not shown is not loaded."""
+    """A picture, with its dark version if there is one; hidden pictures are not loaded."""
     by_day = tokens[index]
     by_day.attrSet("loading", "lazy")
     stem, _, ending = str(by_day.attrGet("src")).rpartition(".")

@@ -1,4 +1,4 @@
-"""Help: the documentation, for everybody. It says nothing of projects or people, so nobody needs to sign in."""
+"""The help pages, open to everybody, since they contain nothing of projects or people."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ def help_index(request: HttpRequest) -> HttpResponse:
 @require_safe
 @cache_control(private=True, no_cache=True)
 def help_text(request: HttpRequest, name: str) -> HttpResponse:
-    """One page of `docs/`."""
     return _show(request, name)
 
 
 @require_safe
 @cache_control(max_age=FILES_KEPT_S)
 def help_attachment(request: HttpRequest, name: str) -> FileResponse:
-    """A picture of a page, or a file to download."""
+    """Serve a picture of a page, or a file to download."""
     path = help_file(name)
     if path is None:
         raise Http404

@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from annotation.core.question_texts import questions_fault
 from annotation.core.text_faults import printable, text_fault
 from annotation.imports.layouts.paths import pick
 from annotation.imports.problems import Problems, Remedy
 from annotation.imports.streams import NotJson, Record, load_json
+from annotation.judging.question_texts import questions_fault
 
 MAX_NAME_CHARACTERS = 200
 MAX_TARGET = 2_147_483_647

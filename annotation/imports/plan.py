@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import chain, product
 
 from annotation.core.paging import batches
-from annotation.core.question_texts import MOST_QUESTIONS, question_key
 from annotation.imports.dataset import (
     Dataset,
     PeerData,
@@ -29,6 +28,7 @@ from annotation.imports.existing import (
 )
 from annotation.imports.plan_claims import plan_claims
 from annotation.imports.planned import ImportPlan, Replaced
+from annotation.judging.question_texts import MOST_QUESTIONS, question_key
 from annotation.models import (
     Claim,
     ClaimOrigin,

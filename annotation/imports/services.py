@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from django.db import IntegrityError, connection, models, transaction
 
-from annotation.core.copy_rows import copy_rows
+from annotation.core.by_hand import copy_rows
 from annotation.core.current_checks import put_in_force, take_out
 from annotation.core.events import log
 from annotation.core.paging import batches

@@ -1,4 +1,4 @@
-"""Refuse databases that an earlier version of Coverdict made."""
+"""Refuse databases of an earlier version of Coverdict."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ APP = "annotation"
 
 
 def refuse_earlier_database(connection: BaseDatabaseWrapper) -> None:
-    """Raise CommandError if the database holds migrations that this version does not have. Changes nothing."""
+    """Raise CommandError if the database has migrations that this version lacks. Changes nothing."""
     applied = {name for app, name in MigrationRecorder(connection).applied_migrations() if app == APP}
     known = {name for app, name in MigrationLoader(None).disk_migrations if app == APP}
     if applied <= known:

@@ -1,4 +1,4 @@
-"""What a server says at its start while nobody has an account on it."""
+"""The message of a server without accounts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ADDRESS_HELP = (
 
 
 def own_address() -> str:
-    """Where people reach this installation: by HTTPS in production, else on this machine."""
+    """The installation's base URL: HTTPS in production, otherwise this machine."""
     if not settings.SESSION_COOKIE_SECURE:
         return "http://127.0.0.1:8000"
     hosts = settings.ALLOWED_HOSTS
@@ -23,9 +23,9 @@ def own_address() -> str:
 
 
 def setup_words(address: str, *, asked: bool = False) -> str:
-    """How an administrator is made, with a new link at this address; empty where there is one.
+    """The message with a new link for creating an administrator, "" if there is one.
 
-    Unless it was `asked` for, also where anybody has an account: the demo has no administrator.
+    Unless it was `asked` for, also "" if there is any account, because the demo has no administrator.
     """
     secret = None if User.objects.exists() and not asked else issue_setup_link()
     if secret is None:

@@ -1,4 +1,4 @@
-"""Keeps a few child processes running until told to stop."""
+"""Keep child processes running until asked to stop."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LONGEST_PAUSE_SECONDS = 10.0
 
 
 class Process(Protocol):
-    """What is asked of a process, as `subprocess.Popen` answers it."""
+    """A process as in `subprocess.Popen`."""
 
     @property
     def pid(self) -> int: ...
@@ -34,14 +34,14 @@ class Process(Protocol):
 
 
 def spawned(command: Sequence[str], environment: Mapping[str, str], *, stdout: int | None = None) -> Process:
-    """The command in a process of its own, with these variables besides those of this process."""
-    # A session of its own: Ctrl-C reaches the supervisor alone, which stops its children in order.
+    """Start the command in a new process with additional environment variables."""
+    # In its own session, so that Ctrl-C reaches only the supervisor, which stops its children in order.
     return subprocess.Popen(command, env={**os.environ, **environment}, stdout=stdout, start_new_session=True)
 
 
 @dataclass
 class Fork:
-    """A fork of this process, which shares the memory of all that has been imported here."""
+    """A fork of this process, which shares the memory of imported modules."""
 
     process: BaseProcess
 
@@ -57,7 +57,7 @@ class Fork:
 
 
 def forked(work: Callable[[], object]) -> Process:
-    """The work in a fork of this process, whose threads and connections must not be in use meanwhile."""
+    """Run the work in a fork; threads and connections of this process must not be in use."""
 
     def begin() -> None:
         os.setpgid(0, 0)
@@ -67,25 +67,25 @@ def forked(work: Callable[[], object]) -> Process:
         work()
 
     process = multiprocessing.get_context("fork").Process(target=begin)
-    # The fork hears of a signal once it no longer takes it for one of ours.
+    # The fork handles signals after restoring the default handlers.
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
     process.start()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
-    # Anyone who comes first: the group must be there before anybody signals it.
+    # Set in both processes, because the group must exist before anybody signals it.
     with contextlib.suppress(OSError):
         os.setpgid(process.pid or 0, process.pid or 0)
     return Fork(process)
 
 
 def run_here(command: Sequence[str]) -> None:
-    """Do what `python -m module ...` does, with what has been imported already."""
+    """Run a module like `python -m module ...`, with the modules imported already."""
     sys.argv = list(command[2:])
     runpy.run_module(command[2], run_name="__main__", alter_sys=True)
 
 
 @dataclass
 class Child:
-    """A process that is started again when it ends, sooner or later as it keeps ending."""
+    """A process that is restarted when it ends, after growing pauses."""
 
     name: str
     begin: Callable[[], Process]
@@ -99,7 +99,7 @@ class Child:
         self.started_at = time.monotonic()
 
     def look(self, say: Callable[[str], None]) -> None:
-        """Start the process again if it has ended, at once the first time, then after growing pauses."""
+        """Restart the process if it has ended, at once the first time, then after growing pauses."""
         if self.process is None:
             if time.monotonic() >= self.start_again_at:
                 self.start()
@@ -118,7 +118,7 @@ class Child:
         self.start_again_at = time.monotonic() + pause
 
     def stop(self) -> None:
-        """Ask the process to end; kill what is left of its group after a while."""
+        """Ask the process to end, and kill its group after a while."""
         if self.process is None:
             return
         _signal_group(self.process, signal.SIGTERM)
@@ -131,9 +131,9 @@ class Child:
 
 @dataclass
 class Supervisor:
-    """Children, and perhaps something to do every few seconds; ends at SIGINT or SIGTERM.
+    """Child processes and an optional periodic task; ends at SIGINT or SIGTERM.
 
-    Use as a context manager: whatever happens inside, no child outlives it.
+    Use it as a context manager: no child outlives it.
     """
 
     say: Callable[[str], None]
@@ -159,9 +159,9 @@ class Supervisor:
         self.children.append(child)
 
     def watch(self, until: Callable[[], bool] = lambda: False, *, seconds: float | None = None) -> bool:
-        """Keep the children running until `until` holds or the supervisor is told to stop.
+        """Keep the children running until `until` holds or the supervisor is asked to stop.
 
-        True if `until` held; False after a signal or after so many seconds.
+        Returns True if `until` held, False after a signal or after so many seconds.
         """
         end = None if seconds is None else time.monotonic() + seconds
         next_chore = time.monotonic()
@@ -178,9 +178,9 @@ class Supervisor:
         return False
 
     def have_done(self, work: Callable[[], object], *, seconds: float) -> bool:
-        """Have a fork do the work, whose memory goes with it, while the children are kept running.
+        """Run the work in a fork, which releases its memory, and keep the children running.
 
-        True if it was done; False if it failed, after a signal or after so many seconds.
+        Returns True if it succeeded, False if it failed, after a signal or after so many seconds.
         """
         process = forked(work)
         try:

@@ -1417,6 +1417,153 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="Check",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "lease_until",
+                    models.DateTimeField(
+                        blank=True, help_text="Until then nobody else is handed it from a queue.", null=True
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=annotation.models.base.new_public_id,
+                        editable=False,
+                        max_length=16,
+                        unique=True,
+                    ),
+                ),
+                (
+                    "side",
+                    models.CharField(
+                        choices=[("reference", "Reference"), ("peer", "Peer"), ("question", "Question")],
+                        max_length=9,
+                    ),
+                ),
+                (
+                    "is_current",
+                    models.BooleanField(
+                        default=True, help_text="Its claim is in the active claims of its text."
+                    ),
+                ),
+                ("has_number", models.BooleanField(default=False, help_text="The claim holds a figure.")),
+                (
+                    "judge_label",
+                    models.CharField(
+                        blank=True,
+                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
+                        max_length=6,
+                        null=True,
+                    ),
+                ),
+                (
+                    "judge_probability",
+                    models.FloatField(blank=True, help_text="Of yes, by the deciding judge.", null=True),
+                ),
+                (
+                    "human_label",
+                    models.CharField(
+                        blank=True,
+                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
+                        max_length=6,
+                        null=True,
+                    ),
+                ),
+                (
+                    "final_label",
+                    models.CharField(
+                        blank=True,
+                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
+                        max_length=6,
+                        null=True,
+                    ),
+                ),
+                (
+                    "final_source",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("adjudicator", "Adjudicator"),
+                            ("reviewer", "Reviewer"),
+                            ("rule", "Rule"),
+                            ("judge", "Judge"),
+                        ],
+                        max_length=11,
+                        null=True,
+                    ),
+                ),
+                ("unscored_reason", models.CharField(blank=True, max_length=500)),
+                ("is_disputed", models.BooleanField(default=False)),
+                (
+                    "uncertainty",
+                    models.FloatField(
+                        default=1.0, help_text="1 where the judge cannot say, 0 where it is certain."
+                    ),
+                ),
+                (
+                    "impact",
+                    models.FloatField(
+                        default=0.0, help_text="Change of the summary's coverage if the answer flips."
+                    ),
+                ),
+                (
+                    "queue_key",
+                    models.PositiveBigIntegerField(
+                        default=0, help_text="Random, for samples and tie-breaks."
+                    ),
+                ),
+                (
+                    "leased_to",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "claim",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="checks",
+                        to="annotation.claim",
+                    ),
+                ),
+                (
+                    "document_set",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="checks",
+                        to="annotation.documentset",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="checks",
+                        to="annotation.project",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("id",),
+            },
+        ),
+        migrations.CreateModel(
             name="Analysis",
             fields=[
                 (
@@ -2083,6 +2230,12 @@ class Migration(migrations.Migration):
                         default=0, help_text="Time at the item before the answer, in ms, idle time left out."
                     ),
                 ),
+                (
+                    "had_seen",
+                    models.BooleanField(
+                        default=False, help_text="Its author had seen others' answers before."
+                    ),
+                ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
                 (
@@ -2099,12 +2252,6 @@ class Migration(migrations.Migration):
                     models.PositiveIntegerField(
                         default=1,
                         help_text="Counts the rows of one assignment on this criterion and summary.",
-                    ),
-                ),
-                (
-                    "had_seen",
-                    models.BooleanField(
-                        default=False, help_text="Its author had seen others' answers before."
                     ),
                 ),
                 (
@@ -2180,6 +2327,60 @@ class Migration(migrations.Migration):
                 "ordering": ("id",),
             },
         ),
+        migrations.CreateModel(
+            name="Look",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=annotation.models.base.new_public_id,
+                        editable=False,
+                        max_length=16,
+                        unique=True,
+                    ),
+                ),
+                ("opened_at", models.DateTimeField(auto_now_add=True)),
+                ("revealed_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "check_row",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="looks",
+                        to="annotation.check",
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="looks",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "summary",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="looks",
+                        to="annotation.summary",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("id",),
+            },
+        ),
         migrations.AddField(
             model_name="comparison",
             name="model",
@@ -2210,162 +2411,16 @@ class Migration(migrations.Migration):
                 to="annotation.summary",
             ),
         ),
-        migrations.CreateModel(
-            name="Check",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "lease_until",
-                    models.DateTimeField(
-                        blank=True, help_text="Until then nobody else is handed it from a queue.", null=True
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "side",
-                    models.CharField(
-                        choices=[("reference", "Reference"), ("peer", "Peer"), ("question", "Question")],
-                        max_length=9,
-                    ),
-                ),
-                (
-                    "is_current",
-                    models.BooleanField(
-                        default=True, help_text="Its claim is in the active claims of its text."
-                    ),
-                ),
-                ("has_number", models.BooleanField(default=False, help_text="The claim holds a figure.")),
-                (
-                    "judge_label",
-                    models.CharField(
-                        blank=True,
-                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
-                        max_length=6,
-                        null=True,
-                    ),
-                ),
-                (
-                    "judge_probability",
-                    models.FloatField(blank=True, help_text="Of yes, by the deciding judge.", null=True),
-                ),
-                (
-                    "human_label",
-                    models.CharField(
-                        blank=True,
-                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
-                        max_length=6,
-                        null=True,
-                    ),
-                ),
-                (
-                    "final_label",
-                    models.CharField(
-                        blank=True,
-                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
-                        max_length=6,
-                        null=True,
-                    ),
-                ),
-                (
-                    "final_source",
-                    models.CharField(
-                        blank=True,
-                        choices=[
-                            ("adjudicator", "Adjudicator"),
-                            ("reviewer", "Reviewer"),
-                            ("rule", "Rule"),
-                            ("judge", "Judge"),
-                        ],
-                        max_length=11,
-                        null=True,
-                    ),
-                ),
-                ("unscored_reason", models.CharField(blank=True, max_length=500)),
-                ("is_disputed", models.BooleanField(default=False)),
-                (
-                    "uncertainty",
-                    models.FloatField(
-                        default=1.0, help_text="1 where the judge cannot say, 0 where it is certain."
-                    ),
-                ),
-                (
-                    "impact",
-                    models.FloatField(
-                        default=0.0, help_text="Change of the summary's coverage if the answer flips."
-                    ),
-                ),
-                (
-                    "queue_key",
-                    models.PositiveBigIntegerField(
-                        default=0, help_text="Random, for samples and tie-breaks."
-                    ),
-                ),
-                (
-                    "leased_to",
-                    models.ForeignKey(
-                        blank=True,
-                        db_index=False,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "claim",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="checks",
-                        to="annotation.claim",
-                    ),
-                ),
-                (
-                    "document_set",
-                    models.ForeignKey(
-                        db_constraint=False,
-                        db_index=False,
-                        on_delete=django.db.models.deletion.DO_NOTHING,
-                        related_name="checks",
-                        to="annotation.documentset",
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="checks",
-                        to="annotation.project",
-                    ),
-                ),
-                (
-                    "peer",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="checks",
-                        to="annotation.summary",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("id",),
-            },
+        migrations.AddField(
+            model_name="check",
+            name="peer",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="checks",
+                to="annotation.summary",
+            ),
         ),
         migrations.CreateModel(
             name="System",
@@ -2634,6 +2689,12 @@ class Migration(migrations.Migration):
                         default=0, help_text="Time at the item before the answer, in ms, idle time left out."
                     ),
                 ),
+                (
+                    "had_seen",
+                    models.BooleanField(
+                        default=False, help_text="Its author had seen others' answers before."
+                    ),
+                ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
                 (
@@ -2780,6 +2841,12 @@ class Migration(migrations.Migration):
                         default=0, help_text="Time at the item before the answer, in ms, idle time left out."
                     ),
                 ),
+                (
+                    "had_seen",
+                    models.BooleanField(
+                        default=False, help_text="Its author had seen others' answers before."
+                    ),
+                ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
                 (
@@ -2818,12 +2885,6 @@ class Migration(migrations.Migration):
                         blank=True,
                         default=list,
                         help_text="Of a panel, or of raters in a file: names and labels.",
-                    ),
-                ),
-                (
-                    "had_seen",
-                    models.BooleanField(
-                        default=False, help_text="Its author had seen others' answers before."
                     ),
                 ),
                 (
@@ -3015,51 +3076,6 @@ class Migration(migrations.Migration):
                     models.Index(fields=["person", "-id"], name="account_event_of_person"),
                     models.Index(fields=["name_key", "at"], name="account_event_by_name"),
                     models.Index(fields=["network", "at"], name="account_event_by_network"),
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="CheckLook",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("opened_at", models.DateTimeField(auto_now_add=True)),
-                ("revealed_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "check_row",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="looks",
-                        to="annotation.check",
-                    ),
-                ),
-                (
-                    "person",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="check_looks",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("id",),
-                "constraints": [
-                    models.UniqueConstraint(fields=("person", "check_row"), name="check_look_once")
                 ],
             },
         ),
@@ -3457,6 +3473,25 @@ class Migration(migrations.Migration):
                 fields=("assignment", "summary", "criterion", "version"),
                 name="rating_version",
             ),
+        ),
+        migrations.AddConstraint(
+            model_name="look",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("check_row__isnull", False), ("summary__isnull", True)),
+                    models.Q(("check_row__isnull", True), ("summary__isnull", False)),
+                    _connector="OR",
+                ),
+                name="look_at_check_or_summary",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="look",
+            constraint=models.UniqueConstraint(fields=("person", "check_row"), name="look_once_at_check"),
+        ),
+        migrations.AddConstraint(
+            model_name="look",
+            constraint=models.UniqueConstraint(fields=("person", "summary"), name="look_once_at_summary"),
         ),
         migrations.AddConstraint(
             model_name="comparison",

@@ -1,4 +1,4 @@
-"""The rows of the project, one noun a module."""
+"""The models, one noun per module."""
 
 from annotation.models.access import AccountEvent, AccountSession
 from annotation.models.analysis import Analysis
@@ -8,11 +8,11 @@ from annotation.models.claim import (
     SCORE_SIDES,
     SIDE_SCORES,
     Check,
-    CheckLook,
     Claim,
     ClaimOrigin,
     ClaimSet,
     Label,
+    Look,
     Verdict,
 )
 from annotation.models.criterion import Criterion, Rating
@@ -50,7 +50,6 @@ __all__ = [
     "Assignment",
     "CachedValue",
     "Check",
-    "CheckLook",
     "Claim",
     "ClaimOrigin",
     "ClaimSet",
@@ -72,6 +71,7 @@ __all__ = [
     "JudgeCall",
     "JudgeExamples",
     "Label",
+    "Look",
     "Membership",
     "Project",
     "PromptVersion",

@@ -1,4 +1,4 @@
-"""Who came in from where."""
+"""Events and sessions of accounts."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class AccountEvent(models.Model):
-    """Something that happened to an account, or was tried at it; rows are only added, until they are old.
+    """Something that happened to an account, or an attempt; rows are only added, until retention removes them.
 
-    Failures are counted from these rows, so that all processes and hosts count together. Never a password, a token or
-    a name that was typed and that nobody has.
+    Failures are counted from these rows by all processes and hosts. They never contain a password, a token, or a
+    typed name that nobody has.
     """
 
     class Kind(models.TextChoices):
@@ -74,7 +74,7 @@ class AccountEvent(models.Model):
 
 
 class AccountSession(AbstractBaseSession):
-    """A browser in which somebody is signed in, or a visitor's. Its key is a secret, and shown to nobody."""
+    """A browser session of a user or visitor. Its key is secret and never shown."""
 
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="sessions"

@@ -1,4 +1,4 @@
-"""Statistics of a project, kept until what they were made from has changed."""
+"""Stored statistics of a project."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from annotation.models.run import Job
 
 
 class Analysis(PublicRow):
-    """One computed table of statistics, with the seed and the fingerprint of its inputs.
+    """One computed table of statistics, with its seed and the fingerprint of its inputs.
 
-    `inputs` is the project's fingerprint when the inputs were read (see `analysis/fingerprint`): while the
-    project has the same one, making the analysis again would give the same payload. It is empty where a worker
-    was asked for the first time and has not answered yet. `job` is the latest one that a worker was asked by, if any.
+    `inputs` is the project's fingerprint when the inputs were read (see `analysis/fingerprint`): with an equal one,
+    computing again would give the same payload. It is "" before the first computation. `job` is the latest job that
+    was asked to compute it.
     """
 
     class Kind(models.TextChoices):

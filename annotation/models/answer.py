@@ -1,4 +1,4 @@
-"""What the answers of people and judges share."""
+"""The base of all answers of people and judges."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class ErrorType(models.TextChoices):
 
 
 class Answer(PublicRow):
-    """What somebody answered in a role. Never changed; a change of mind is a new row.
+    """One answer given in a role. It never changes; a later answer is a new row.
 
-    An adjudicator's is a decision: the latest one that is not withdrawn stands above all other answers.
+    An adjudicator's answer is a decision: the latest one that is not withdrawn outranks all other answers.
     """
 
     class Role(models.TextChoices):
@@ -44,6 +44,7 @@ class Answer(PublicRow):
     guideline = models.ForeignKey(
         Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
+    had_seen = models.BooleanField(default=False, help_text="Its author had seen others' answers before.")
     created_at = models.DateTimeField(auto_now_add=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
 
@@ -52,4 +53,4 @@ class Answer(PublicRow):
 
 
 STANDING_DECISION = Q(role=Answer.Role.ADJUDICATOR, withdrawn_at=None)
-"""Which answers are decisions that were not withdrawn; the latest of one item is in force."""
+"""Decisions that are not withdrawn; the latest one of an item is in force."""

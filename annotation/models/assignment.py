@@ -1,4 +1,4 @@
-"""Who is asked to judge what, and how it was chosen."""
+"""Random samples, assignments and their readings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annotation.models.summary import Comparison
 class Sample(PublicRow):
     """A random sample of checks for reviewers, with its frame and inclusion probabilities.
 
-    The frame holds the judge's probability of yes beside each check; what was sampled are the `sampled_checks`.
+    The frame has the judge's probability of yes for each check; the sampled ones are the `sampled_checks`.
     """
 
     class Method(models.TextChoices):
@@ -50,14 +50,14 @@ class Sample(PublicRow):
 
 
 AWAITED = Q(verdict__isnull=True, sample__cancelled_at__isnull=True)
-"""Which sampled checks wait for an answer."""
+"""Sampled checks that wait for an answer."""
 
 
 class SampledCheck(PublicRow):
-    """A check in a sample, with the chance that it had, and the answer that was given in the sample.
+    """A check in a sample, with its inclusion probability and its answer.
 
-    `verdict` is the first answer of a person who knew nothing of the judge's; until there is one the check
-    waits in the sample's queue, and nothing is ever sampled in its place.
+    `verdict` is the first blind answer of a person. Until there is one, the check waits in the sample's queue; it
+    is never replaced by another check.
     """
 
     sample = models.ForeignKey(Sample, on_delete=models.CASCADE, related_name="sampled_checks")
@@ -89,9 +89,9 @@ class SampledCheck(PublicRow):
 class Assignment(PublicRow):
     """One assessor on one document set; closing it submits everything in it.
 
-    One that was taken from the queue has a lease: it is taken away when nobody has worked at it until `lease_until`.
-    What was said in one that was taken away is kept and not counted, and its person goes on with it where the set is
-    assigned to them again.
+    An assignment from the queue has a lease and is taken away if nobody works at it until `lease_until`. The
+    answers of an unassigned one are kept and not counted; the person continues with them if the set is assigned to
+    them again.
     """
 
     assessor = models.ForeignKey(
@@ -145,7 +145,7 @@ class Assignment(PublicRow):
 
     @property
     def is_open(self) -> bool:
-        """Whether its assessor may still work in it."""
+        """True if its assessor can still work in it."""
         return self.closed_at is None and self.unassigned_at is None
 
 

@@ -1,4 +1,4 @@
-"""What every row of the project shares: a public id that tells nothing."""
+"""The base of all rows: public ids, seeds and leases."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ ID_LENGTH = 16
 _MADE_AT_ONCE = 256
 _SHARED_LENGTH = 4
 SEED_BITS = 31
-# Each of the 32 digits stands for 8 of the 256 bytes, so that all are as likely.
+# Each of the 32 digits stands for 8 of the 256 bytes, so all are equally likely.
 _DIGIT_OF_BYTE = b"abcdefghijklmnopqrstuvwxyz234567" * 8
 
 
 def new_public_id() -> str:
     """A random id of 16 letters and digits (80 bits), safe in URLs, file names and spreadsheets.
 
-    Random on purpose: neither an order nor a count can be read off it.
+    It reveals neither order nor count.
     """
     return secrets.token_bytes(ID_LENGTH).translate(_DIGIT_OF_BYTE).decode()
 
 
 def new_public_ids() -> Iterator[str]:
-    """Such ids without end, for rows that are stored in one go; they begin alike and have 60 bits of their own.
+    """Endless ids for rows stored together; they have a common start and 60 random bits each.
 
-    Neighbours in the index as in the table: scattered over it, each row would have another page written.
+    The common start keeps them adjacent in the index; scattered ids would write another page for each row.
     """
     shared = new_public_id()[:_SHARED_LENGTH]
     own = ID_LENGTH - _SHARED_LENGTH
@@ -41,9 +41,9 @@ def new_public_ids() -> Iterator[str]:
 
 
 def public_id_of(name: str) -> str:
-    """The id of a row that is thrown away and rebuilt from others: the same whenever it is, so that links lead back.
+    """The id of a row that is deleted and rebuilt: equal each time, so that links remain valid.
 
-    As good as random where the name holds a public id.
+    Unpredictable if the name contains a public id.
     """
     return _spelled(hashlib.sha256(name.encode()).digest()[:ID_BYTES])
 
@@ -53,19 +53,19 @@ def _spelled(number: bytes) -> str:
 
 
 def current_request_id() -> str:
-    """The id of the request that this is done for, as the log has it; empty where it is for none."""
+    """The id of the current request in the log, "" outside of requests."""
     return str(structlog.contextvars.get_contextvars().get("request_id", ""))
 
 
 def new_seed() -> int:
-    """A random seed in [0, 2^31), fit for every database, for a form's field and for JSON read by a browser."""
+    """A random seed in [0, 2^31), valid in databases, form fields and browsers' JSON."""
     return secrets.randbits(SEED_BITS)
 
 
 class Leased(models.Model):
-    """A row of a queue that one person at a time is handed; see `core/leases`."""
+    """A queue row that is handed to one person at a time; see `reviewing/services/leases`."""
 
-    # No index of its own: most rows are in nobody's hands.
+    # No index of its own, because most rows are not leased.
     leased_to = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
@@ -83,7 +83,7 @@ class Leased(models.Model):
 
 
 class PublicRow(models.Model):
-    """A row that the outside names by `public_id`: its primary key would tell order and number."""
+    """A row that is named by `public_id` outside, because its primary key would reveal order and number."""
 
     public_id = models.CharField(max_length=ID_LENGTH, unique=True, editable=False, default=new_public_id)
 

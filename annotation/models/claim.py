@@ -1,4 +1,4 @@
-"""Claims, and the checks that hold them against a text."""
+"""Claims, checks of claims against texts, verdicts and looks."""
 
 from __future__ import annotations
 
@@ -26,21 +26,26 @@ QUEUE_KEY_BITS = 62
 
 
 def has_number(text: str) -> bool:
-    """Whether a claim holds a figure, in digits of any script."""
+    """True if a claim contains a digit of any script."""
     return re.search(r"\d", text) is not None
 
 
 def new_queue_key() -> int:
-    """A random place in every queue, which tells nothing and breaks ties for good."""
+    """A random position in queues, which reveals nothing and breaks ties."""
     return secrets.randbits(QUEUE_KEY_BITS)
 
 
 class Label(models.TextChoices):
+    """The labels of `evaluation`, with their words on screen. Scores count all but yes as not yes."""
+
     YES = "yes", "Yes"
     NO = "no", "No"
     UNSURE = "unsure", "Unsure"
 
 
+SIGNS = {Label.YES: "✓", Label.NO: "✕", Label.UNSURE: "?"}
+"""The sign beside each label, so that no label is shown by colour alone."""
+NOT_YES = tuple(label for label in Label if label != Label.YES)
 LABEL_LENGTH = max(map(len, Label.values))
 
 
@@ -51,10 +56,9 @@ class ClaimOrigin(models.TextChoices):
 
 
 class ClaimSet(PublicRow):
-    """One version of the claims of one text; the active one is the one that is checked.
+    """One version of the claims of a text; the active one is checked.
 
-    Closed questions about a document set are claims too: those that came together are a set of kind `questions`, and
-    all of these are active.
+    Closed questions about a document set are claims in sets of kind `questions`, all of which are active.
     """
 
     class Kind(models.TextChoices):
@@ -108,17 +112,17 @@ class ClaimSet(PublicRow):
 
 
 class CurrentClaims(models.Manager["Claim"]):
-    """Claims that were not removed, also those of older claim sets."""
+    """Claims that were not removed, including those of older claim sets."""
 
     def get_queryset(self) -> QuerySet[Claim]:
         return super().get_queryset().filter(removed_at__isnull=True)
 
 
 class Claim(PublicRow):
-    """One atomic, checkable statement taken from a text, or a closed question about a document set.
+    """One atomic, checkable statement from a text, or a closed question about a document set.
 
-    Its words never change. A removed claim (a retired question) keeps its row and the verdicts on it, and `objects`
-    leaves it out.
+    Its wording never changes. A removed claim (a retired question) keeps its row and verdicts; `objects` leaves it
+    out.
     """
 
     claim_set = models.ForeignKey(ClaimSet, on_delete=models.CASCADE, related_name="claims")
@@ -156,9 +160,9 @@ class Claim(PublicRow):
 
 
 QUESTIONS = Q(claim_set__kind=ClaimSet.Kind.QUESTIONS)
-"""Of all claims, the closed questions."""
+"""Claims that are closed questions."""
 CHANGED_BY_PEOPLE = Q(removed_at__isnull=False) | Q(origin=ClaimOrigin.PERSON)
-"""Of all claims, those that somebody removed or wrote."""
+"""Claims that a person removed or wrote."""
 
 DISPUTED = Q(is_disputed=True)
 AGAINST_JUDGE = Q(is_current=True, human_label__isnull=False, judge_label__isnull=False) & ~Q(
@@ -167,16 +171,15 @@ AGAINST_JUDGE = Q(is_current=True, human_label__isnull=False, judge_label__isnul
 
 
 class Check(PublicRow, Leased):
-    """The question whether a claim is expressed in, or supported by, a text.
+    """The question whether a text expresses or supports a claim.
 
-    On the reference side a claim of the reference (or of the documents, where there is no
-    reference) is compared with the summary; on the peer side a claim of the
-    summary is compared with its source documents. `peer` is the summary that the answer scores.
-    On the question side a closed question is answered from the summary alone, or, without a `peer`, from the
-    source documents: that answer scores all summaries of the set.
+    On the reference side, a claim of the reference (or of the documents without a reference) is compared with the
+    summary; on the peer side, a claim of the summary is compared with its source documents. `peer` is the summary
+    that the answer scores. On the question side, a closed question is answered from the summary alone or, without a
+    `peer`, from the source documents; that answer scores all summaries of the set.
 
-    The columns below `judge_label` are derived from verdicts. Only the
-    verdict service and `rescore` write them; `verify_scores` proves that they are right.
+    The columns from `judge_label` on are derived from verdicts. Only the verdict service and `rescore` write them,
+    and `verify_scores` checks them.
     """
 
     class Side(models.TextChoices):
@@ -190,11 +193,12 @@ class Check(PublicRow, Leased):
         RULE = "rule", "Rule"
         JUDGE = "judge", "Judge"
 
-    # Not indexed by themselves, here and elsewhere, where another index begins with them.
+    # Without an index of their own, here and elsewhere, if another index begins with them.
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="checks", db_index=False)
     claim = models.ForeignKey(Claim, on_delete=models.CASCADE, related_name="checks", db_index=False)
     peer = models.ForeignKey(Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="checks")
-    # The peer's, repeated for the queues, since an index spans one table; the peer's own key keeps it true.
+    # Repeated from the summary for the queues, because an index covers one table; the summary's own key keeps it
+    # correct.
     document_set = models.ForeignKey(
         DocumentSet, on_delete=models.DO_NOTHING, related_name="checks", db_constraint=False, db_index=False
     )
@@ -218,7 +222,7 @@ class Check(PublicRow, Leased):
         ordering = ("id",)
         constraints = (
             models.UniqueConstraint(fields=("claim", "peer"), name="check_once"),
-            # Also the index by which the checks of a set's source are found.
+            # Also the index for finding the checks of a set's source.
             models.UniqueConstraint(
                 fields=("document_set", "claim"), condition=Q(peer__isnull=True), name="check_of_source_once"
             ),
@@ -253,7 +257,7 @@ class Check(PublicRow, Leased):
                 fields=("project", "peer", "claim"), condition=DISPUTED, name="check_disputed_by_peer"
             ),
             models.Index(fields=("project", "peer", "queue_key"), name="check_by_peer"),
-            # What has been answered leaves the heads of the queues; without these they would be waded through.
+            # Answered checks leave the start of the queues; without these indexes they would be read each time.
             models.Index(
                 fields=("project", "document_set", "-uncertainty", "queue_key"),
                 condition=Q(human_label__isnull=True, is_current=True),
@@ -304,17 +308,17 @@ class Check(PublicRow, Leased):
 
     @property
     def reads_source(self) -> bool:
-        """Whether the source documents decide it, not the text of the summary."""
+        """True if the source documents decide it, not the text of the summary."""
         return self.side == self.Side.PEER or self.peer_id is None
 
 
 class Verdict(Answer):
-    """What a judge, a reviewer or an adjudicator answered to a check.
+    """The answer of a judge, reviewer or adjudicator to a check.
 
-    A null label keeps an unusable answer of a judge with its reason; it counts as no verdict.
+    A null label keeps a judge's unusable answer with its reason; it counts as no verdict.
     """
 
-    # Not `check`: that is a class method of every Django model.
+    # Not `check`, which is a class method of every Django model.
     check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="verdicts")
     judge = models.ForeignKey(Judge, null=True, blank=True, on_delete=models.PROTECT, related_name="verdicts")
     origin_name = models.CharField(
@@ -331,7 +335,6 @@ class Verdict(Answer):
     votes = models.JSONField(
         default=list, blank=True, help_text="Of a panel, or of raters in a file: names and labels."
     )
-    had_seen = models.BooleanField(default=False, help_text="Its author had seen others' answers before.")
     repeated = models.CharField(
         max_length=LABEL_LENGTH,
         choices=Label,
@@ -372,36 +375,45 @@ class Verdict(Answer):
 
     @property
     def author(self) -> str:
-        """The judge, the person, or where it was imported from."""
+        """The name of the judge, the person or the imported source."""
         if self.judge is not None:
             return self.judge.name
         return self.person.get_username() if self.person else self.origin_name
 
 
 SIDE_SCORES = {Check.Side.REFERENCE: "coverage", Check.Side.PEER: "alignment"}
-"""The score that answers of each side make."""
+"""The score to which the answers of each side belong."""
 OF_CLAIMS = Q(side__in=tuple(SIDE_SCORES))
-"""Of all checks, those of claims: closed questions stand beside the claims, and no figure mixes the two."""
+"""Checks of claims, without closed questions, which no figure mixes with them."""
 SCORE_SIDES = {score: side for side, score in SIDE_SCORES.items()}
 
 
-class CheckLook(PublicRow):
-    """What one person was shown of one check, and when: written as it happens, once a check and person.
+class Look(PublicRow):
+    """One person saw a check, or a summary with all its units and ratings. Stored when it happens.
 
-    `revealed_at` is when the judge's verdict came on their screen; before that they knew nothing of it.
+    `revealed_at` is the time at which others' answers were on the screen; null means that they were not yet.
     """
 
-    check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="looks")
-    # Without an index of its own: where one person has many looks, the database walked it for a look at one check.
+    check_row = models.ForeignKey(
+        Check, null=True, blank=True, on_delete=models.CASCADE, related_name="looks"
+    )
+    summary = models.ForeignKey(
+        Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="looks"
+    )
+    # Without an index of its own, which PostgreSQL would scan for a look of a person with many looks.
     person = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="check_looks", db_index=False
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="looks", db_index=False
     )
     opened_at = models.DateTimeField(auto_now_add=True)
     revealed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("id",)
-        constraints = (models.UniqueConstraint(fields=("person", "check_row"), name="check_look_once"),)
+        constraints = (
+            either("look_at_check_or_summary", "check_row", "summary"),
+            models.UniqueConstraint(fields=("person", "check_row"), name="look_once_at_check"),
+            models.UniqueConstraint(fields=("person", "summary"), name="look_once_at_summary"),
+        )
 
     def __str__(self) -> str:
-        return f"{self.person} at {self.check_row}"
+        return f"{self.person} at {self.check_row or self.summary}"

@@ -1,4 +1,4 @@
-"""What the database holds many rows to, said once."""
+"""Constraints that several tables use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db.models import CheckConstraint, Q
 
 
 def bounded(name: str, column: str, most: int = 1, *, may_be_empty: bool = False) -> CheckConstraint:
-    """From 0 to `most`, both included."""
+    """The column is between 0 and `most`, inclusive."""
     rule = Q(**{f"{column}__gte": 0, f"{column}__lte": most})
     return CheckConstraint(
         name=name, condition=Q(**{f"{column}__isnull": True}) | rule if may_be_empty else rule

@@ -1,4 +1,4 @@
-"""Criteria of a project, and what people and judges answered to them: ratings of summaries as wholes."""
+"""Criteria of a project, and ratings of summaries."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ LONGEST_WORDS = 200
 
 
 class Criterion(PublicRow):
-    """A question about a summary as a whole that a project asks. Never changed: a changed one is the next version.
+    """A question about a summary that a project asks. It never changes: a changed one is the next version.
 
-    What the columns mean is written at `evaluation.metrics.Criterion`. A retired one is asked no more and keeps its
+    `evaluation.metrics.Criterion` describes the columns. A retired criterion is not asked any more and keeps its
     ratings.
     """
 
@@ -84,7 +84,7 @@ class Criterion(PublicRow):
 
     @property
     def fact(self) -> metrics.Criterion:
-        """The criterion as the library knows it."""
+        """The criterion as a value of the library."""
         columns = {field.name: getattr(self, field.name) for field in dataclasses.fields(metrics.Criterion)}
         return metrics.Criterion(
             **columns | {"points": tuple((value, words) for value, words in self.points)}
@@ -108,9 +108,9 @@ class Criterion(PublicRow):
 
 
 class Rating(Answer):
-    """What somebody answered to a criterion about one summary. Never changed; a change of mind is the next version.
+    """The answer to a criterion about one summary. It never changes; a later answer is the next version.
 
-    A null value keeps an unusable answer of a judge with its reason, or takes a person's answer back.
+    A null value keeps a judge's unusable answer with its reason, or withdraws a person's answer.
     """
 
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="ratings")
@@ -129,7 +129,6 @@ class Rating(Answer):
     version = models.PositiveIntegerField(
         default=1, help_text="Counts the rows of one assignment on this criterion and summary."
     )
-    had_seen = models.BooleanField(default=False, help_text="Its author had seen others' answers before.")
 
     class Meta:
         ordering = ("id",)

@@ -1,4 +1,4 @@
-"""What waits for an adjudicator."""
+"""Disputes, which wait for adjudicators."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from evaluation.judging import LABEL_VALUES_IN_WORDS
 
 
 class Dispute(PublicRow, Leased):
-    """A check, or a unit of a comparison, that goes to the adjudicators' queue.
+    """A check, or a unit of a comparison, in the adjudicators' queue.
 
-    Derived from what people (and, where the project says so, the deciding judge) answered: all columns but the
-    lease are written by `rescore` alone and can be rebuilt. A row stays when its answers come to agree or
-    an adjudicator has decided, with the state that says so; the decision itself is an answer with the role adjudicator.
+    Derived from the answers of people (and the deciding judge if the project says so): `rescore` writes all columns
+    except the lease and can rebuild them. A row remains after its answers agree or an adjudicator decided, with
+    that state. The decision itself is an answer with the role *adjudicator*.
     """
 
     class State(models.TextChoices):
@@ -82,14 +82,14 @@ class Dispute(PublicRow, Leased):
 
     @property
     def place(self) -> Check | Comparison:
-        """The check that is disputed, or the comparison of which a unit is."""
+        """The disputed check, or the comparison of the disputed unit."""
         place: Check | Comparison | None = self.check_row or self.comparison
         assert place is not None, "the database holds a dispute to one of the two"
         return place
 
     @property
     def unit_judged(self) -> Unit | Claim:
-        """The unit of the comparison, or the claim that stands in for one; a check has none."""
+        """The disputed unit, or the claim that replaces it; only for disputes on units."""
         unit: Unit | Claim | None = self.unit or self.claim
         assert unit is not None, "asked of a dispute over a unit, which the database holds to one of the two"
         return unit

@@ -1,4 +1,4 @@
-"""What is summarised: document sets and their source documents."""
+"""Document sets and their source documents."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from annotation.models.project import Project
 
 
 def cluster_of(document_set: str, group: str) -> str:
-    """What intervals resample and folds hold together: the group, else the set itself.
+    """The cluster of a document set for resampling and folds: its group, otherwise the set itself.
 
-    A group and a set may have the same name without being the same.
+    A group and a set with the same name differ.
     """
     return f"group {group}" if group else f"set {document_set}"
 

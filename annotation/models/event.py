@@ -1,4 +1,4 @@
-"""The log of who did what to which row."""
+"""The log of acts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ APPEND_ONLY = "The log is append-only: an event is never changed and never delet
 
 
 class Events(models.QuerySet["Event"]):
-    """Rows that can be added and read, and nothing else. The database refuses the rest too."""
+    """Rows that can only be added and read. The database refuses the rest too."""
 
     def update(self, **columns: Any) -> NoReturn:
         raise TypeError(APPEND_ONLY)
@@ -29,10 +29,10 @@ class Events(models.QuerySet["Event"]):
 
 
 class Event(PublicRow):
-    """One act. Rows are only ever added.
+    """One act. Rows are only added.
 
-    Triggers of the database refuse to change an event, on PostgreSQL to delete one as well. Except to `privacy`: an
-    erasure rewrites names, and retention and the removal of a project take entries away.
+    Triggers of the database refuse changes, and on PostgreSQL deletions. `privacy` is exempt: erasing a person
+    rewrites names, and retention and the removal of a project delete entries.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="events", db_index=False)

@@ -1,4 +1,4 @@
-"""What a project tells its people about how to judge."""
+"""The guidelines of a project."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from annotation.models.project import Project
 
 
 class Guideline(PublicRow):
-    """One version of a project's guidelines, in Markdown. Never changed: new words are a new version.
+    """One version of a project's guidelines, in Markdown.
 
-    The highest version is the one in force.
+    It never changes; the highest version is the current one.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="guidelines")

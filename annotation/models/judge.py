@@ -1,4 +1,4 @@
-"""Judges and what they were asked."""
+"""Judges, their examples and their calls."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Judge(PublicRow):
-    """A profile of whatever answers checks automatically: a project's own, or shared by all where it names none.
+    """The profile of an automatic judge, of one project or shared by all without a project.
 
-    The key itself is never stored: `api_key_env` names the environment variable that holds it.
+    The key is never stored: `api_key_env` names the environment variable that has it.
     """
 
     class Kind(models.TextChoices):
@@ -143,10 +143,9 @@ class Judge(PublicRow):
 
 
 class JudgeExamples(PublicRow):
-    """Examples of people's answers that a judge of a project's own is told, another judge's words being the same.
+    """Examples of people's answers in the prompt of a project's judge, which otherwise equals its base.
 
-    A hash splits document sets (or groups) into two halves, and each is told examples of the other: no set is judged
-    by its own answers.
+    A hash divides document sets (or groups) into two halves, and each is judged with examples of the other.
     """
 
     judge = models.OneToOneField(Judge, on_delete=models.CASCADE, related_name="examples")
@@ -178,10 +177,10 @@ class AnsweredCalls(models.Manager["JudgeCall"]):
 
 
 class JudgeCall(PublicRow):
-    """One question to a judge and the reply, kept so that it is never paid for twice, unless retention erased them.
+    """One question to a judge with its reply, stored so that it is paid for only once, unless retention erased it.
 
     While a worker asks, the row has a lease, so that no other worker pays too; `objects` leaves it out. The reply
-    takes its place. If the worker dies, another takes the lease over.
+    replaces the lease. If the worker dies, another one takes the lease over.
     """
 
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="calls")

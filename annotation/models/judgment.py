@@ -1,4 +1,4 @@
-"""What assessors said in the SEE form, and adjudicators of its units."""
+"""Percents of reference units, from assessors and adjudicators."""
 
 from __future__ import annotations
 
@@ -16,21 +16,18 @@ COUNTING = Q(
     is_current=True,
     percent__isnull=False,
 )
-"""Which judgments of units count in scores and as answers: the last word of closed work."""
+"""Judgments that count in scores and as answers: the current ones of closed assignments."""
 ASKED_AT_PRESENT = Q(unit__isnull=False) | Q(
     claim__isnull=False, claim__removed_at__isnull=True, claim__claim_set__is_active=True
 )
-"""Which judgments are on what is still asked: on a unit, or on a claim in the active list of its text."""
-
-GIVEN_BLIND = Q(reading__assignment__may_have_seen=False)
-"""Which judgments of units were given by somebody who could not have seen what others and the judge said."""
+"""Judgments on items that are still asked: a unit, or a claim of the active claim set."""
 
 
 class CoverageJudgment(Answer):
-    """How much of one reference unit the marked summary units express together, in percent.
+    """The percent of a reference unit that the marked summary units express.
 
-    Judges a unit, or a claim where the claims stand in for units. An assessor's is given in a reading of the
-    comparison: a revision is a row with the next version, and the last one is current.
+    Its item is a unit, or a claim if claims replace units. An assessor's belongs to a reading of the comparison; a
+    revision is a row with the next version, and the last one is current.
     """
 
     comparison = models.ForeignKey(Comparison, on_delete=models.CASCADE, related_name="judgments")
@@ -92,7 +89,7 @@ class CoverageJudgment(Answer):
 
     @property
     def unit_judged(self) -> Unit | Claim:
-        """The unit of the comparison, or the claim that stands in for one."""
+        """The judged unit, or the claim that replaces it."""
         unit: Unit | Claim | None = self.unit or self.claim
         assert unit is not None, "the database holds a judgment to one of the two"
         return unit

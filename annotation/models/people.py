@@ -1,4 +1,4 @@
-"""How people come into a project and talk in it."""
+"""Invitations, setup links, cached values and comments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annotation.models.project import Project
 
 
 class Invitation(PublicRow):
-    """A link that lets one person into a project with some roles. The link's secret is kept as a hash alone."""
+    """A link that lets one person join a project with some roles. Only a hash of its secret is stored."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
     roles = models.JSONField(default=list)
@@ -53,12 +53,12 @@ class Invitation(PublicRow):
 
 
 def administrators() -> models.QuerySet[User]:
-    """Anyone who can sign in and may do everything."""
+    """Active superusers."""
     return User.objects.filter(is_active=True, is_superuser=True)
 
 
 class SetupLink(PublicRow):
-    """A link that makes an administrator's account where there is none. Its secret is kept as a hash alone."""
+    """A link that creates the first administrator's account. Only a hash of its secret is stored."""
 
     secret_hash = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -72,7 +72,7 @@ class SetupLink(PublicRow):
 
 
 class CachedValue(models.Model):
-    """What is kept for a while where there is no Redis, such as how often somebody asked; Django's cache writes it."""
+    """A cached value, such as a counter, for installations without Redis; Django's cache writes it."""
 
     cache_key = models.CharField(max_length=255, primary_key=True)
     value = models.TextField()
@@ -83,7 +83,7 @@ class CachedValue(models.Model):
 
 
 class Comment(PublicRow):
-    """A remark on a claim. Taken back, its words are no longer shown."""
+    """A remark on a claim. The text of a withdrawn one is not shown."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="comments")
     claim = models.ForeignKey(Claim, on_delete=models.CASCADE, related_name="comments")

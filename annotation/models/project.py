@@ -22,14 +22,14 @@ class Role(models.TextChoices):
 
 
 class ShownProjects(models.Manager["Project"]):
-    """All but the deleted ones."""
+    """All projects except deleted ones."""
 
     def get_queryset(self) -> QuerySet[Project]:
         return super().get_queryset().filter(deleted_at__isnull=True)
 
 
 class Project(PublicRow):
-    """Documents, summaries and judgments that are scored together under one set of rules."""
+    """Documents, summaries and answers that are scored together under one set of rules."""
 
     class Blend(models.TextChoices):
         HUMAN_FIRST = "human_first", "Human first"
@@ -192,23 +192,23 @@ class Project(PublicRow):
 
     @property
     def usual_metrics(self) -> list[str]:
-        """What a run measures unless something else is named."""
+        """The default metrics of a run."""
         return ["coverage"] if self.compares == self.Compares.CLAIMS else list(USUAL_METRICS)
 
     @property
     def percent_step(self) -> int:
-        """Assessors' percents are multiples of it."""
+        """The step of assessors' percents."""
         steps: dict[str, int] = {self.PercentScale.SIX: 20, self.PercentScale.FIVES: 5}
         return steps.get(self.percent_scale, 1)
 
 
 def rule_name(name: str) -> str:
-    """What people call a rule of projects, by the name of its column."""
+    """The displayed name of a rule, by the name of its column."""
     return next(str(field.verbose_name) for field in Project._meta.concrete_fields if field.name == name)
 
 
 class Membership(PublicRow):
-    """A person's place in a project: a set of roles."""
+    """A person's roles in a project."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")

@@ -1,4 +1,4 @@
-"""A project's own words for the steps of judging."""
+"""A project's own prompts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annotation.models.project import Project
 
 
 class PromptVersion(PublicRow):
-    """A project's own words for one step of judging, which judges of the project may use. Never changed."""
+    """A project's own prompt for one step of judging, for judges of the project. It never changes."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="prompt_versions")
     step = models.CharField(max_length=40)

@@ -1,4 +1,4 @@
-"""Runs, their jobs, and the workers that do them."""
+"""Runs, exports, imports, jobs and workers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from annotation.models.project import Project
 from annotation.models.prompt import PromptVersion
 
 MOST_QUESTIONS_MADE = 50
-"""How many questions a run may have a judge bring a document set to."""
+"""The maximum number of questions that a judge generates for a document set."""
 
 
 class Run(PublicRow):
-    """One pass of a judge over a project's document sets.
+    """One run of a judge over a project's document sets.
 
-    A person cancels it; a judge that would refuse everything stops it; it has failed where no document
-    set came through or no answer was usable, and is finished otherwise. `stop_reason` says why it is not whole.
+    A person can cancel it; it is stopped if the judge would refuse everything. It has failed if no document set
+    succeeded or no answer was usable, and is finished otherwise. `stop_reason` explains an incomplete run.
     """
 
     class State(models.TextChoices):
@@ -92,7 +92,7 @@ class Run(PublicRow):
 
 
 class Export(PublicRow):
-    """A file for analysts, with what it was made of; both are empty until its job is done."""
+    """An exported file with its manifest; both are empty until its job is done."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="exports")
     level = models.CharField(max_length=10)
@@ -114,10 +114,10 @@ class Export(PublicRow):
 
 
 class Import(PublicRow):
-    """Files that are checked or brought in, and what came of it.
+    """Files that are checked or imported, with the result.
 
-    `report` is what an import tells of itself; `refusal` what was wrong with the files. These lie below the folder of
-    imports until it is over. There is no job before somebody says how they are read.
+    `report` describes the import, `refusal` the faults of the files. The files are stored until it ends. It has no
+    job before the columns are settled.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
@@ -142,11 +142,11 @@ class Import(PublicRow):
 
 
 class Job(PublicRow):
-    """A piece of long work that ends once, whichever worker dies on the way.
+    """A piece of background work that ends exactly once, even if workers die.
 
-    What is to be done stands in the row that points to it: an export, an import, an analysis; a job of a run judges
-    one document set. A worker owns a job as long as it is working, the worker holds the token and the lease has not run
-    out; broker messages are only hints that there may be something to claim.
+    The row that points to it (an export, import or analysis) describes the work; a job of a run judges one document
+    set. A worker owns a job while it is working, the worker has the token and the lease has not run out. Broker
+    messages are only hints.
     """
 
     class Kind(models.TextChoices):
@@ -211,7 +211,7 @@ class Job(PublicRow):
 
 
 class Worker(models.Model):
-    """A worker process and when it was last heard of."""
+    """A worker process with the time of its last report."""
 
     name = models.CharField(max_length=200, unique=True)
     version = models.CharField(

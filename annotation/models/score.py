@@ -1,4 +1,4 @@
-"""Scores: derived, and rebuilt at any time from the other rows."""
+"""Scores, which can be rebuilt from other rows at any time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from annotation.models.summary import Summary
 
 
 def new_revision() -> int:
-    """A random number that a score's row carries from one writing to the next; see `Score.revision`."""
+    """A random number that changes with each write of a score's row; see `Score.revision`."""
     return secrets.randbits(31)
 
 
 class Score(models.Model):
-    """All scores of one summary. The columns carry the names of the export."""
+    """All scores of one summary. The columns have the names of the export."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="scores", db_index=False)
     summary = models.OneToOneField(Summary, on_delete=models.CASCADE, related_name="score")

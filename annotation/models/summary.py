@@ -1,4 +1,4 @@
-"""Summaries, who wrote them, their numbered units, and which is compared with which."""
+"""Systems, summaries, their numbered units, and comparisons."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotation.models.project import Project
 
 
 class System(PublicRow):
-    """Who wrote a summary: a summariser, a baseline or a person."""
+    """The author of a summary: a summariser, a baseline or a person."""
 
     class Kind(models.TextChoices):
         SUMMARISER = "summariser", "Summariser"
@@ -32,7 +32,7 @@ class System(PublicRow):
 
 
 class Summary(PublicRow):
-    """A text that is measured against (reference), under test (summary), or both."""
+    """A reference, a summary under test, or both."""
 
     document_set = models.ForeignKey(DocumentSet, on_delete=models.CASCADE, related_name="summaries")
     system = models.ForeignKey(
@@ -103,10 +103,10 @@ class Summary(PublicRow):
 
 
 class Unit(PublicRow):
-    """A numbered piece of a summary (model or summary unit) or of a source document.
+    """A numbered unit of a summary or a source document.
 
-    Positions run from 1 over one summary, and over all documents of a set together, so that
-    a number names one passage of whatever text a claim is compared with.
+    Positions run from 1 over one summary, and over all documents of a set together, so that a number identifies one
+    passage of the compared text.
     """
 
     summary = models.ForeignKey(

@@ -1,1 +1,1 @@
-"""Erasing a person, removing deleted projects, and how long things are kept: the exceptions to keeping everything."""
+"""Erase a person, remove deleted projects, and apply retention periods."""

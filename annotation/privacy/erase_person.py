@@ -1,4 +1,6 @@
-"""Erase a person: their account leads to nobody any more, their answers stay under a pseudonym and score as before."""
+"""Erase a person: the account identifies nobody any more, and the answers remain under a pseudonym with equal
+scores.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,6 @@ from django.utils import timezone
 
 from annotation.core.events import log, rewritten
 from annotation.core.jobs import OPEN, cancel
-from annotation.core.project_rows import held_by_projects, in_steps, paths_to_project
 from annotation.core.refusals import Conflict
 from annotation.exports.services import remove_file
 from annotation.models import (
@@ -34,6 +35,7 @@ from annotation.models import (
     Run,
     administrators,
 )
+from annotation.privacy.project_rows import held_by_projects, in_steps, paths_to_project
 from annotation.privacy.renaming import Renaming
 
 HOLDING_NAMES: Mapping[type[models.Model], tuple[str, ...]] = {
@@ -42,7 +44,7 @@ HOLDING_NAMES: Mapping[type[models.Model], tuple[str, ...]] = {
     Comment: ("text",),
     Event: ("data",),
 }
-"""Columns in which the program writes people's names beside other words."""
+"""Columns in which the program writes names of people within a text."""
 ERASED = "erased-"
 GONE = "(erased)"
 
@@ -55,12 +57,14 @@ def erase_person(
     remove_texts: bool = False,
     dry_run: bool = False,
 ) -> Mapping[str, int]:
-    """Take away what leads to a person: how many rows, by table. With `dry_run` nothing changes.
+    """Remove everything that identifies a person; returns the number of rows by table.
 
-    Name, address, rights, sessions, tokens, sign-in records and memberships go, and their name in what the
-    program wrote of them. Answers stay, under a pseudonym. `remove_texts` takes their reasons, notes and comments too.
-    Files with people's names in them are removed from the projects they were in. Cut short, it is called again.
-    Raises Conflict for the last administrator (`last_administrator`).
+    With `dry_run` nothing changes.
+
+    Name, address, rights, sessions, tokens, sign-in records and memberships are removed, and the name in texts that
+    the program wrote. Answers remain under a pseudonym; `remove_texts` also removes their reasons, notes and
+    comments. Files with people's names are removed from the person's projects. An interrupted call can be repeated.
+    Raises Conflict (code `last_administrator`).
     """
     others = administrators().exclude(pk=person.pk)
     if person.is_superuser and not others.exists():
@@ -89,7 +93,7 @@ def erase_person(
 
 
 def _projects_of(person: User) -> list[Project]:
-    """Those with any row of theirs: answers stay where the membership and the log's entries are gone."""
+    """Projects with any row of the person; answers remain even if memberships and log entries are gone."""
     held = held_by_projects()
     keys = {
         key
@@ -111,7 +115,7 @@ def _renaming(person: User, shown: str) -> Renaming:
 
 
 def _rename_in_rows(person: User, shown: str, gone: dict[str, int], *, dry_run: bool) -> None:
-    """Their name in what the program wrote about them, wherever it keeps such."""
+    """Replace the name in texts that the program wrote."""
     names = _renaming(person, shown)
     for model, columns in HOLDING_NAMES.items():
         for name in columns:
@@ -131,7 +135,7 @@ def _rename_in_rows(person: User, shown: str, gone: dict[str, int], *, dry_run: 
 def _write(model: type[models.Model], name: str, values: Mapping[Any, object]) -> None:
     def change() -> None:
         for key, value in values.items():
-            # The log's own rows refuse to be changed, so past its manager.
+            # The log's own manager refuses changes.
             models.QuerySet(model).filter(pk=key).update(**{name: value})
 
     if model is Event:
@@ -142,7 +146,7 @@ def _write(model: type[models.Model], name: str, values: Mapping[Any, object]) -
 
 
 def _naming(model: type[models.Model], name: str, person: User) -> list[int]:
-    """Keys of the rows in whose text or JSON one of the person's names stands."""
+    """Keys of the rows whose text or JSON contains one of the person's names."""
     found = Q()
     for each in _names(person):
         escaped = each.encode("ascii", "backslashreplace").decode()
@@ -163,22 +167,22 @@ def _remove_texts(person: User, gone: dict[str, int], *, dry_run: bool) -> None:
         gone[rows.model._meta.db_table] = gone.get(rows.model._meta.db_table, 0) + len(keys)
         for step in in_steps([] if dry_run else keys):
             rows.model._base_manager.filter(pk__in=step).update(**blank)
-    told = [
+    cleared = [
         (key, {name: value for name, value in data.items() if name not in FREE_TEXTS})
         for key, data in Event.objects.filter(actor=person).values_list("pk", "data").iterator()
         if data.keys() & FREE_TEXTS
     ]
-    for step in in_steps([] if dry_run else list(range(len(told)))):
+    for step in in_steps([] if dry_run else list(range(len(cleared)))):
         with transaction.atomic():
-            _write(Event, "data", dict(told[number] for number in step))
+            _write(Event, "data", dict(cleared[number] for number in step))
 
 
 FREE_TEXTS = frozenset({"reason", "note", "text", "comment"})
-"""Under these names the log keeps what people wrote freely."""
+"""The keys under which the log stores people's free texts."""
 
 
 def _remove_files(projects: list[Project], gone: dict[str, int], *, dry_run: bool) -> None:
-    """Exports with people's names, also those that a worker is writing from names that it has read before."""
+    """Exports with people's names, including those that a worker is writing."""
     named = Export.objects.filter(project__in=projects, named_people=True)
     jobs = Job.objects.filter(export__in=named)
     started = set(jobs.filter(state__in=OPEN).values_list("export", flat=True))
@@ -190,7 +194,7 @@ def _remove_files(projects: list[Project], gone: dict[str, int], *, dry_run: boo
 
 
 def _end_account(person: User, shown: str, projects: list[Project], gone: dict[str, int]) -> None:
-    """Everything that is theirs alone goes: whatever hangs on the account and is kept under its name."""
+    """Delete everything that belongs to the account alone, and rename it."""
     held = User.objects.select_for_update(no_key=True).get(pk=person.pk)
     _forget_in_admin_log(held, gone)
     for model, field in _hanging_on_users():
@@ -201,7 +205,7 @@ def _end_account(person: User, shown: str, projects: list[Project], gone: dict[s
         columns = {each.name for each in model._meta.concrete_fields}
         if model is not User and "username" in columns:
             gone[model._meta.db_table] = model._base_manager.filter(username=held.username).delete()[0]
-    # Made again from the rows when somebody asks.
+    # Recomputed from the rows on demand.
     Analysis.objects.filter(project__in=projects).delete()
     invited = Q(accepted_by=person)
     for name in _names(held):
@@ -216,7 +220,9 @@ def _end_account(person: User, shown: str, projects: list[Project], gone: dict[s
 
 
 def _forget_in_admin_log(person: User, gone: dict[str, int]) -> None:
-    """What administrators did to the account and what goes with it, such as "mona in Harbour", also if gone by now."""
+    """Entries of Django's admin about the account and its rows, such as "mona in Harbour", even if the rows are
+    gone.
+    """
     begins = Q(object_repr=person.username) | Q(object_repr__startswith=f"{person.username} ")
     kinds: list[tuple[type[models.Model], str]] = [(User, "pk"), *_hanging_on_users()]
     for model, field in kinds:
@@ -228,7 +234,7 @@ def _forget_in_admin_log(person: User, gone: dict[str, int]) -> None:
 
 
 def _hanging_on_users() -> Iterator[tuple[type[models.Model], str]]:
-    """What goes with an account, here and in libraries."""
+    """The foreign keys that delete rows with an account, here and in libraries."""
     for model, field in _naming_users():
         if field.remote_field.on_delete is models.CASCADE:
             yield model, field.name

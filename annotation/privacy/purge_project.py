@@ -1,4 +1,4 @@
-"""Remove a deleted project for good: rows, calls, files. Nothing that belonged to it alone is left."""
+"""Remove a deleted project for good, with its rows, calls and files."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
-from annotation.core.project_rows import in_steps, remove_in_steps
 from annotation.core.shared.clock import shared_now
 from annotation.imports.background import forget_files_of
 from annotation.models import JudgeCall, Project
+from annotation.privacy.project_rows import in_steps, remove_in_steps
 from annotation.projects.services.close_project import RESTORABLE
 
 if TYPE_CHECKING:
@@ -22,16 +22,15 @@ logger = logging.getLogger(__name__)
 
 
 def overdue() -> QuerySet[Project]:
-    """The deleted projects that can be restored no more."""
+    """Deleted projects that can no longer be restored."""
     return Project.all_projects.filter(deleted_at__lte=shared_now() - RESTORABLE).order_by("pk")
 
 
 def purge(project: Project) -> Mapping[str, int]:
-    """Remove an overdue project with all that is its own; how many rows went, by table. Cut short, it is called again.
+    """Remove an overdue project; returns the number of rows by table. An interrupted call can be repeated.
 
-    In transactions of a tenth of a second or so. Shared judges stay; calls that its runs paid for go, also where
-    another project was answered from them: it would pay again. Empty, and nothing is done, where the project was
-    restored in the meantime.
+    Runs in transactions of about a tenth of a second. Shared judges remain. Calls paid by its runs are removed even
+    if other projects used them; those would pay again. Does nothing if the project was restored.
     """
     if not overdue().filter(pk=project.pk).exists():
         return {}

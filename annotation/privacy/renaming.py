@@ -1,4 +1,4 @@
-"""One person's names replaced in what the program wrote about them."""
+"""Replace one person's names in texts that the program wrote."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _CANCELLED = re.compile(r"(?<=^Cancelled by )(.+)(?=\.$)")
 PERSON_KEYS = frozenset(
     {"assessor", "assessors", "held_by", "invited_by", "people", "person", "reviewer", "to"}
 )
-"""Keys in what the program writes as JSON under which usernames stand, alone or in a list."""
+"""Keys of our JSON whose values are usernames, alone or in a list."""
 PRIVATE_KEYS = frozenset({"for"})
-"""Keys in what the log tells under which people are named freely, such as whom an invitation is meant for."""
+"""Keys of the log whose values name people freely, such as the recipient of an invitation."""
 
 
 @dataclass(frozen=True)
@@ -21,15 +21,12 @@ class Renaming:
     shown: str
 
     def in_text(self, text: str) -> str:
-        """A text in which the program may have named somebody: as a whole, or who cancelled."""
+        """Replace the name if it is the whole text or the canceller in it."""
         whole = self._renamed(text)
         return whole if whole != text else _CANCELLED.sub(self._found, text)
 
     def in_json(self, value: object, *, is_person: bool = False) -> object:
-        """The same of every name in a JSON value; what names people freely is left out.
-
-        Only under `PERSON_KEYS`: elsewhere a label or a word may be spelled as somebody's username.
-        """
+        """Replace names in a JSON value under `PERSON_KEYS`; other values may only look like usernames."""
         match value:
             case str():
                 return self._renamed(value) if is_person else value

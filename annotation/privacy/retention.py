@@ -1,6 +1,6 @@
-"""Remove what has been kept for as long as the installation says.
+"""Remove data whose retention period is over.
 
-Documents, summaries, answers, runs and scores stay whatever is set here.
+Documents, summaries, answers, runs and scores are never removed.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from django.db import transaction
 from django.db.models import F, Q, Value
 from django.db.models.functions import Concat
 
-from annotation.core.project_rows import in_steps, let_go_of_log
 from annotation.core.shared.clock import shared_now
 from annotation.exports.services import remove_file
 from annotation.models import AccountEvent, AccountSession, Event, Export, JudgeCall, Project, Run
+from annotation.privacy.project_rows import in_steps, let_go_of_log
 from annotation.privacy.purge_project import overdue, purge
 
 if TYPE_CHECKING:
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 APPLY_RETENTION = "annotation.apply_retention"
-"""The task that applies it."""
+"""The name of the task."""
 SIGN_INS_KNOWN_FOR = timedelta(days=90)
 FOUNDING = Q(target_kind__in=("sample", "project")) | Q(verb="start run")
-"""Entries of the log that others go by: how random samples were made, what the project is, what runs were asked."""
+"""Log entries that must remain: samples, projects and started runs."""
 
 
 def apply_retention() -> Mapping[str, int]:
-    """Remove what is due; how many of each kind. Twice at once does no harm.
+    """Remove everything that is due; returns the counts by kind. Safe to run concurrently.
 
-    A call that is erased keeps its tokens and its time. Its question is not answered from it any more: where it is
-    asked again it is paid for again, and the estimate of a run says so.
+    An erased call keeps its tokens and time, but no longer answers its question: asking again costs again, and a
+    run's estimate says so.
     """
     now, removed = shared_now(), Counter[str]()
     for project in overdue():
         removed["projects"] += bool(purge(project))
     removed["sessions"] = AccountSession.objects.filter(expire_date__lt=now).delete()[0]
     if (cut := _cut(settings.COVERDICT_KEEP_CALLS_DAYS, now)) is not None:
-        # What a run that is still under way has asked is not asked again when a worker dies.
+        # Calls of active runs stay, so that they are not paid again after a worker dies.
         calls = JudgeCall.objects.filter(erased_at__isnull=True, created_at__lt=cut)
         removed["calls"] = _erase_calls(calls.exclude(run__state=Run.State.ACTIVE), now)
     if (cut := _cut(settings.COVERDICT_KEEP_EXPORTS_DAYS, now)) is not None:
@@ -52,7 +52,7 @@ def apply_retention() -> Mapping[str, int]:
             remove_file(export)
     if (cut := _cut(settings.COVERDICT_KEEP_LOG_DAYS, now)) is not None:
         removed["log"] = sum(_shorten_log(project, cut) for project in Project.objects.all())
-        # For so long a browser or network is known that somebody signed in from (`accounts.lock_out`).
+        # The period in which a browser or network counts as known (`accounts.lock_out`).
         known = AccountEvent.objects.filter(at__lt=min(cut, now - SIGN_INS_KNOWN_FOR))
         removed["sign-ins"] = known.delete()[0]
     return {kind: count for kind, count in removed.items() if count}

@@ -1,4 +1,4 @@
-"""Criteria as lines of text, which people write in place of JSON."""
+"""Criteria as lines of text, for forms."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PERCENT = re.compile(r"(\d{1,3}) %")
 
 
 def as_lines(criteria: Iterable[Criterion]) -> str:
-    r"""Criteria as lines; `from_lines` reads them back. A bar inside of words is written as \|.
+    r"""Write criteria as lines that `from_lines` reads back. A bar within a text is written as \|.
 
     >>> as_lines([Criterion("clear", "Is it clear?", points=((1, "no"), (2, "yes")), asked="after")])
     'clear (1, after): Is it clear? | no | yes'
@@ -40,7 +40,7 @@ def as_lines(criteria: Iterable[Criterion]) -> str:
 
 
 def from_lines(text: str) -> list[Criterion]:
-    """The criteria that some lines name. Raises ValidationError with the line.
+    """Read criteria from lines. Raises ValidationError with the number of the line.
 
     >>> from_lines("clear: Is it clear?")[0].choices
     ((0, 'no'), (1, 'yes'))
@@ -51,7 +51,7 @@ def from_lines(text: str) -> list[Criterion]:
 
 
 class CriterionLines(forms.CharField):
-    """The criteria in a form, a line each."""
+    """A form field that shows each criterion as one line."""
 
     widget = forms.Textarea(attrs={"rows": 5, "spellcheck": "false"})
 

@@ -1,4 +1,4 @@
-"""Scores and derived columns of summaries that are being stored, without reading anything back."""
+"""Scores and derived columns of summaries that are just being imported, computed without queries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Columns = tuple[str | float | bool | None, ...]
 
 
 class FreshScore(NamedTuple):
-    """What is derived of a new summary: its score, unsaved, and the columns of its checks by their claims."""
+    """The unsaved score of a new summary, and the derived columns of its checks by claim."""
 
     score: Score
     columns: dict[int, Columns]
@@ -34,10 +34,10 @@ def fresh_scores(
     units: Iterable[Unit],
     claims: Sequence[Claim],
 ) -> Iterator[FreshScore]:
-    """What `rescore` would store of summaries of new document sets, in their order.
+    """Compute what `rescore` would store for summaries of new document sets, in order.
 
-    `labels`, by peer and claim, are one reviewer's; one answer alone is never disputed. The rest are rows
-    that have just been stored, of which nothing else was said. No query.
+    `labels`, by summary and claim, come from one reviewer; a single answer is never disputed. The other rows have
+    just been stored. No query.
     """
     rules = score_rules(project)
     names = {claim.pk: claim.public_id for claim in claims}
@@ -58,7 +58,7 @@ def fresh_scores(
 
 
 def unscored_columns() -> Columns:
-    """What the columns of a check say that nobody has answered and nothing has scored."""
+    """The derived columns of a check without any answer."""
     return (*_columns(CheckAnswers()), 0.0)
 
 
@@ -70,6 +70,6 @@ def _answers(label: str, is_empty: bool) -> CheckAnswers:
 
 @cache
 def _columns(answers: CheckAnswers) -> Columns:
-    """All but the impact, which is the last: it alone is not the same wherever the same was said."""
+    """All columns except the last, the impact, which alone differs between checks with equal answers."""
     columns = derived_columns(answers, claim_id="", impact=0.0)
     return tuple(columns[name] for name in DERIVED if name != "impact")

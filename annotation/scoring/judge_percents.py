@@ -1,4 +1,4 @@
-"""The judge as one more assessor: what its checks say of each unit, as an assessor would say it."""
+"""Judges' verdicts expressed as an assessor's percents per unit."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from annotation.core.unit_lists import with_linked_claims
 from annotation.models import Check, Comparison, Label, Verdict
+from annotation.scoring.unit_lists import with_linked_claims
 
 
 @dataclass(frozen=True, slots=True)
 class JudgePercent:
-    """A judge's percent for one unit of a comparison, and the summary units that it rests on.
+    """A judge's percent for one unit of a comparison, with the summary units that support it.
 
-    `percent` is the share of yes over the judge's scored claims of the unit, 0 to 100; an unsure one is not
-    yes. `marks` are the evidence of the yes verdicts. `unit_id` is the public id of the unit, or of the
-    claim that stands in for one, and `number` its place in the reference's one list of units.
+    `percent` is the share of yes among the judge's scored claims of the unit, 0 to 100; unsure counts as not yes.
+    `marks` is the evidence of the yes verdicts. `unit_id` is the public id of the unit or of the claim that
+    replaces it, `number` its place in the reference's unit list.
     """
 
     judge: str
@@ -49,9 +49,9 @@ class _JudgeAnswer(NamedTuple):
 
 
 def judge_percents(peer_ids: Sequence[int]) -> list[JudgePercent]:
-    """What every judge says of the units of these peers' comparisons, by peer, judge, comparison and unit.
+    """Every judge's percents for the units of these summaries' comparisons, by summary, judge, comparison and unit.
 
-    A unit of whose claims a judge answered none has no percent by it.
+    A unit without an answered claim has no percent.
     """
     answers = _latest_answers(peer_ids)
     linked = with_linked_claims({answer.model_id for answer in answers})

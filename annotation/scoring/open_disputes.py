@@ -1,7 +1,6 @@
-"""Keep the adjudicators' queue as what was said makes it: a dispute where answers differ.
+"""Maintain the adjudicators' queue: a dispute for each item with differing answers.
 
-Everything here follows from the statements and the project's rules, so that it can be thrown away and rebuilt.
-Only the lease of a dispute is nobody's statement.
+Disputes follow from the answers and the project's rules, so they can be deleted and rebuilt, except for leases.
 """
 
 from __future__ import annotations
@@ -22,17 +21,17 @@ if TYPE_CHECKING:
 
 FEWEST_ANSWERS = 2
 SPREAD_DIGITS = 9
-"""Differences of percents are compared after rounding, so that 20 points are 20 points."""
+"""Differences of percents are rounded before they are compared with the threshold."""
 
 DisputeTarget = tuple[int | None, int | None, int | None, int | None]
-"""Keys of a check, or of a comparison with its unit or the claim that stands in for one."""
+"""Keys of a check, or of a comparison with its unit or the claim that replaces it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """What the dispute of one target must say. `is_due`: there must be a row, for it waits or was settled.
+    """The required state of one target's dispute.
 
-    `name` is the target's, and the same for as long as it may be disputed.
+    `is_due` is True if there must be a row, open or settled. `name` identifies the target permanently.
     """
 
     target: DisputeTarget
@@ -51,10 +50,10 @@ DERIVED_COLUMNS = ("state", "spread", "answers")
 
 
 def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> None:
-    """Bring the disputes of some summaries up to date. The caller owns the transaction and holds their locks.
+    """Update the disputes of some summaries. The caller owns the transaction and holds their locks.
 
-    No query where nothing is disputed and nothing was, one where nothing changed. Rows of removed claims go: there is
-    nothing left to settle. Decisions are rows of their own and stay.
+    No query if nothing is or was disputed, one if nothing changed. Rows of removed claims are deleted; decisions
+    are separate rows and stay.
     """
     disputed = [record.summary.pk for record in records if record.has_disputes]
     stored = stored_disputes(disputed) if disputed else {}
@@ -69,7 +68,7 @@ def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> Non
                 setattr(row, name, value)
             changed.append(row)
     if new:
-        # Somebody else's transaction may have seen the same: their row says what ours would.
+        # A concurrent transaction may have created the same row.
         Dispute.objects.bulk_create(new, ignore_conflicts=True)
     if changed:
         Dispute.objects.bulk_create(
@@ -80,7 +79,7 @@ def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> Non
 
 
 def stored_disputes(peer_ids: Sequence[int]) -> dict[DisputeTarget, Dispute]:
-    """The rows there are for some summaries, by what they are about."""
+    """The stored disputes of some summaries, by target."""
     of_checks = Dispute.objects.filter(check_row__peer_id__in=peer_ids).order_by()
     of_units = Dispute.objects.filter(comparison__peer_id__in=peer_ids).order_by()
     sets = Summary.objects.filter(pk__in=peer_ids).values("document_set")
@@ -90,7 +89,7 @@ def stored_disputes(peer_ids: Sequence[int]) -> dict[DisputeTarget, Dispute]:
 
 
 def dues(project: Project, record: SummaryRecord) -> Iterator[Due]:
-    """What the disputes of one summary must say, for every check and unit that is in force."""
+    """The required disputes of one summary, for every current check and unit."""
     with_judge = project.dispute_answers == Project.DisputeAnswers.JUDGE
     for row in record.checks:
         yield _due(
@@ -143,7 +142,7 @@ def _values_of_unit(unit: ScoredUnit, *, with_judge: bool) -> list[float]:
 
 
 def _stable_key(name: str) -> int:
-    """As good as random, and the same whenever the queue is rebuilt: it decides ties."""
+    """A pseudorandom key for ties, equal whenever the queue is rebuilt."""
     digest = hashlib.sha256(name.encode()).digest()
     return int.from_bytes(digest[:8], "big") >> (64 - QUEUE_KEY_BITS)
 

@@ -1,5 +1,3 @@
-"""How judges rated a summary."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -9,7 +7,7 @@ from annotation.models import Project, Rating, Summary
 
 @dataclass(frozen=True, slots=True)
 class GivenRating:
-    """A number for a summary, who gave it (empty: it was computed), and the reason where there is one."""
+    """A number for a summary, its judge ("" if it was computed) and the reason."""
 
     name: str
     value: float | None
@@ -18,7 +16,9 @@ class GivenRating:
 
 
 def ratings_of(project: Project, summary: Summary) -> tuple[GivenRating, ...]:
-    """The deciding judge's latest usable rating on each criterion, else its latest failure; and what was computed."""
+    """The deciding judge's latest usable rating on each criterion, otherwise its latest failure, and computed
+    scores.
+    """
     latest = {
         name: GivenRating(name, made["value"], "", made["reason"]) for name, made in summary.computed.items()
     }

@@ -1,7 +1,6 @@
-"""The only place where rows become what `evaluation.score` takes.
+"""Turn rows into the values that `evaluation.score` takes; the only place that does.
 
-Everything here reads the statements themselves (verdicts and judgments), never the
-derived columns of a check or a score, so that scores can be thrown away and rebuilt.
+It reads the answers themselves, never derived columns, so that scores can be deleted and rebuilt.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from django.db import connection
 from django.db.models import Q
 
 from annotation.core.by_hand import Part, places, rows
-from annotation.core.unit_lists import has_claims_as_units
 from annotation.models import (
     Answer,
     Check,
@@ -26,6 +24,7 @@ from annotation.models import (
     System,
 )
 from annotation.scoring import sql
+from annotation.scoring.unit_lists import has_claims_as_units
 from evaluation.blend import (
     AssessorAverage,
     Blend,
@@ -63,11 +62,11 @@ _PEER_PARTS = (_PEER, _SET, _SYSTEM)
 
 @dataclass(frozen=True, slots=True)
 class CheckAnswers:
-    """What has been said about one check, reduced to what counts.
+    """The answers to one check, reduced to those that count.
 
-    `judge` is the deciding judge's latest usable answer; where it never gave one,
-    `unscored_reason` says why. `judge_uncertainty` is a panel's: the share of its votes that differ.
-    `standing` holds what each reviewer says by now, the latest last; `is_disputed` tells that these differ.
+    `judge` is the deciding judge's latest usable answer; without one, `unscored_reason` gives the reason.
+    `judge_uncertainty` is the share of a panel's votes that differ. `standing` has each reviewer's latest answer,
+    the newest last; `is_disputed` is True if they differ.
     """
 
     judge: Label | None = None
@@ -94,7 +93,7 @@ class CheckAnswers:
 
 @dataclass(frozen=True, slots=True)
 class CheckRecord:
-    """A check, the public id of its claim, and what has been said about it."""
+    """A check, the public id of its claim, and its answers."""
 
     check: Check
     claim_id: str
@@ -107,19 +106,17 @@ class CheckRecord:
 
 
 class CheckOfClaim(NamedTuple):
-    """A check and the public id of its claim."""
-
     check: Check
     claim_id: str
 
 
 UnitKey = tuple[int, int | None, int | None]
-"""Comparison, unit, or the claim that stands in for a unit."""
+"""Comparison, unit, or the claim that replaces a unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnitRecord:
-    """A unit of one comparison by its rows' keys, and what has been said about it."""
+    """A unit of one comparison with its keys and answers."""
 
     key: UnitKey
     value: ScoredUnit
@@ -127,9 +124,9 @@ class UnitRecord:
 
 @dataclass(frozen=True, slots=True)
 class SummaryRecord:
-    """A summary with all that has been said of it: the row, its value, its checks and units.
+    """A summary with its value, checks and units.
 
-    `conciseness_terms` are there where its conciseness has been rated; `has_disputes` tells that some are stored.
+    `conciseness_terms` is set if its conciseness was rated; `has_disputes` is True if any are stored.
     """
 
     summary: Summary
@@ -141,7 +138,7 @@ class SummaryRecord:
 
 
 def score_rules(project: Project) -> ScoreRules:
-    """The project's scoring rules as `ScoreRules` of the library."""
+    """The project's scoring rules as a library value."""
     return ScoreRules(
         blend=cast("Blend", project.blend),
         human_weight=project.blend_human_weight,
@@ -157,12 +154,12 @@ def score_rules(project: Project) -> ScoreRules:
 
 
 def target_of(summary: Summary, project: Project) -> int | None:
-    """The target length that a summary is measured against: its own, else the project's, else None."""
+    """The target length of a summary: its own, otherwise the project's, otherwise None."""
     return summary.target_words or project.target_length
 
 
 def judged_text(summary: Summary, project: Project) -> str:
-    """The text that is judged: the delivered one, cut to the target where the project says so."""
+    """The text that is judged: the summary, cut to the target if the project says so."""
     target = target_of(summary, project)
     if project.over_length == Project.OverLength.TRUNCATE and summary.is_peer and target:
         return truncate(summary.text, target, cast("LengthUnit", project.length_unit))
@@ -170,9 +167,9 @@ def judged_text(summary: Summary, project: Project) -> str:
 
 
 def summary_records(project: Project, summary_ids: Sequence[int] | None = None) -> Iterator[SummaryRecord]:
-    """Every summary of the project, or those of it that are named, as the evaluation room wants it.
+    """The records of the project's summaries, or of those named.
 
-    Works through the summaries in batches of at most four statements each, however much was said of them.
+    Works in batches of at most four statements each.
     """
     is_one_batch = summary_ids is not None and len(summary_ids) <= RECORDS_AT_ONCE
     keys = summary_ids if summary_ids is not None and is_one_batch else peer_keys(project, summary_ids)
@@ -181,16 +178,16 @@ def summary_records(project: Project, summary_ids: Sequence[int] | None = None) 
 
 
 def records_of(project: Project, found: Sequence[Summary]) -> Iterator[SummaryRecord]:
-    """As `summary_records`, of peers as `peers` gives them, no more than one batch."""
+    """As `summary_records`, for at most one batch of summaries from `peers`."""
     if found:
         yield from _SummaryBatch.load(project, found).records()
 
 
 def peers(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
-    """The summaries among these, with their sets and systems, set by set.
+    """The summaries among these keys with their sets and systems, ordered by set.
 
-    `hold` locks them, in the order of keys as everybody does: call it inside a transaction, and read what is said of
-    them afterwards.
+    `hold` locks them in the order of keys, as every caller does. Call it in a transaction, and read the answers
+    afterwards.
     """
     if not keys:
         return []
@@ -203,15 +200,15 @@ def peers(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
 
 
 def hold_scored(place: Check | Comparison) -> list[Summary]:
-    """Lock and return the summaries that an answer scores: its own, or of a source check all of its set.
+    """Lock and return the summaries that an answer changes: its own, or all of the set for a check of the source.
 
-    Everybody who answers it waits for them, and for the document set of a source check, which is locked first.
+    Concurrent answers wait for these locks. The document set of a source check is locked first.
     """
     return hold_set(place.document_set_id) if place.peer_id is None else peers([place.peer_id], hold=True)
 
 
 def hold_set(document_set: int) -> list[Summary]:
-    """Lock a document set, then its summaries, which come back: what changes its questions or their sources."""
+    """Lock a document set and then its summaries, and return the summaries."""
     list(
         DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=document_set).values("pk")
     )
@@ -235,9 +232,9 @@ def new_records(
     units: Iterable[Unit],
     claims: Sequence[Claim],
 ) -> Iterator[SummaryRecord]:
-    """Records of summaries of new document sets, made of the rows that the caller has just stored.
+    """Records of summaries of new document sets, made from rows that the caller has just stored.
 
-    `answers`, by peer and claim, are all that was said of them. No query; `checks` of a record are left out.
+    `answers`, by summary and claim, are all their answers. No query; `checks` of the records are empty.
     """
     of_summaries: dict[int, list[_Piece]] = defaultdict(list)
     of_documents: dict[int, list[_Piece]] = defaultdict(list)
@@ -271,15 +268,15 @@ def new_records(
 
 
 def peer_keys(project: Project, summary_ids: Sequence[int] | None = None) -> list[int]:
-    """The primary keys of the project's summaries, or of those named, set by set."""
-    # By key alone where there are keys: with the join SQLite would walk through all sets of the project.
+    """The keys of the project's summaries, or of those named, ordered by set."""
+    # Without the join if there are keys: with it, SQLite would read all sets of the project.
     named = Q(document_set__project=project) if summary_ids is None else Q(pk__in=summary_ids)
     peers = Summary.objects.filter(named, is_peer=True)
     return list(peers.order_by("document_set_id", "pk").values_list("pk", flat=True))
 
 
 class _Fact(NamedTuple):
-    """A row of `sql.FACTS`; what its columns hold goes by its kind."""
+    """A row of `sql.FACTS`; the meaning of its columns depends on its kind."""
 
     place: int
     a: int
@@ -300,7 +297,7 @@ class _Comparison(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """A unit, or a claim with the unit that it is linked to."""
+    """A unit, or a claim with its unit."""
 
     pk: int
     public_id: str
@@ -310,10 +307,9 @@ class _Piece(NamedTuple):
 
 @dataclass(slots=True)
 class _Said:
-    """The answers to one check or unit, added in the order in which they were given: what counts of them.
+    """The answers to one check or unit, added in the order of time and reduced to those that count.
 
-    The latest decision stands above people's answers, of which the latest of each counts, and above the judge's
-    latest usable one.
+    The latest decision outranks people's latest answers, which outrank the judge's latest usable one.
     """
 
     judge: _Fact | None = None
@@ -325,7 +321,7 @@ class _Said:
         if role == Answer.Role.ADJUDICATOR:
             self.decision = value
         elif role != Answer.Role.JUDGE:
-            # In the order of the latest answers.
+            # Keeps the order of the latest answers.
             self.people.pop(author, None)
             self.people[author] = value
         elif value:
@@ -350,7 +346,7 @@ _NOTHING = _Said()
 
 
 class _Facts:
-    """What some peers are compared with and all that was said of them, by kind, in one statement."""
+    """The comparisons and answers of some summaries, by kind, in one statement."""
 
     def __init__(self, project: Project, peer_ids: Sequence[int]) -> None:
         self._rows: dict[str, list[_Fact]] = defaultdict(list)
@@ -362,7 +358,7 @@ class _Facts:
         return self._rows.get(kind, [])
 
     def said(self) -> dict[int | UnitKey, _Said]:
-        """All that counts, by the key of the check or the unit."""
+        """The counting answers, by the key of the check or unit."""
         said: dict[int | UnitKey, _Said] = defaultdict(_Said)
         for role in Answer.Role.values:
             for fact in self.of(role):
@@ -372,14 +368,14 @@ class _Facts:
         return said
 
     def comparisons(self) -> dict[int, list[_Comparison]]:
-        """By peer, in the order in which they were made."""
+        """The comparisons by summary, in the order of creation."""
         found: dict[int, list[_Comparison]] = defaultdict(list)
         for fact in self.of("comparison"):
             found[fact.a].append(_Comparison(fact.b, fact.one, cast("int", fact.c)))
         return found
 
     def pieces(self, kind: str) -> dict[int, list[_Piece]]:
-        """Units or claims, by their text; a text in which no claim was found is there, and has none."""
+        """Units or claims by their text. A text without claims that was searched for claims is included."""
         found: dict[int, list[_Piece]] = {}
         for fact in self.of(kind):
             of_text = found.setdefault(fact.a, [])
@@ -390,7 +386,7 @@ class _Facts:
 
 @dataclass(slots=True)
 class _Wholes:
-    """What the deciding judge said of summaries as wholes."""
+    """The deciding judge's ratings of summaries."""
 
     ratings: dict[tuple[int, str], float]
     sources: dict[int, str]
@@ -424,7 +420,7 @@ _ChecksOfClaims = dict[int, dict[int, CheckOfClaim]]
 
 
 def _checks(peer_ids: Sequence[int]) -> tuple[_ChecksOfClaims, _ChecksOfClaims]:
-    """The checks in force by peer and claim, and those of sources by document set and claim."""
+    """The current checks by summary and claim, and those of sources by document set and claim."""
     of_peers: _ChecksOfClaims = defaultdict(dict)
     of_sources: _ChecksOfClaims = defaultdict(dict)
     columns = f"claim.public_id, {_CHECK.columns}"
@@ -438,7 +434,7 @@ def _checks(peer_ids: Sequence[int]) -> tuple[_ChecksOfClaims, _ChecksOfClaims]:
 
 @dataclass(slots=True)
 class _SummaryBatch:
-    """The rows of some summaries, each kind fetched once."""
+    """The rows of some summaries, each kind loaded once."""
 
     project: Project
     peers: Sequence[Summary]
@@ -484,7 +480,7 @@ class _SummaryBatch:
         for peer in self.peers:
             of_source = sources.get(peer.document_set_id, {})
             of_peer = self._answered(self.checks.get(peer.pk, {}), rule="no" if peer.is_empty else None)
-            # The source's go with one summary of their set, so that they are written once.
+            # The source's checks go with one summary of the set, so that they are written once.
             shared = () if peer.document_set_id == set_before else of_source.values()
             set_before = peer.document_set_id
             yield self.record_of(
@@ -497,7 +493,6 @@ class _SummaryBatch:
     def _answered(
         self, checks: Mapping[int, CheckOfClaim], rule: Label | None = None
     ) -> dict[int, CheckRecord]:
-        """Checks with what was said of each."""
         return {
             claim: CheckRecord(check, claim_id, self.said.get(check.pk, _NOTHING).of_check(rule=rule))
             for claim, (check, claim_id) in checks.items()
@@ -506,9 +501,10 @@ class _SummaryBatch:
     def _question_labels(
         self, peer: Summary, of_source: Mapping[int, CheckRecord], of_peer: Mapping[int, CheckRecord]
     ) -> tuple[list[Label | None], list[Label | None]]:
-        """The final answers of the source and of the summary to each question, none where it was asked none.
+        """The final answers of the source and the summary to each question; empty lists if the summary was not
+        asked.
 
-        An empty summary answers no by rule, and counts as asked where its source has answered.
+        An empty summary answers no by rule, and counts as asked if its source has an answer.
         """
         questions = self.questions.get(peer.document_set_id, [])
         by_rule: Label | None = "no" if peer.is_empty else None
@@ -524,7 +520,7 @@ class _SummaryBatch:
         checks: tuple[CheckRecord, ...] = (),
         of_questions: tuple[list[Label | None], list[Label | None]] = ([], []),
     ) -> SummaryRecord:
-        """The record of a peer, given the answers to its checks by their claims' keys."""
+        """The record of a summary, given the answers to its checks by claim key."""
         unasked = CheckAnswers(rule="no" if peer.is_empty else None)
 
         def scored(claims: Iterable[_Piece]) -> tuple[ScoredClaim, ...]:
@@ -569,7 +565,7 @@ class _SummaryBatch:
         )
 
     def _has_claims(self, peer: Summary) -> bool:
-        """Whether somebody has looked for claims in everything that the peer is compared with."""
+        """True if every text that the summary is compared with was searched for claims."""
         rows = self.comparisons.get(peer.pk)
         if not rows:
             return peer.document_set_id in self.document_claims
@@ -578,7 +574,7 @@ class _SummaryBatch:
     def _units(
         self, comparison: _Comparison, scored: Callable[[Iterable[_Piece]], tuple[ScoredClaim, ...]]
     ) -> Iterator[UnitRecord]:
-        """The one list over which a comparison is scored: units, or the claims in their stead."""
+        """The units over which a comparison is scored: its units, or the claims that replace them."""
         claims = self.claims.get(comparison.model_id, [])
         if has_claims_as_units(claims):
             for claim in claims:

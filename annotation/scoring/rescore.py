@@ -1,4 +1,4 @@
-"""Rebuild what is derived: the columns of checks, the scores of summaries, and what waits for adjudicators."""
+"""Rebuild derived columns of checks, scores of summaries, and disputes."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from annotation.models import Summary
 
 RESCORED_AT_ONCE = 50
-"""Summaries that are locked, read and written together."""
+"""The number of summaries that are locked, read and written together."""
 
 OVERDUE_AFTER = timedelta(minutes=10)
-"""Anyone who changed a rule rescores at once, and is taken to have been cut short after this."""
+"""After this time, a pending rescoring counts as interrupted."""
 
 DERIVED = (
     "judge_label",
@@ -53,9 +53,8 @@ DERIVED = (
 def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> int:
     """Rebuild the derived columns, scores and disputes of the project's summaries, or of those named.
 
-    Commits summary batch by summary batch, so that no write holds people up for long; what is said meanwhile
-    of a summary waits for its batch or is read by it. Returns the number of summaries scored. Running it
-    twice changes nothing.
+    Commits batch by batch, so that no lock lasts long; concurrent answers wait for their batch or are read by it.
+    Returns the number of scored summaries. Idempotent.
     """
     if summary_ids is None:
         put_in_force(Check.objects.filter(project=project))
@@ -66,43 +65,43 @@ def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> in
             held = peers(keys[first : first + RESCORED_AT_ONCE], hold=True)
             count += len(rescore_held(project=_as_it_is_now(project), held=held))
     if summary_ids is None and project.rescore_due_at is not None:
-        # A rule that was changed since has left another mark.
+        # A rule changed since then has left another mark.
         marked = Project.all_projects.filter(pk=project.pk, rescore_due_at=project.rescore_due_at)
         marked.update(rescore_due_at=None)
     return count
 
 
 def mark_due(project: Project) -> None:
-    """Note that `rescore` follows, in the transaction that changes what all scores of the project rest on.
+    """Record, in the transaction that changes a rule, that `rescore` must follow.
 
-    Workers do it where the process that was to do it ends first.
+    Workers run it if the process that should do so ends first.
     """
     project.rescore_due_at = timezone.now()
     project.save(update_fields=["rescore_due_at"])
 
 
 def overdue() -> QuerySet[Project]:
-    """Projects whose rescoring was cut short, as it seems."""
+    """Projects whose rescoring seems to be interrupted."""
     return Project.objects.filter(rescore_due_at__lt=timezone.now() - OVERDUE_AFTER)
 
 
 def rescore_overdue() -> None:
-    """Rescore those projects, each in one worker at a time unless it takes very long."""
+    """Rescore overdue projects, each in one worker at a time unless it takes very long."""
     for project in overdue():
         if count_turns(f"rescore:{project.pk}", seconds=int(OVERDUE_AFTER.total_seconds())) <= 1:
             rescore(project=project)
 
 
 def rescore_now(*, project: Project, summary_ids: Sequence[int]) -> None:
-    """Bring a few summaries up to date inside the caller's transaction, which holds their locks."""
+    """Update a few summaries in the caller's transaction, which holds their locks."""
     project = _as_it_is_now(project)
     _store(project, list(summary_records(project, summary_ids)))
 
 
 def rescore_held(*, project: Project, held: Sequence[Summary]) -> list[SummaryRecord]:
-    """As `rescore_now`, of summaries that `records.peers` has locked; returns what they were scored by.
+    """As `rescore_now`, for summaries locked by `records.peers`; returns their records.
 
-    Read the project after the lock: anyone who changed its rules before that has passed these summaries already.
+    Read the project after locking: a process that changed its rules before has passed these summaries already.
     """
     records = list(records_of(project, held))
     _store(project, records)
@@ -110,16 +109,15 @@ def rescore_held(*, project: Project, held: Sequence[Summary]) -> list[SummaryRe
 
 
 def _as_it_is_now(project: Project) -> Project:
-    """The caller may have read it before it waited for a lock. Hidden projects are scored, too."""
+    """The caller may have read it before it waited for a lock. Hidden projects are scored too."""
     return Project.all_projects.get(pk=project.pk)
 
 
 def _store(project: Project, records: Sequence[SummaryRecord]) -> None:
-    """Write what is derived from some records."""
     rules = score_rules(project)
     scored = [(record, score(record.value, rules)) for record in records]
     stale = [check for each in scored for check in _changed_checks(*each, rules)]
-    # An upsert by key: an update by CASE, one branch a row and column, costs ten times as much.
+    # An upsert by key costs a tenth of an update by CASE, which has one branch per row and column.
     Check.objects.bulk_create(stale, update_conflicts=True, unique_fields=["pk"], update_fields=DERIVED)
     Score.objects.bulk_create(
         [score_row(project=project, record=record, result=result) for record, result in scored],
@@ -159,7 +157,7 @@ def derived_columns(
     claim_id: str,
     impact: float,
 ) -> dict[str, str | float | bool | None]:
-    """What the columns of a check must say, given what has been said about it."""
+    """The derived columns of a check, computed from its answers."""
     claim = answers.scored(claim_id)
     return {
         "judge_label": answers.judge,
@@ -175,9 +173,9 @@ def derived_columns(
 
 
 def _uncertainty(answers: CheckAnswers) -> float:
-    """1 where the judge cannot say, 0 where it is certain: twice the distance to certainty.
+    """1 if the judge cannot say, 0 if it is certain: twice the distance from certainty.
 
-    A panel's uncertainty is its own: the share of its votes that differ from its label.
+    A panel's uncertainty is the share of its votes that differ from its label.
     """
     if answers.rule is not None:
         return 0.0
@@ -193,7 +191,7 @@ def _uncertainty(answers: CheckAnswers) -> float:
 def columns_of(
     record: SummaryRecord, result: SummaryScore, rules: ScoreRules
 ) -> Iterator[tuple[CheckRecord, dict[str, str | float | bool | None]]]:
-    """Each check of a summary, whose score is `result`, with what its derived columns must say."""
+    """Each check of a summary with its derived columns."""
     impacts = flip_impacts(record.value, rules, result=result)
     for row in record.checks:
         impact = impacts.get(row.claim_id, 0.0)

@@ -1,17 +1,18 @@
-"""What one act of a person did to the scores of a summary."""
+"""The changes that one act makes to the scores of a summary."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import Avg, Q
 
 from annotation.models import Check, Comparison, Score
 
-TOLD = ("coverage", "claim_coverage", "alignment", "question_coverage", "composite_2_3")
-"""The scores whose movement people are told after an act, in the order of the screen."""
+SHOWN = ("coverage", "claim_coverage", "alignment", "question_coverage", "composite_2_3")
+"""The scores shown after an act, in the order of the screen."""
 
-ScoresTold = dict[str, float | None]
+ShownScores = dict[str, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +27,32 @@ class ScoreChange:
     def is_moved(self) -> bool:
         return self.before != self.after
 
+    def __str__(self) -> str:
+        name = "composite ⅔" if self.name == "composite_2_3" else self.name.replace("_", " ")
+        before, after = ("–" if value is None else f"{value:.3f}" for value in (self.before, self.after))
+        return f"{name} {before} → {after}" if self.is_moved else f"{name} unchanged"
 
-def scores_now(place: Check | Comparison) -> ScoresTold:
-    """The scores that an act may move: of a summary, or of a source their means over the summaries of its set."""
+
+def scores_now(place: Check | Comparison) -> ShownScores:
+    """The scores that an act can change: those of its summary, or for a source check their means over the set."""
     scored = Q(summary=place.peer_id)
     if isinstance(place, Check) and place.peer_id is None:
         scored = Q(summary__document_set=place.document_set_id)
-    return Score.objects.filter(scored).aggregate(**{name: Avg(name) for name in TOLD})
+    return Score.objects.filter(scored).aggregate(**{name: Avg(name) for name in SHOWN})
 
 
-def score_changes(before: ScoresTold, after: ScoresTold) -> list[ScoreChange]:
-    """What an act did to the scores; those that never were are left out."""
+def score_changes(before: ShownScores, after: ShownScores) -> list[ScoreChange]:
+    """The scores before and after an act, without those that are missing in both."""
     return [
         ScoreChange(name=name, before=before[name], after=after[name])
-        for name in TOLD
+        for name in SHOWN
         if before[name] is not None or after[name] is not None
     ]
+
+
+def in_words(changes: Sequence[ScoreChange]) -> str:
+    """The changes as one sentence, such as "Coverage 0.500 → 0.750, alignment unchanged."."""
+    if not any(change.is_moved for change in changes):
+        return "No scores changed."
+    words = ", ".join(map(str, changes))
+    return f"{words[0].upper()}{words[1:]}."

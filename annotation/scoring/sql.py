@@ -1,7 +1,7 @@
-"""What scoring reads, by hand: every answer of every reviewer asks it. As queries it took fifteen statements, which
-were longer in building than in answering.
+"""The hand-written statements that scoring reads with, run by every answer.
 
-Defended by tests/bench/answering.py (answer) and tests/bench/next_claim.py (override).
+As fifteen queries, they took longer to build than to run. Defended by tests/bench/answering.py (answer) and
+tests/bench/next_claim.py (override).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WHERE annotation_check.is_current AND annotation_check.id IN (
 ORDER BY annotation_check.id
 """
 
-# What some peers are compared with and all that was said of them, each row under its kind and in the order of `place`.
+# Everything else that scoring reads of some summaries: one row for each fact, whose kind says what its columns mean.
 FACTS = """
 WITH peer AS (
     SELECT id, document_set_id FROM annotation_summary WHERE id IN ({peers})

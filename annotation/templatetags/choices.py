@@ -1,4 +1,4 @@
-"""What a select offers."""
+"""Options of selects, and the possible answers to a check."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from django import template
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from annotation.core.words import ANSWERS
+from annotation.models import Label
 
 register = template.Library()
 
 
 @register.simple_tag
 def answers() -> tuple[tuple[str, str, str], ...]:
-    """What may be answered to a check: the label, its word and its key."""
-    return ANSWERS
+    """The possible answers to a check, as label, word and key."""
+    return tuple((value, word, str(key)) for key, (value, word) in enumerate(Label.choices, start=1))
 
 
 _SELECTED = SafeString(" selected")
 
 REMEMBERED = 64
-"""Lists with one of their values chosen: few, and the same at every claim that comes on screen."""
+"""The number of cached option lists; the same few appear with every claim."""
 
 
 @register.simple_tag
 @lru_cache(REMEMBERED)
 def options(choices: tuple[tuple[str, str], ...], chosen: str) -> SafeString:
-    """The options of a select, of which the one whose value is `chosen` is on; none where no value is."""
+    """The options of a select, with the one whose value is `chosen` selected."""
     return format_html_join(
         "",
         '<option value="{}"{}>{}</option>',

@@ -1,4 +1,4 @@
-"""Names of columns and fields in messages, and commands as an operator types them."""
+"""Code in messages, and commands as an operator types them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ register.simple_tag(operator_commands.as_typed)
 
 @register.filter
 def in_code(message: str) -> str | SafeString:
-    """A message in which what stands between backticks is set as code; as it is where one has no partner."""
+    """Set text between backticks as code; a message with an unpaired backtick stays unchanged."""
     parts = str(message).split("`")
     if len(parts) % 2 == 0:
         return message
-    told = (format_html("<code>{}</code>", part) if place % 2 else part for place, part in enumerate(parts))
-    return format_html_join("", "{}", ((part,) for part in told))
+    shown = (format_html("<code>{}</code>", part) if place % 2 else part for place, part in enumerate(parts))
+    return format_html_join("", "{}", ((part,) for part in shown))

@@ -1,5 +1,3 @@
-"""The people of a demo, on the pages where one signs in."""
-
 from __future__ import annotations
 
 from django import template
@@ -13,7 +11,7 @@ register = template.Library()
 
 @register.simple_tag
 def demo_people() -> list[DemoPerson]:
-    """Those one can sign in as with one click; none outside of a demo."""
+    """The people with one-click sign-in; empty outside of the demo."""
     if not settings.DEMO_SIGN_IN:
         return []
     known = User.objects.filter(username__in=[person.username for person in DEMO_PEOPLE], is_active=True)

@@ -1,4 +1,4 @@
-"""The steps to a first judged run, on the pages where they are taken."""
+"""The steps to a first judged run, for the pages on which they are taken."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ register = template.Library()
 
 
 class Guide(NamedTuple):
-    """The steps, and the one to go to from the page on screen; no steps where nobody is to be led."""
+    """The steps, and the next one from the current page; no steps for people who cannot take them."""
 
     steps: list[GuideStep]
     following: GuideStep | None
@@ -21,7 +21,9 @@ class Guide(NamedTuple):
 
 @register.simple_tag
 def guide(room: Room, here: str = "") -> Guide:
-    """`{% guide room "judges" as way %}`: `way.following` comes next, unless the page on screen is still to be done."""
+    """`{% guide room "judges" as way %}`: `way.following` is the next step, None if the current page's step is
+    open.
+    """
     steps = guide_steps(room.project, room.verbs)
     open_ones = [step for step in steps if not step.is_done]
     is_here_open = any(step.url_name == here for step in open_ones)

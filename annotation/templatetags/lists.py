@@ -1,4 +1,4 @@
-"""The cells of a list, each as its column says."""
+"""The cells of a list."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST_SHOWN = 400
 
 @register.simple_tag(takes_context=True)
 def cell(context: Context, column: Column, row: Any) -> str | SafeString:
-    """The cell of a row: by the column's own template, or by its kind."""
+    """The cell of a row, by the column's own template or by its kind."""
     value = column.of(row)
     if column.cell:
         own: Any = get_template(column.cell)
@@ -44,8 +44,8 @@ def _words(column: Column, value: Any) -> str | SafeString:
         case Kind.TEXTS:
             return ", ".join(words.get(each, in_words(each)) for each in value)
         case Kind.MOMENT:
-            told = date_format(value, "j M Y, H:i")
-            return format_html('<time datetime="{0}" title="{0}">{1}</time>', value.isoformat(), told)
+            text = date_format(value, "j M Y, H:i")
+            return format_html('<time datetime="{0}" title="{0}">{1}</time>', value.isoformat(), text)
         case Kind.NUMBER:
             return short(value)
         case Kind.COUNT:

@@ -1,4 +1,4 @@
-"""Numbers and states as the screens write them."""
+"""Format numbers and states for pages."""
 
 from __future__ import annotations
 
@@ -9,37 +9,44 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from annotation.analysis.intervals import why_no_interval
-from annotation.scoring.words import target_in_words
+from annotation.models import Label
+from annotation.models.claim import SIGNS
 from evaluation.statistics import FEWEST_FOR_INTERVAL
 
 if TYPE_CHECKING:
     from annotation.analysis.leaderboard.leaderboard import Average
     from annotation.assessing.queries.assessment import JudgedUnit
+    from annotation.models import Project
 
 register = template.Library()
-register.filter("target_length", target_in_words)
 
 NOTHING = "–"
 
-SIGNS = {"yes": "✓", "no": "✕", "unsure": "?"}
+
+@register.filter
+def target_length(own: int | None, project: Project) -> str:
+    """The target length of some summaries: "100 words", "default 100 words" from the project, or "no target"."""
+    if own:
+        return f"{own} {project.length_unit}"
+    return f"default {project.target_length} {project.length_unit}" if project.target_length else "no target"
 
 
 @register.filter
 def score(value: float | None) -> str:
-    """A score with three decimals; a dash where there is none, never 0."""
+    """A score with three decimals; a dash for None, never 0."""
     return NOTHING if value is None else f"{value:.3f}"
 
 
 @register.filter
 def short(value: float | None) -> str:
-    """A score with two decimals; a dash where there is none."""
-    # Adding 0 takes the sign off a rounded nothing.
+    """A score with two decimals; a dash for None."""
+    # Adding 0 removes the sign of a rounded zero.
     return NOTHING if value is None else f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
 
 
 @register.filter
 def points(value: float | None) -> str:
-    """A difference of shares, in points with its sign: "+3.2"; a dash where there is none."""
+    """A difference of shares in points with its sign, "+3.2"; a dash for None."""
     return NOTHING if value is None else f"{round(100 * value, 1) + 0.0:+.1f}".replace("-", "−")
 
 
@@ -51,13 +58,13 @@ def thousands(count: int) -> str:
 
 @register.simple_tag
 def why_no_bounds(clusters: int, is_made: bool = True) -> str:
-    """Why figures of so many document sets have no interval: "no interval: 3 document sets, 5 needed"."""
+    """The reason for a missing interval: "no interval: 3 document sets, 5 needed"."""
     return why_no_interval(clusters, is_made=is_made)
 
 
 @register.simple_tag
 def no_bounds(clusters: int, is_made: bool = True) -> SafeString:
-    """What stands in the place of an interval, with the reason."""
+    """A text in place of a missing interval, with the reason."""
     why = why_no_interval(clusters, is_made=is_made)
     words = "no interval" if why.startswith("no ") else "being calculated"
     return format_html('<abbr class="muted" title="{}">{}</abbr>', why, words)
@@ -65,18 +72,18 @@ def no_bounds(clusters: int, is_made: bool = True) -> SafeString:
 
 @register.simple_tag
 def fewest_sets() -> int:
-    """Document sets, or groups of them, below which there is no interval."""
+    """The number of clusters below which there is no interval."""
     return FEWEST_FOR_INTERVAL
 
 
 @register.filter
 def p_value(value: float | None) -> str:
-    """A p-value with three decimals, never rounded down to nothing; a dash where there is none."""
+    """A p-value with three decimals, never rounded to 0; a dash for None."""
     return "< 0.001" if value is not None and value < 0.001 else score(value)
 
 
 def mean(average: Average, n: int) -> SafeString:
-    """A mean with three decimals, and over how many document sets where that is not `n`."""
+    """A mean with three decimals, and its number of document sets if it differs from `n`."""
     if average.mean is None or average.n == n:
         return format_html("{}", score(average.mean))
     return format_html(
@@ -89,7 +96,7 @@ def mean(average: Average, n: int) -> SafeString:
 
 @register.filter
 def percent(value: float | None) -> str:
-    """A share in whole percent, never rounded up to all or down to nothing."""
+    """A share in whole percent, never rounded to 0 or 100 %."""
     if value is None:
         return NOTHING
     rounded = round(value * 100)
@@ -100,8 +107,8 @@ def percent(value: float | None) -> str:
 
 @register.filter
 def sign(label: str | None) -> str:
-    """The sign that goes with a label, so that no state is told by colour alone."""
-    return SIGNS.get(label or "", "·")
+    """The sign of a label, so that colour is not the only distinction."""
+    return SIGNS[Label(label)] if label in Label.values else "·"
 
 
 @register.filter
@@ -112,7 +119,7 @@ def marked_by(units: list[JudgedUnit], number: int) -> list[int]:
 
 @register.simple_tag
 def label(value: str | None) -> SafeString:
-    """A label with its sign; "unscored" where nobody gave a usable answer."""
+    """A label with its sign; "unscored" for None."""
     word = value or "unscored"
     return format_html(
         '<span class="label {}"><span aria-hidden="true">{}</span> {}</span>', word, sign(value), word
@@ -136,13 +143,13 @@ def share(value: float | None, words: str = "") -> SafeString:
 
 @register.filter
 def in_words(name: str) -> str:
-    """A name from the code as words: `factual_alignment` becomes "factual alignment"."""
+    """A name in the code as words: `factual_alignment` becomes "factual alignment"."""
     return name.replace("_", " ")
 
 
 @register.filter
 def about_time(seconds: float | None) -> str:
-    """A length of time as one would say it: "about 40 seconds", "about 12 minutes", "about 3.5 hours"; "" for None."""
+    """A duration in words: "about 40 seconds", "about 12 minutes", "about 3.5 hours"; "" for None."""
     if seconds is None:
         return ""
     if seconds < 90:

@@ -1,4 +1,4 @@
-"""Where systems stand in a ranking, and which of them cannot be told apart."""
+"""Letters of groups in a ranking, and numbers of differences."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ register = template.Library()
 
 @register.simple_tag
 def alike(places: Mapping[str, Place], system: str) -> SafeString:
-    """The system's letters, each in its group's column, so that a group is read as a line down the table."""
+    """The system's letters, each in its group's column, so that a group forms a line down the table."""
     place = places.get(system)
     if place is None:
         return format_html('<span class="muted">{}</span>', "–")
     letters = iter(_letters(place.letters))
-    # One column a group: without the gaps the letters of a group would not stand under each other.
+    # One column per group; without gaps, the letters of a group would not line up.
     cells = [(next(letters),) if is_in else ("",) for is_in in place.group_marks]
     return format_html('<span class="groups">{}</span>', format_html_join("", "<i>{}</i>", cells))
 
@@ -39,7 +39,7 @@ def alike_heads(places: Mapping[str, Place]) -> SafeString:
 
 
 def _letters(letters: str) -> list[str]:
-    """The letters one by one: "ab" is two, "a1b1" as well."""
+    """Split letters with their numbers: "ab" and "a1b1" have two each."""
     found: list[str] = []
     for character in letters:
         if character.isdigit() and found:
@@ -51,20 +51,20 @@ def _letters(letters: str) -> list[str]:
 
 @register.filter
 def level(value: float) -> str:
-    """The level of a test in percent: "5 %", or "1.2 %" where looks share it."""
+    """The level of a test in percent, such as "5 %" or "1.2 %"."""
     return f"{100 * value:.2g} %"
 
 
 @register.filter
 def signed(value: float | None) -> str:
-    """A difference with its sign and three decimals; a dash where there is none."""
-    # Adding 0 takes the sign off a rounded nothing.
+    """A difference with its sign and three decimals; a dash for None."""
+    # Adding 0 removes the sign of a rounded zero.
     return "–" if value is None else f"{round(value, 3) + 0.0:+.3f}".replace("-", "−")
 
 
 @register.filter
 def signed_short(value: float | None) -> str:
-    """A difference in a narrow cell: its sign and two decimals, without the nought before them."""
+    """A difference for a narrow cell: sign and two decimals without the leading zero."""
     if value is None:
         return "–"
     rounded = round(value, 2)
@@ -73,7 +73,7 @@ def signed_short(value: float | None) -> str:
 
 @register.filter
 def p_short(value: float | None) -> str:
-    """A p-value in a narrow cell: exact near the level, never as 0."""
+    """A p-value for a narrow cell: exact near the level, never 0."""
     if value is None:
         return "–"
     if value < 0.01:

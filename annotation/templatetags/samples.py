@@ -1,5 +1,3 @@
-"""What the lists of random samples say of them."""
-
 from __future__ import annotations
 
 from django import template
@@ -11,5 +9,5 @@ register = template.Library()
 
 @register.filter
 def method_label(method: str) -> str:
-    """How checks were sampled."""
+    """The displayed name of a sampling method."""
     return str(Sample.Method(method).label)

@@ -1,4 +1,4 @@
-"""Scores that lead to the place that says what they are made of."""
+"""Scores that link to their explanation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NEEDS_TARGET = ("brevity", "composite_2_3", "composite_custom")
 
 @register.simple_tag(takes_context=True)
 def why(context: dict[str, Any], row: Score, column: str) -> SafeString:
-    """A summary's score of that name, leading to its place on the page that explains it."""
+    """A summary's score, linked to its explanation."""
     value: float | None = getattr(row, column)
     if value is None:
         return _blank(context, column, row.summary.target_words)
@@ -33,9 +33,9 @@ def why(context: dict[str, Any], row: Score, column: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def why_mean(context: dict[str, Any], row: SystemRow, column: str, n: int = 0) -> SafeString:
-    """A system's mean of that score, leading to the system's page with the lowest of its summaries first.
+    """A system's mean, linked to the system's page with its lowest summaries first.
 
-    It says over how many document sets it is where that is not `n`.
+    Shows the number of document sets if it differs from `n`.
     """
     average = row.scores[column]
     if average.mean is None:
@@ -45,7 +45,7 @@ def why_mean(context: dict[str, Any], row: SystemRow, column: str, n: int = 0) -
 
 
 def _blank(context: dict[str, Any], column: str, target: int | None) -> SafeString:
-    """A dash; where a missing target length is why, it leads those who may give one to the setting."""
+    """A dash; if the target length is missing, linked to the setting for people who may change it."""
     room = context["room"]
     if column not in NEEDS_TARGET or target or room.project.target_length:
         return format_html('<span class="muted">{}</span>', NOTHING)

@@ -1,7 +1,6 @@
 """The figures of an installation in Prometheus' text format.
 
-They come from the database, so they are the same whichever server is asked. The number of statements and what they read
-grow with nothing but open jobs.
+They come from the database, so every server gives the same. Their cost grows only with open jobs.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 def as_text() -> bytes:
-    """All figures; without those of the database, and `coverdict_database_up 0`, where it is away."""
+    """All figures. If the database is down, `coverdict_database_up` is 0 and its figures are missing."""
     return generate_latest(_registry())
 
 
@@ -56,9 +55,9 @@ def _of_queue() -> Iterator[Metric]:
             [each.oldest_seconds for each in kinds],
         ),
     }
-    for name, (told, values) in by_kind.items():
+    for name, (description, values) in by_kind.items():
         names = [(each.kind.value,) for each in kinds]
-        yield _gauge(name, told, dict(zip(names, values, strict=True)), ("kind",))
+        yield _gauge(name, description, dict(zip(names, values, strict=True)), ("kind",))
     yield _gauge("runs_active", "Runs with open jobs.", {(): sum(each.runs for each in kinds)})
     known = workers()
     yield _gauge(
@@ -69,9 +68,9 @@ def _of_queue() -> Iterator[Metric]:
 
 
 def _gauge(
-    name: str, told: str, values: Mapping[tuple[str, ...], float], labels: tuple[str, ...] = ()
+    name: str, description: str, values: Mapping[tuple[str, ...], float], labels: tuple[str, ...] = ()
 ) -> GaugeMetricFamily:
-    family = GaugeMetricFamily(f"coverdict_{name}", told, labels=labels)
+    family = GaugeMetricFamily(f"coverdict_{name}", description, labels=labels)
     for labelled, value in values.items():
         family.add_metric(labelled, value)
     return family

@@ -1,4 +1,4 @@
-"""How an installation is doing: what waits, who works, what is kept where."""
+"""The state of an installation: jobs, workers, disk, versions."""
 
 from __future__ import annotations
 
@@ -28,8 +28,11 @@ from annotation.operator_commands import own_user
 
 @dataclass(frozen=True, slots=True)
 class KindState:
-    """What is open of a kind. `oldest_seconds` is how long the job has waited that could be taken longest; 0 where none
-    could. Jobs that wait for another attempt count as waiting and have no age before their pause is over.
+    """The open jobs of a kind.
+
+    `oldest_seconds` is the longest waiting time of a job that could be taken, 0 without one.
+
+    Jobs that wait for another attempt count as waiting, without an age before their pause ends.
     """
 
     kind: Job.Kind
@@ -40,7 +43,7 @@ class KindState:
 
 
 def open_jobs() -> list[KindState]:
-    """The state of every kind, in one statement over the jobs that are not over."""
+    """The state of every kind, in one statement over the open jobs."""
     now = timezone.now()
     waits = Q(state=Job.State.WAITING)
     found = (
@@ -66,7 +69,7 @@ def _state(kind: Job.Kind, row: Mapping[str, Any] | None, now: datetime) -> Kind
 
 
 def failed_jobs(*, days: int = 7) -> dict[Job.Kind, int]:
-    """How many jobs of each kind have failed in so many days; kinds without any are left out."""
+    """The number of failed jobs of each kind in these days; kinds without any are left out."""
     since = timezone.now() - timedelta(days=days)
     failed = Job.objects.filter(state=Job.State.FAILED, finished_at__gte=since)
     counts = failed.order_by().values_list("kind").annotate(Count("pk"))
@@ -84,7 +87,7 @@ class WorkerState:
 
 
 def workers() -> list[WorkerState]:
-    """Every worker of the last day, and whether it has reported lately."""
+    """Every worker of the last day, with its state."""
     lately = shared_now() - timedelta(seconds=settings.WORKER_SILENT_SECONDS)
     return [
         WorkerState(
@@ -117,7 +120,7 @@ def disk() -> Disk:
 
 
 def files_fault() -> str | None:
-    """Which folder for files this process cannot write to; None where it can, or object storage holds them."""
+    """A sentence naming a folder for files that this process cannot write to; None if there is none."""
     for folder in filter(None, (settings.VAR_DIR, kept_folder())):
         if not os.access(_existing(folder), os.W_OK | os.X_OK):
             return f"{folder} is not writable by the user {own_user()}"
@@ -125,18 +128,18 @@ def files_fault() -> str | None:
 
 
 def _existing(folder: Path) -> Path:
-    """The folder, or the nearest one above: what is not there yet is made when it is needed."""
+    """The folder, or its nearest existing parent: folders are created on demand."""
     return next(each for each in (folder, *folder.parents) if os.access(each, os.F_OK))
 
 
 def missing_migrations() -> int:
-    """How many migrations the database lacks."""
+    """The number of missing migrations."""
     executor = MigrationExecutor(connection)
     return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def versions() -> dict[str, str]:
-    """What runs here, by name."""
+    """The versions of the running software, by name."""
     if connection.vendor == "postgresql":
         number = int(getattr(connection, "pg_version"))  # noqa: B009 - other databases have none
         database = f"PostgreSQL {number // 10_000}.{number % 10_000}"

@@ -1,4 +1,4 @@
-"""The page of an installation's state, for staff; and its figures, for who holds the operator's token."""
+"""The *Status* page for staff, and the figures for Prometheus."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FAILED_DAYS = 7
 
 @screen("GET")
 def status(request: Request) -> HttpResponse:
-    """What an administrator looks at first. It names no project."""
+    """Show the state of the installation to staff. It names no project."""
     if not request.user.is_staff:
         raise NotFound("There is no such page.")
     failed = failed_jobs(days=FAILED_DAYS)
@@ -56,7 +56,7 @@ def status(request: Request) -> HttpResponse:
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """The figures for Prometheus: 404 where the operator set no METRICS_TOKEN, 401 without it in the request."""
+    """The figures for Prometheus: 404 if no METRICS_TOKEN is set, 401 if the request lacks it."""
     if not settings.METRICS_TOKEN:
         return HttpResponse("There is no such page.", content_type="text/plain", status=404)
     scheme, _, given = request.headers.get("Authorization", "").partition(" ")
@@ -64,7 +64,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if scheme.lower() != "bearer" or not is_known:
         headers = {"WWW-Authenticate": 'Bearer realm="metrics"'}
         return HttpResponse("Send the token.", content_type="text/plain", status=401, headers=headers)
-    from prometheus_client import CONTENT_TYPE_LATEST  # noqa: PLC0415 - not where nobody asks for figures
+    from prometheus_client import CONTENT_TYPE_LATEST  # noqa: PLC0415 - loaded only if figures are asked for
 
     from annotation.watching.figures import as_text  # noqa: PLC0415 - likewise
 

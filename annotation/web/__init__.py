@@ -1,1 +1,1 @@
-"""The web door: one module a room, thin views, server-rendered pages and fragments."""
+"""Parts that all web views share."""

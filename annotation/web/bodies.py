@@ -1,4 +1,4 @@
-"""Forms and addresses that cannot be read: told in words of ours, before any view or the check of tokens reads them."""
+"""Refuse unreadable forms and addresses before any view or the CSRF check reads them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ NOTHING_SAVED = "Nothing was saved. Your input is still in your browser: go back
 
 
 class ReadableRequests:
-    """Middleware. What cannot be read is answered with a page or notice, 413 where it is too large, else 400.
+    """Middleware that answers unreadable requests with a page or notice: 413 if too large, otherwise 400.
 
-    It stands before the check of forms' tokens, which would be the first to read them. Views without this check
-    (the API's) read their bodies themselves.
+    It runs before the CSRF check, which would read the form first. Views without this check (the API's) read their
+    bodies themselves.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -41,7 +41,7 @@ class ReadableRequests:
 
 
 def too_large() -> TooLarge:
-    """What is said of a body beyond what the server reads at once."""
+    """The refusal of a body above the server's limit."""
     limit = filesizeformat(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
     return TooLarge(f"This is more than the limit of {limit}. {NOTHING_SAVED} and send less.")
 
@@ -55,8 +55,8 @@ def _fault_of_address(request: HttpRequest) -> Refusal | None:
 def _fault_of_form(request: HttpRequest) -> Refusal | None:
     try:
         if _holds_nul(request.POST):
-            told = "This form contains an invalid character (NUL, U+0000)."
-            return Unreadable(f"{told} {NOTHING_SAVED} and remove it.")
+            fault = "This form contains an invalid character (NUL, U+0000)."
+            return Unreadable(f"{fault} {NOTHING_SAVED} and remove it.")
     except RequestDataTooBig:
         return too_large()
     except TooManyFieldsSent:
@@ -76,5 +76,5 @@ def _fault_of_form(request: HttpRequest) -> Refusal | None:
 
 
 def _holds_nul(given: QueryDict) -> bool:
-    """Whether it holds what the database takes in no text, be it to keep or to look for."""
+    """NUL cannot be stored or searched in a text."""
     return any("\0" in value for _, values in given.lists() for value in values)

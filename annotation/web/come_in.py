@@ -1,5 +1,6 @@
-"""How a person comes in at any door of the web: with what they showed first, and with a second factor where they have
-or must have one. There is no session of theirs before both.
+"""Sign people in: by a password or single sign-on, and by a second factor if they have or must have one.
+
+A session starts only after both.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY, login, logout
 from django.contrib.auth.models import User
@@ -16,23 +18,40 @@ from django.shortcuts import redirect
 from django.utils.crypto import constant_time_compare
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from annotation.core.accounts.second_factor import has_second_factor, must_have_second_factor
-
 if TYPE_CHECKING:
     from typing import Any
+
+    from django.db.models import QuerySet
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 WAITING = "waiting_for_second_factor"
 WAITS_SECONDS = 10 * 60
 PASSED = "second_factor_at"
 RECENT_SECONDS = 10 * 60
-"""For so long a code that was shown counts for what asks for another one."""
+"""The period in which one code counts for further acts."""
+
+
+def has_second_factor(person: User) -> bool:
+    """True if the person is asked for a code when signing in; False if the operator disabled codes."""
+    return settings.SECOND_FACTOR != "off" and codes_of(person).exists()
+
+
+def must_have_second_factor(person: User) -> bool:
+    """True if the operator requires a second factor from the person, whether it is set up or not."""
+    is_staff = person.is_staff or person.is_superuser
+    return settings.SECOND_FACTOR == "everybody" or (settings.SECOND_FACTOR == "staff" and is_staff)
+
+
+def codes_of(person: User) -> QuerySet[Authenticator]:
+    """The person's authenticator app, also if codes are disabled."""
+    found: QuerySet[Authenticator] = Authenticator.objects.filter(user=person, type=Authenticator.Type.TOTP)
+    return found
 
 
 def come_in(request: HttpRequest, person: User, *, after: str, by: str = "") -> HttpResponse:
-    """Sign the person in and lead them to `after`, or to the page that asks for the second factor first.
+    """Sign the person in and redirect to `after`, or first to the page of the second factor.
 
-    `by` says in the log of accounts what they showed, where it was no password.
+    `by` names their proof in the log of accounts, unless it is a password.
     """
     after = our_address(after, request)
     if has_second_factor(person) or must_have_second_factor(person):
@@ -45,18 +64,18 @@ def come_in(request: HttpRequest, person: User, *, after: str, by: str = "") -> 
 
 
 def waiting_person(request: HttpRequest) -> User | None:
-    """Who has come through the first half of signing in, in this browser and in the last ten minutes."""
+    """The person who completed the first part of signing in, in this browser and the last ten minutes."""
     waiting: dict[str, Any] = request.session.get(WAITING) or {}
     if waiting.get("at", 0) < time.time() - WAITS_SECONDS:
         return None
     person = User.objects.filter(pk=waiting["person"], is_active=True).first()
-    # Not with a password that was changed meanwhile.
+    # Not if the password has changed since.
     is_same = person is not None and constant_time_compare(waiting["known"], person.get_session_auth_hash())
     return person if is_same else None
 
 
 def come_in_with_code(request: HttpRequest, person: User, *, what: str) -> str:
-    """Sign in who was waiting; where they wanted to go. `what` says which code it was."""
+    """Sign the waiting person in and return the address they wanted. `what` names the kind of code."""
     waiting: dict[str, Any] = request.session.pop(WAITING)
     _open_session(request, person, ", ".join(filter(None, (waiting["by"], what))))
     pass_second_factor(request, person)
@@ -64,19 +83,19 @@ def come_in_with_code(request: HttpRequest, person: User, *, what: str) -> str:
 
 
 def pass_second_factor(request: HttpRequest, person: User) -> None:
-    """Remember in the person's session that they have shown a code; a program with a token has none."""
+    """Record in the person's session that they gave a code. Requests by token have no session."""
     if request.session.get(SESSION_KEY) == str(person.pk):
         request.session[PASSED] = [person.pk, time.time()]
 
 
 def passed_lately(request: HttpRequest, person: User) -> bool:
-    """Whether the person showed a code in this session a short while ago."""
+    """True if the person gave a code in this session recently."""
     who, at = request.session.get(PASSED) or (None, 0.0)
     return bool(who == person.pk and at > time.time() - RECENT_SECONDS)
 
 
 def our_address(address: str, request: HttpRequest) -> str:
-    """The address, where it leads to this installation, else that of the projects."""
+    """The address if it belongs to this installation, otherwise that of the projects."""
     is_ours = url_has_allowed_host_and_scheme(
         address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
@@ -84,13 +103,13 @@ def our_address(address: str, request: HttpRequest) -> str:
 
 
 def _open_session(request: HttpRequest, person: User, by: str) -> None:
-    # For who writes down the sign-in (`accounts.lock_out`).
+    # For the record of the sign-in (`accounts.lock_out`).
     request.came_in_by = by  # type: ignore[attr-defined]
     login(request, person, backend=BACKEND)
 
 
 class HeldToSecondFactor:
-    """Ends sessions from before the operator asked for a second factor; their people sign in again, with one."""
+    """Middleware that ends sessions without a second factor once the operator requires one."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -1,4 +1,4 @@
-"""A page between a form and its act, where somebody should first see what the act will ask of people."""
+"""A page between a form and its act that shows the consequences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def is_confirmed(request: Request) -> bool:
-    """Whether the form was sent from that page."""
+    """True if the form was sent from the confirmation page."""
     return request.POST.get("confirmed") == "1"
 
 
@@ -30,9 +30,9 @@ def ask_to_confirm(
     back: str,
     fields: Mapping[str, object],
 ) -> HttpResponse:
-    """The page: what was sent goes with the button `act` to the same address, with `fields` in place of its own.
+    """Show the confirmation page: its button `act` sends the form again, with `fields` replacing its values.
 
-    `back` is the address that leads back without the act.
+    `back` is the address to return to without the act.
     """
     sent = {**request.POST.dict(), **fields, "confirmed": 1}
     sent.pop("csrfmiddlewaretoken", None)

@@ -1,4 +1,4 @@
-"""Page or fragment: one view and one context, and two templates of which the page includes the fragment."""
+"""Answer with a page or a fragment: one view and one context, and a page template that includes the fragment's."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ VARIES_BY = ("HX-Request", "HX-History-Restore-Request")
 
 
 class Request(HttpRequest):
-    """A request of somebody signed in, as the middleware leaves it. For types alone."""
+    """The type of a request by a signed-in person."""
 
     user: User
     htmx: HtmxDetails
 
 
 def wants_fragment(request: HttpRequest) -> bool:
-    """Whether htmx will put the answer into a page that is there; a restored history needs the whole page."""
+    """True if htmx inserts the answer into an existing page; a restored history needs the whole page."""
     details: HtmxDetails | None = getattr(request, "htmx", None)
     return bool(details) and details is not None and not details.history_restore_request
 
@@ -37,6 +37,6 @@ def page_or_fragment(
     context: Mapping[str, object],
     status: int = 200,
 ) -> HttpResponse:
-    """The fragment for htmx, the page that includes it for everybody else."""
+    """Render the fragment for htmx, otherwise the page that includes it."""
     template = fragment if wants_fragment(request) else page
     return render(request, template, dict(context), status=status)

@@ -1,11 +1,11 @@
-"""A list of `core.lists` as a page: whole, its part for htmx, or its CSV."""
+"""Show a list of `core.lists` as a page, a fragment or a CSV file."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from annotation.core.lists import List, Look, Viewer
+from annotation.core.lists import List, Listing, Viewer
 from annotation.core.tables.answer import streamed_file
 from annotation.web.htmx import Request, page_or_fragment
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def listed(
     request: Request, room: Room, what: List, *, address: str = "", is_beside: bool = False
 ) -> dict[str, Any]:
-    """What `_list.html` shows. The `address` is the list's own, if the request's is another.
+    """The context of `_list.html`. `address` is the list's own, if it differs from the request's.
 
-    A list that stands beside the page's own shows its first rows, and its address says nothing of it.
+    A list beside the page's own (`is_beside`) shows its first rows and ignores the query.
     """
     look = look_of(request, room, what, {} if is_beside else request.GET.dict())
     rows, following = look.page()
@@ -35,8 +35,8 @@ def listed(
     }
 
 
-def look_of(request: Request, room: Room, what: List, given: Mapping[str, str]) -> Look:
-    """The look that an address takes at a list. Raises as `List.look`."""
+def look_of(request: Request, room: Room, what: List, given: Mapping[str, str]) -> Listing:
+    """Read the list request from the address. Raises as `List.look`."""
     return what.look(Viewer(request.user, room.project, room.verbs), given)
 
 
@@ -47,11 +47,11 @@ def list_page(
     *,
     page: str,
     fragment: str = "_list.html",
-    context: Mapping[str, object] | Callable[[Look], Mapping[str, object]] | None = None,
+    context: Mapping[str, object] | Callable[[Listing], Mapping[str, object]] | None = None,
 ) -> HttpResponseBase:
-    """The page that includes `_list.html`, its fragment for htmx, or with `file=csv` all rows of the list as a file.
+    """The page that includes `_list.html`, its fragment for htmx, or with `file=csv` all rows as a file.
 
-    The context may go by the look.
+    `context` may be a function of the listing.
     """
     if request.GET.get("file") == "csv":
         name = f"{room.project.slug}-{what.name}.csv"

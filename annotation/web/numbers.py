@@ -1,15 +1,15 @@
-"""Whole numbers that people type into forms."""
+"""Read whole numbers from forms."""
 
 from __future__ import annotations
 
 from annotation.core.refusals import Invalid
 
 MOST = 2**31 - 1
-"""The largest number that a column of integers holds."""
+"""The largest number of an integer column."""
 
 
 def whole_number(text: str, *, most: int = MOST) -> int | None:
-    """The whole number from 0 that the text says; None where it says none, or one above `most`."""
+    """The whole number from 0 in the text; None if there is none or it exceeds `most`."""
     digits = text.strip()
     if not (digits.isascii() and digits.isdecimal() and len(digits) <= len(str(most))):
         return None
@@ -18,7 +18,7 @@ def whole_number(text: str, *, most: int = MOST) -> int | None:
 
 
 def need_whole_number(text: str, message: str, *, field: str, most: int = MOST) -> int:
-    """As `whole_number`. Raises Invalid with the message where there is none."""
+    """As `whole_number`, but raises Invalid with the message instead of returning None."""
     number = whole_number(text, most=most)
     if number is None:
         raise Invalid(message, field=field)

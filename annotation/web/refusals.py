@@ -1,4 +1,4 @@
-"""A refusal as people see it: a page, or a notice on the page that they keep working in."""
+"""Show refusals as a page, or as a notice on the current page."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from annotation.web.htmx import wants_fragment
 
 
 class Unreadable(Refusal):
-    """What was sent is no form."""
+    """The request is not a readable form."""
 
     default_code = "unreadable"
 
 
 class TooLarge(Refusal):
-    """What was sent is more than the server takes at once."""
+    """The request exceeds the server's limit."""
 
     default_code = "too_large"
 
@@ -62,7 +62,7 @@ HEADINGS = {
 }
 
 NOTICES = "#notices"
-"""Where a page shows what could not be done, without touching what was typed."""
+"""The place for refusals on a page, which leaves typed input untouched."""
 
 
 def status_of(refusal: Refusal) -> int:
@@ -70,7 +70,7 @@ def status_of(refusal: Refusal) -> int:
 
 
 def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
-    """The refusal as a page, or as a notice where htmx asked."""
+    """The refusal as a page, or as a notice for htmx."""
     status = status_of(refusal)
     context = {
         "refusal": refusal,
@@ -94,7 +94,7 @@ def to_notices(response: HttpResponse) -> HttpResponse:
 
 
 def sign_in_first(request: HttpRequest) -> HttpResponse:
-    """The way to the sign-in page; htmx gets 401 and a notice, so that nothing typed is lost."""
+    """Redirect to the sign-in page; htmx gets 401 and a notice, so that nothing typed is lost."""
     after = request.get_full_path() if request.method in ("GET", "HEAD") else page_before(request)
     if wants_fragment(request):
         return to_notices(render(request, "_signed_out.html", {"after": after}, status=401))
@@ -102,14 +102,14 @@ def sign_in_first(request: HttpRequest) -> HttpResponse:
 
 
 def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """What a form without a valid token gets. Anyone who has lost all cookies has lost the token with the session."""
+    """Answer a form without a valid CSRF token. Without cookies, the session is gone too."""
     if wants_fragment(request) and not request.user.is_authenticated:
         return sign_in_first(request)
     return csrf_failure(request, reason)
 
 
 def page_before(request: HttpRequest) -> str:
-    """The path of our own page from which the request came, else the list of projects."""
+    """The path of our page that sent the request, otherwise the list of projects."""
     referer = request.headers.get("Referer", "")
     if not referer or not url_has_allowed_host_and_scheme(referer, allowed_hosts={request.get_host()}):
         return "/"

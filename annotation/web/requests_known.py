@@ -1,4 +1,4 @@
-"""Every request has an id, a line in the log, and where figures are kept, its part in them."""
+"""Give every request an id and a line in the log."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ logger = structlog.get_logger(__name__)
 
 
 class KnownRequests:
-    """Middleware, the outermost: it sees what every other layer made of a request.
+    """The outermost middleware, which sees the final response.
 
-    All that is logged meanwhile holds the id, and so do the jobs that are made. Of the address the log has the route
-    and the project: the rest may hold the secret of a link.
+    All log lines of the request and the jobs it creates have the id. The log has the route and the project instead
+    of the address, which may contain the secret of a link.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -51,12 +51,12 @@ class KnownRequests:
 
 
 def route_of(request: HttpRequest) -> str:
-    """The pattern of the address, one of some hundreds whatever is asked for; without what was filled in."""
+    """The pattern of the address without its values."""
     match = request.resolver_match
     return match.route if match else UNMATCHED
 
 
 def _id_of(request: HttpRequest) -> str:
-    """What a trusted proxy calls the request, where that is short and plain; else an id of our own."""
+    """The id from a trusted proxy if it is short and plain, otherwise a new one."""
     given = request.headers.get(HEADER, "") if settings.TRUST_REQUEST_ID else ""
     return given if _SANE.fullmatch(given) else secrets.token_hex(16)

@@ -1,4 +1,4 @@
-"""A project as one person enters it: what they may do there, and the ways on from where they are."""
+"""A project as one person sees it: their permissions and the navigation."""
 
 from __future__ import annotations
 
@@ -57,7 +57,10 @@ GROUPS: tuple[tuple[str, tuple[tuple[str, str, Verb], ...]], ...] = (
         ),
     ),
 )
-"""The pages of a project by group: name on screen, address, and the verb that opens it. The overview stands before."""
+"""The pages of a project by group: displayed name, URL name, and the verb that opens it.
+
+The overview comes before.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ class Door:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Pages that belong together, those alone that the person may open."""
+    """A group of pages that the person may open."""
 
     name: str
     doors: list[Door]
@@ -81,7 +84,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A project, what the person may do in it now, and in which of its rooms they are."""
+    """A project with the person's present permissions and the current page."""
 
     project: Project
     verbs: frozenset[Verb]
@@ -99,23 +102,23 @@ class Room:
 
     @property
     def guidelines(self) -> InForce | None:
-        """What people go by here; a query each time, so that pages that do not show it ask nothing."""
+        """The current guidelines, by a query each time, so that pages without them run none."""
         return in_force(self.project)
 
     @property
     def may(self) -> dict[str, bool]:
-        """For templates: `room.may.view_scores`."""
+        """Permissions for templates: `room.may.view_scores`."""
         return {verb.name.lower(): verb in self.verbs for verb in Verb}
 
 
 def enter(request: Request, slug: str, verb: Verb, *, here: str) -> Room:
-    """The project of that slug for somebody who may carry out the verb in it. Raises as `project_for`."""
+    """Return the project with that slug if the person may carry out the verb. Raises as `project_for`."""
     project, verbs = project_and_verbs(request.user, slug, verb)
     return Room(project=project, verbs=verbs, here=here)
 
 
 def found(rows: QuerySet[Row], public_id: str, what: str) -> Row:
-    """The row of that public id among those that the person may see. Raises NotFound."""
+    """Return the row with that public id from rows that the person may see. Raises NotFound."""
     row = rows.filter(public_id=public_id).first()
     if row is None:
         raise NotFound(f"There is no such {what} in this project.")

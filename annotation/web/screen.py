@@ -1,4 +1,4 @@
-"""What every view shares, so that none can forget it: methods, sign-in, refusals, headers."""
+"""Decorators for all views: methods, sign-in, refusals, headers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def screen(
     [Callable[Concatenate[Request, Arguments], HttpResponseBase]],
     Callable[Concatenate[HttpRequest, Arguments], HttpResponseBase],
 ]:
-    """A view for people signed in that answers these methods (HEAD where GET) and translates refusals."""
+    """A view for signed-in people that allows these methods (HEAD with GET) and translates refusals."""
     allowed = [*methods, "HEAD"] if "GET" in methods else list(methods)
 
     def decorate(
@@ -45,9 +45,9 @@ def screen(
 def json_screen(
     view: Callable[Concatenate[Request, Arguments], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, Arguments], HttpResponse]:
-    """A view that a script of ours posts JSON to. What is refused is said in JSON; nobody is sent anywhere.
+    """A view for JSON from our own scripts. Refusals are JSON too, and nothing redirects.
 
-    `speaks_json` on the view tells those who answer in its place where something breaks.
+    With `speaks_json` on the view, the error handler answers in JSON.
     """
 
     @wraps(view)
@@ -66,20 +66,20 @@ def _json_answer(
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     if not request.user.is_authenticated:
-        told = {"code": "signed_out", "message": "You are signed out. Sign in again; your input is not lost."}
-        return JsonResponse(told, status=401)
+        body = {"code": "signed_out", "message": "You are signed out. Sign in again; your input is not lost."}
+        return JsonResponse(body, status=401)
     try:
         return view(cast("Request", request), *args, **kwargs)
     except RequestDataTooBig:
-        return _told(too_large())
+        return _refused(too_large())
     except Refusal as refusal:
-        return _told(refusal)
+        return _refused(refusal)
 
 
-def _told(refusal: Refusal) -> JsonResponse:
+def _refused(refusal: Refusal) -> JsonResponse:
     field = {"field": refusal.field} if isinstance(refusal, Invalid) else {}
-    said = {"code": refusal.code, "message": refusal.message, **field, **refusal.details}
-    return JsonResponse(said, status=status_of(refusal))
+    body = {"code": refusal.code, "message": refusal.message, **field, **refusal.details}
+    return JsonResponse(body, status=status_of(refusal))
 
 
 def _answer(

@@ -1,4 +1,4 @@
-"""The blend: from what judges and people said about one summary to its scores."""
+"""The blend: the scores of one summary from all answers of judges and people."""
 
 from evaluation._signature import VERSION, signature
 from evaluation.blend._impacts import flip_impacts

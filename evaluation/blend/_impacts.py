@@ -1,4 +1,4 @@
-"""How much one more answer could move a score: what a review queue sorts by."""
+"""The impact of one more answer on a score, by which review queues are sorted."""
 
 from evaluation.blend._score import (
     DEFAULT_RULES,
@@ -16,11 +16,11 @@ def flip_impacts(
 ) -> dict[str, float]:
     """The largest change of the summary's coverage that another answer to each check could make.
 
-    By claim id, in [0, 1], over the claims of the reference side. 0 where percents stand alone over the
-    claim's unit. Another answer to a scored claim moves its unit by one claim's share; an unscored claim may
-    come out either way. The summary's own claims are not in it: they move alignment, never coverage.
-    `result` is the summary's score where the caller has it already.
-    Example: the only claim of one unit out of four equal ones has the effect 0.25.
+    By claim id, in [0, 1], for claims of the reference side. 0 if percents alone decide the claim's unit. Another
+    answer to a scored claim changes its unit by one claim's share; an unscored claim may be answered either way.
+    The summary's own claims are left out, because they change alignment. `result` is the summary's score if the
+    caller has it.
+    Example: the only claim of one unit out of four equal ones has the impact 0.25.
     """
     result = score(summary, rules) if result is None else result
     with_value = sum(comparison.coverage is not None for comparison in result.comparisons)
@@ -45,7 +45,7 @@ def _effect(
 ) -> float:
     """The largest change of one comparison's coverage that another answer in this unit could make.
 
-    `weights` is the sum over the comparison's units that have a value.
+    `weights` is the sum over the comparison's units with a value.
     """
     if unit.source in ("adjudicated", "rule") or (
         unit.source == "assessors" and rules.blend == "human_first"
@@ -63,7 +63,7 @@ def _share_of_answer(unit: UnitCoverage, *, is_scored: bool) -> float:
     """The largest change of a unit's share of yes that one answer could make."""
     if is_scored:
         return 1 / unit.scored_claims
-    # The first answer stands beside the percents, where there are any.
+    # The first answer is combined with the percents, if there are any.
     share = unit.value if unit.claim_share is None else unit.claim_share
     assert share is not None
     return max(share, 1 - share) / (unit.scored_claims + 1)

@@ -1,11 +1,9 @@
-"""The blend: from what judges and people said about one summary to its scores.
+"""The blend: the scores of one summary from all answers of judges and people.
 
-Everything here is a pure function of its values: the same rows give the same scores, in any order.
-
-Final verdict of a check: adjudicator, else reviewer, else the rule (an empty summary expresses nothing), else
-the deciding judge. Unit coverage: adjudicated percent, else the assessors' average, else the share of yes
-over the final verdicts of the unit's claims; with the `weighted` blend assessors' average and share of yes
-are mixed where a unit has both.
+All functions are pure: the same rows give the same scores, in any order. The final verdict of a check is the
+adjudicator's, else the reviewer's, else the rule's (an empty summary expresses nothing), else the deciding judge's.
+Unit coverage is the adjudicated percent, else the assessors' average, else the share of yes among the final
+verdicts of the unit's claims; the `weighted` blend mixes the last two if a unit has both.
 """
 
 import math
@@ -45,14 +43,14 @@ UnitSource = Literal["adjudicated", "assessors", "claims", "blend", "rule"]
 SummarizationPart = Literal["questions", "claims"]
 
 DOCUMENT_COMPARISON = "document"
-"""Id of the comparison with the documents' own claims, made where there is no reference."""
+"""The id of the comparison with the documents' own claims, which replaces a missing reference."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredClaim:
-    """A claim with the latest answer of each source to its check; None where a source has not answered.
+    """A claim with the latest answer of each source to its check; None without an answer.
 
-    `rule` is the answer that needs nobody: "no" for every claim checked against an empty summary.
+    `rule` is the answer that follows without asking: "no" for every claim checked against an empty summary.
     Raises InvalidLabel.
     """
 
@@ -67,12 +65,12 @@ class ScoredClaim:
 
     @property
     def human(self) -> Label | None:
-        """What people say: the adjudicator, else the reviewer."""
+        """People's answer: the adjudicator's, else the reviewer's."""
         return self.adjudicated if self.adjudicated is not None else self.reviewer
 
     @property
     def automatic(self) -> Label | None:
-        """What stands without people: the rule, else the deciding judge."""
+        """The answer without people: the rule's, else the deciding judge's."""
         return self.rule if self.rule is not None else self.judge
 
     @property
@@ -82,7 +80,7 @@ class ScoredClaim:
 
     @property
     def final_source(self) -> FinalSource | None:
-        """Who gave the final verdict."""
+        """The source of the final verdict."""
         if self.adjudicated is not None:
             return "adjudicator"
         if self.reviewer is not None:
@@ -94,7 +92,7 @@ class ScoredClaim:
 
 @dataclass(frozen=True, slots=True)
 class ScoredUnit:
-    """A reference unit, or a claim that stands as a unit of its own, with everything that was said of it.
+    """A reference unit, or a claim that replaces one, with all answers to it.
 
     `percents` are the assessors' submitted ones, 0 to 100.
     Raises InvalidPercent, InvalidWeight.
@@ -116,7 +114,7 @@ class ScoredUnit:
 
 @dataclass(frozen=True, slots=True)
 class ScoredComparison:
-    """One summary compared with one reference, over its one list of units."""
+    """One summary compared with one reference, over one list of units."""
 
     comparison_id: str
     units: tuple[ScoredUnit, ...]
@@ -124,13 +122,13 @@ class ScoredComparison:
 
 @dataclass(frozen=True, slots=True)
 class ScoredSummary:
-    """Everything that the scores of one summary are made of.
+    """Everything behind the scores of one summary.
 
-    `comparisons` has one entry per reference; where there is none, `document_claims` are the reference.
-    `peer_claims` are the summary's own claims, checked against the source. `claims_extracted` is False where
-    nobody has looked for the reference's claims yet: having none then says nothing. `questions_asked` is True
-    where closed questions were asked, even if `question_coverage` came out as None; `questions_scored` says how
-    many of them count, and of how many. `peer_length` and `target` are in the project's length unit.
+    `comparisons` has one entry per reference; without a reference, `document_claims` replace it. `peer_claims` are
+    the summary's own claims, checked against the source. `claims_extracted` is False if the reference was not
+    searched for claims yet, so that having none means nothing. `questions_asked` is True if closed questions were
+    asked, even if `question_coverage` is None; `questions_scored` has the number of counting ones and of all.
+    `peer_length` and `target` are in the project's length unit.
     Raises InvalidBudget, InvalidPercent.
     """
 
@@ -172,11 +170,11 @@ class ScoredSummary:
 
 @dataclass(frozen=True, slots=True)
 class ScoreRules:
-    """A project's choices; the defaults are DUC's and the peers'.
+    """The scoring rules of a project; the defaults are DUC's and those of the automatic metrics.
 
-    `human_weight` is the share of people in the `weighted` blend, `composite_weight` the weight of coverage
-    in the project's own composite; `threshold`, `strict` and `scale` are those of `summarization`. Where a smaller
-    share than `least_scored` of the claims or questions is scored, the scores that rest on them are None.
+    `human_weight` is the weight of people in the `weighted` blend, `composite_weight` the weight of coverage in the
+    project's own composite; `threshold`, `strict` and `scale` are those of `summarization`. If a smaller share than
+    `least_scored` of the claims or questions is scored, the scores from them are None.
     Raises EvaluationError for an unknown choice, InvalidPercent, InvalidWeight.
     """
 
@@ -204,7 +202,7 @@ class ScoreRules:
 
     @property
     def signature(self) -> str:
-        """Which rules made a score; equal rules give equal texts."""
+        """A text that identifies the rules; equal rules give equal texts."""
         return _signature_of(self)
 
 
@@ -212,7 +210,7 @@ class ScoreRules:
 def _signature_of(rules: ScoreRules) -> str:
     return signature(
         blend=rules.blend,
-        # It decides nothing under the other blend: equal scores must not look different.
+        # It has no effect with the other blend, so equal scores get equal signatures.
         human_weight=float(rules.human_weight) if rules.blend == "weighted" else None,
         assessors=rules.assessor_average,
         composite=float(rules.composite_weight),
@@ -230,11 +228,11 @@ DEFAULT_RULES = ScoreRules()
 
 @dataclass(frozen=True, slots=True)
 class UnitCoverage:
-    """The coverage of one unit, in [0, 1], and what it is made of.
+    """The coverage of one unit, in [0, 1], and its parts.
 
-    `claim_share` is the share of yes over the final verdicts of its claims, `judge_share` that of the deciding judge
-    alone, `human_value` what people alone give (None unless they gave a percent or answered every claim),
-    `human_share` how much of `value` people gave, in [0, 1].
+    `claim_share` is the share of yes among the final verdicts of its claims, `judge_share` that of the deciding
+    judge alone, `human_value` the value from people alone (None unless they gave a percent or answered every
+    claim), `human_share` the share of `value` that people gave, in [0, 1].
     """
 
     unit_id: str
@@ -253,7 +251,7 @@ class UnitCoverage:
 class ComparisonScore:
     """The coverage figures of one comparison, in [0, 1], and its units.
 
-    `units_without_value` counts units that nobody has said anything of.
+    `units_without_value` counts units without any answer.
     """
 
     comparison_id: str
@@ -270,15 +268,13 @@ class ComparisonScore:
 
 @dataclass(frozen=True, slots=True)
 class SummaryScore:
-    """All scores of one summary; None where nothing can be said.
+    """All scores of one summary; None if there is nothing to score.
 
-    In [0, 1], `summarization` in [0, scale].
-
-    `claims` and `claims_unscored` count both sides, reference and peer. `flags` are plain words: "no_claims",
-    "few_claims" (a reference has fewer than 3), "mostly_unscored" (less than the least share, or than half, of
-    what scores rest on), "empty_peer", "no_word_breaks", "over_length", "no_model_summary",
-    "unscored:N" for N claims without a usable answer where these are more than one in ten, "partial:N" for N units
-    without a value, "comparisons_left_out:N" for N comparisons without coverage.
+    In [0, 1], `summarization` in [0, scale]. `claims` and `claims_unscored` count both sides, reference and peer.
+    `flags`: "no_claims", "few_claims" (a reference has fewer than 3), "mostly_unscored" (less than the least share,
+    or than half, is scored), "empty_peer", "no_word_breaks", "over_length", "no_model_summary", "unscored:N" for N
+    claims without a usable answer if these are more than one in ten, "partial:N" for N units without a value,
+    "comparisons_left_out:N" for N comparisons without coverage.
     """
 
     summary_id: str
@@ -311,17 +307,17 @@ class SummaryScore:
 
     @property
     def left_out_of_averages(self) -> frozenset[str]:
-        """Names of the scores that must not enter an average; see the function of that name."""
+        """The names of scores that must not enter an average; see the function of that name."""
         return left_out_of_averages(self.flags, by_questions=self.summarization_part != "claims")
 
 
 def left_out_of_averages(flags: Collection[str], *, by_questions: bool) -> frozenset[str]:
-    """Names of a summary's scores that must not enter an average: those that rest on there being no claims.
+    """The names of a summary's scores that must not enter an average, because there are no claims.
 
-    `flags` are those of its `SummaryScore`. `by_questions`: coverage by questions, not by claims, stands in its
-    summarization. Empty where the flags do not hold "no_claims": a reference without claims counts as covered, which
-    says nothing of the summary.
-    Example: `left_out_of_averages(["no_claims"], by_questions=True)` holds claim_coverage and factual_alignment.
+    `flags` are those of its `SummaryScore`. `by_questions` is True if its summarization uses question coverage
+    instead of claim coverage. Empty without the flag "no_claims": a reference without claims counts as covered,
+    which says nothing about the summary.
+    Example: `left_out_of_averages(["no_claims"], by_questions=True)` contains claim_coverage and factual_alignment.
     """
     if "no_claims" not in flags:
         return frozenset()
@@ -330,13 +326,12 @@ def left_out_of_averages(flags: Collection[str], *, by_questions: bool) -> froze
 
 
 def unit_coverage(unit: ScoredUnit, rules: ScoreRules = DEFAULT_RULES) -> UnitCoverage:
-    """How much of one unit the summary expresses, and who says so.
+    """The coverage of one unit and its source.
 
-    In [0, 1]: the adjudicated percent, else the average of the assessors' percents, else the share of yes
-    over the final verdicts of its scored claims. Under the `weighted` blend a unit with both of the latter
-    gets `human_weight` of the first and the rest of the second. None where there is none of these.
-    Example: percents 60 and 80 with claims yes and no give 0.7 under `human_first`, 0.6 under `weighted` with
-    0.5.
+    In [0, 1]: the adjudicated percent, else the average of the assessors' percents, else the share of yes among the
+    final verdicts of its scored claims. With the `weighted` blend, a unit with both of the latter gets
+    `human_weight` of the first and the rest of the second. None without any of these.
+    Example: percents 60 and 80 with claims yes and no give 0.7 under `human_first`, 0.6 under `weighted` with 0.5.
     """
     of_claims = _shares(
         tuple((each.judge, each.reviewer, each.adjudicated, each.rule) for each in unit.claims)
@@ -358,14 +353,14 @@ def unit_coverage(unit: ScoredUnit, rules: ScoreRules = DEFAULT_RULES) -> UnitCo
 
 
 def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryScore:
-    """All scores of one summary from everything that was said of it.
+    """Compute all scores of one summary from all its answers.
 
     - Coverage: the weighted mean over the units that have a value. Without a reference each claim of the
       documents is a unit of its own.
     - Claim coverage: yes over scored of all claims of a reference, whatever the units. A reference without
-      claims is left out where another has some.
+      claims is left out if another one has some.
     - Several references: the mean over the comparisons that have the figure; `coverage_human` needs all.
-    - An empty summary: every check is no by rule; coverage 0 unless people said otherwise, brevity 1, no alignment.
+    - An empty summary: every check is no by rule; coverage 0 unless people answered otherwise, brevity 1, no alignment.
     - Too few claims or questions scored (see `ScoreRules`): None. A unit with a percent counts its claims as scored.
     - Any score built from a None is None.
     Sources: DUC 2002; Assert LLM Tools (claim coverage, factual alignment); DeepEval and Mastra (summarization).
@@ -414,7 +409,7 @@ def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryS
 
 
 class _ClaimShares(NamedTuple):
-    """Shares of yes over a unit's claims by who is asked, and people's share of the final verdicts."""
+    """Shares of yes among a unit's claims by source, and people's share of the final verdicts."""
 
     final: float | None
     automatic: float | None
@@ -424,7 +419,7 @@ class _ClaimShares(NamedTuple):
     unscored: int
 
 
-# Most units have one or two claims: there are few ways to answer them, and a million units.
+# Most units have one or two claims, so few combinations of answers occur among a million units.
 @lru_cache(maxsize=1024)
 def _shares(
     answers: tuple[tuple[Label | None, Label | None, Label | None, Label | None], ...],
@@ -473,7 +468,7 @@ def _blend(
 
 
 def _human_value(unit: ScoredUnit, assessed: float | None, claimed: float | None) -> float | None:
-    """What people alone give: a percent, or the share of yes where they answered every claim (`claimed`)."""
+    """The value from people alone: a percent, or the share of yes if they answered every claim (`claimed`)."""
     if unit.adjudicated_percent is not None:
         return unit.adjudicated_percent / 100
     return claimed if assessed is None else assessed
@@ -538,7 +533,9 @@ def _score_comparison(
 
 
 def _scored_in(units: Sequence[UnitCoverage]) -> tuple[int, int]:
-    """How many claims count as scored in coverage, and of how many; a unit with a percent is scored whole."""
+    """The number of claims that count as scored in coverage, and of all claims; a unit with a percent is fully
+    scored.
+    """
     scored = count = 0
     for unit in units:
         claims = unit.scored_claims + unit.unscored_claims
@@ -549,7 +546,7 @@ def _scored_in(units: Sequence[UnitCoverage]) -> tuple[int, int]:
 
 
 def _nothing_expressed(unit: UnitCoverage) -> UnitCoverage:
-    """A unit that nobody judged, compared with an empty summary."""
+    """The coverage of a unit without answers, for an empty summary."""
     if unit.value is not None:
         return unit
     return replace(unit, value=0.0, source="rule", judge_share=0.0, human_share=0.0)
@@ -560,7 +557,7 @@ def _mean_of_all(values: Sequence[float | None]) -> float | None:
 
 
 def _claim_coverage(comparisons: Sequence[ComparisonScore]) -> float | None:
-    """The mean over the references that have claims; what the others say where none of them has any."""
+    """The mean over the references with claims; if none has any, over all."""
     with_claims = [comparison.claim_coverage for comparison in comparisons if comparison.claims]
     return mean(with_claims or [comparison.claim_coverage for comparison in comparisons])
 
@@ -626,11 +623,11 @@ def _is_mostly_unscored(
     summary: ScoredSummary, comparisons: Sequence[ComparisonScore], rules: ScoreRules
 ) -> bool:
     own = sum(claim.final is not None for claim in summary.peer_claims)
-    told = [
+    counts = [
         *(_scored_in(comparison.units) for comparison in comparisons),
         (own, len(summary.peer_claims)),
         summary.questions_scored,
     ]
-    # Somebody who lets such scores stand is told all the same.
+    # Flagged even if the project's rule accepts such scores.
     least = max(rules.least_scored, LEAST_SCORED)
-    return any(scored and lacks_scored(scored, count, least) for scored, count in told)
+    return any(scored and lacks_scored(scored, count, least) for scored, count in counts)

@@ -19,7 +19,7 @@ from functools import lru_cache
 from itertools import chain, starmap
 from typing import Any, TypeVar
 
-from evaluation._labels import LABELS, Label
+from evaluation._labels import LABEL_SYNONYMS, LABELS, Label
 
 LONGEST_REASON = 500
 LONGEST_CLAIM = 2000
@@ -46,12 +46,7 @@ _TRAILING_COMMA = re.compile(r"""("(?:[^"\\]|\\.)*"?)|,(?=\s*[}\]])""", re.DOTAL
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\s]+")
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 _AROUND_LABEL = " \t\r\n.,;:!\"'`*_()[]«»„“”。！「」"
-_LABELS: dict[str, Label] = {
-    **{label: label for label in LABELS},
-    **dict.fromkeys(("true", "1", "supported"), "yes"),
-    **dict.fromkeys(("false", "0", "unsupported", "not supported", "contradicted"), "no"),
-    **dict.fromkeys(("partial", "partially", "partly", "uncertain"), "unsure"),
-}
+_LABELS = {word: label for label in LABELS for word in (label, *LABEL_SYNONYMS[label])}
 
 _A = TypeVar("_A")
 

@@ -1,4 +1,4 @@
-"""Metrics: each a formula of its own, from labels, percents or texts to one number."""
+"""Metrics: each module has one formula, from labels, percents or texts to a number."""
 
 from evaluation.metrics._alignment import alignment, factual_alignment
 from evaluation.metrics._brevity import brevity
@@ -23,7 +23,7 @@ from evaluation.metrics._redundancy import redundancy, repeated_sentences
 from evaluation.metrics._summarization import SummarizationResult, summarization
 
 USUAL_METRICS = ("coverage", "alignment")
-"""What is measured unless something else is named."""
+"""The default metrics."""
 
 __all__ = [
     "JUDGED",

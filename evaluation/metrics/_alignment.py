@@ -1,4 +1,4 @@
-"""Alignment: whether what a summary says is so, and its mean with coverage."""
+"""Alignment of a summary with its source, and its harmonic mean with coverage."""
 
 from collections.abc import Iterable
 
@@ -9,11 +9,11 @@ from evaluation._labels import Label, count_labels
 def alignment(labels: Iterable[Label | None]) -> float | None:
     """Share of the summary's claims that the source supports; also called factual consistency.
 
-    In [0, 1], higher is better: yes over scored; `unsure` is not yes, unscored (None) claims leave the
-    denominator. None where there are no claims, or none is scored.
+    In [0, 1], higher is better: yes over scored; `unsure` is not yes, unscored (None) claims leave the denominator.
+    None without claims or without a scored one.
     Raises InvalidLabel.
-    Source: the alignment part of the summarization metrics of DeepEval and Mastra; unlike theirs, a missing
-    verdict neither passes nor fails, and no claims at all give no score instead of 0.
+    Source: the alignment part of the summarization metrics of DeepEval and Mastra; unlike theirs, a missing verdict
+    neither passes nor fails, and no claims give no score instead of 0.
     Example: `alignment(["yes", "no", None])` is 0.5.
     """
     return count_labels(labels).share_of_yes
@@ -22,8 +22,8 @@ def alignment(labels: Iterable[Label | None]) -> float | None:
 def factual_alignment(coverage: float | None, consistency: float | None) -> float | None:
     """Harmonic mean of claim coverage (recall) and alignment (precision).
 
-    In [0, 1], higher is better; 0 where both are 0, None where either is None.
-    Raises InvalidPercent if a part lies outside 0 to 1.
+    In [0, 1], higher is better; 0 if both are 0, None if either is None.
+    Raises InvalidPercent if a part is outside 0 to 1.
     Source: the factual alignment metric of Assert LLM Tools (an F1).
     Example: `factual_alignment(0.5, 1.0)` is 0.666667.
     """

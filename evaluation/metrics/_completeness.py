@@ -1,4 +1,4 @@
-"""Completeness: how many of a text's elements another text has, by words alone."""
+"""Completeness: the share of a text's elements that another text contains, by words alone."""
 
 import re
 import unicodedata
@@ -17,24 +17,24 @@ from evaluation.text._function_words import FUNCTION_WORDS
 from evaluation.text._words import has_lemmas, language_code, number_key, strings, tells_names
 
 SHORT = 3
-"""Elements of so few characters must be equal."""
+"""Elements of at most this many characters must be equal."""
 CONTAINMENT = 0.6
-"""Of longer ones, one must contain the other and be less than this share longer: short / long above it."""
+"""Of longer elements, one may contain the other if short / long exceeds this."""
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _CANNOT = re.compile(r"\bcan(?:'t|not)\b", re.IGNORECASE)
 _WILL_NOT = re.compile(r"\bwon't\b", re.IGNORECASE)
 _NOT = re.compile(r"n't\b", re.IGNORECASE)
-# Accents, and the vowel signs that Arabic and Hebrew may leave out. In other scripts marks are letters.
+# Accents, and the optional vowel signs of Arabic and Hebrew. In other scripts, marks are letters.
 _DIACRITICS = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670]"
 )
-# Pairs of characters that are grammar: around Chinese particles, and of hiragana alone.
+# Pairs of characters that are grammar: with Chinese particles, and of hiragana alone.
 _GRAMMAR_PAIR = re.compile("[\u7684\u4e86\u662f\u5728]|^[\u3041-\u3096]+$")
-# Dictionaries take shorter ones for other words: "ai" for a form of "be".
+# Dictionaries confuse shorter words: "ai" is listed as a form of "be".
 _SHORTEST_INFLECTED = 3
 _SUBJECTS = frozenset(("he", "she", "it", "who", "which", "that"))
-# Verbs whose form in -s is hardly ever a plural, so that no neighbour needs to tell it.
+# Verbs whose form in -s is rarely a plural, so that the context is not needed.
 _VERBS = """
 add admit agree allow announce appear apply argue arrive ask assert avoid become begin believe belong bring buy choose
 come consider contain continue convince create decide deliver depend describe destroy die discuss eat employ enable
@@ -47,16 +47,16 @@ succeed suffer suggest take teach tell tend think threaten understand wait want 
 _RARELY_NOUNS = frozenset(_VERBS.split())
 _VERB_ENDINGS = ("izes", "ifies", "yzes")
 LONGEST_NAME = 4
-"""Words; more capitals in a row are a headline."""
+"""Longer sequences of capitalised words are headlines."""
 _COMPARISONS = ("er", "est", "better", "best", "worse", "worst", "more", "most", "less", "least")
 
 
 @dataclass(frozen=True, slots=True)
 class Completeness:
-    """What `completeness` found: the score in [0, scale], and the elements, each once.
+    """The result of `completeness`: the score in [0, scale], and the elements, each once.
 
-    Words stand in the order in which they first occur; names and topics of several words follow them.
-    `missing_elements` are exactly the input's elements that nothing in the output covers.
+    Words are in the order of first occurrence; names and topics of several words follow them. `missing_elements`
+    are exactly the input's elements that nothing in the output covers.
     """
 
     score: float
@@ -74,30 +74,29 @@ def completeness(
 ) -> Completeness:
     """Share of the input's elements that the output covers: nouns, verbs, names, topics and other terms.
 
-    In [0, scale], higher is better; the scale where neither text has an element, 0 where one alone has none. Elements
-    are words, each once: verbs in their base form, camelCase split, case and diacritics folded, stop words left out
-    (unless a text has no others); pairs of characters in Korean and scripts without spaces. Beside its words a name of
-    two to four words is an element, and so is a topic: two words that stand together at least twice. One of three
-    characters or fewer, and a number, needs an equal one; a longer one may contain the other, the shorter above 60 % of
-    the longer's length. `language` chooses stop words and base forms.
+    In [0, scale], higher is better; the scale if neither text has an element, 0 if only one has none. Elements are
+    words, each once: verbs in their base form, camelCase split, case and diacritics folded, stop words left out
+    (unless a text has no others); pairs of characters in Korean and scripts without spaces. A name of two to four
+    words is a further element, and so is a topic: two words that are adjacent at least twice. An element of three
+    characters or fewer, and a number, needs an equal one; a longer one may contain the other, if the shorter has
+    more than 60 % of the longer's length. `language` selects stop words and base forms.
     Raises EvaluationError if a text is not a string, InvalidWeight unless the scale is above 0.
     Source: the completeness metric of Mastra and Kastrax, as its page says; see the comment below.
-    Example: `completeness("The quick brown fox jumps over the lazy dog", "A brown fox jumped over a dog")`
-    has the score 0.666667 and the missing elements ("quick", "lazy").
+    Example: `completeness("The quick brown fox jumps over the lazy dog", "A brown fox jumped over a dog")` has the
+    score 0.666667 and the missing elements ("quick", "lazy").
     """
-    # An English word in -s counts as a verb where its neighbours say so or it is hardly ever a noun, any other
-    # where a dictionary knows it as a form of one. In other languages every word takes the base form that the
-    # dictionary has, if there is one.
-    # Departs from what Mastra and Kastrax compute in splitting camelCase before folding and in leaving stop
-    # words out, as their pages say; in listing as missing only what is not covered; and in having elements in
-    # every script. Their worked example (the quick brown fox) contradicts itself: its own lists cover 4 of 6
-    # elements, which is .667, not the .75 that it prints, and their code, which counts stop words, gives .625.
-    # Here it is .667, with the example's lists.
+    # An English word in -s counts as a verb if its neighbours say so or it is rarely a noun, any other word if a
+    # dictionary knows it as a form of a verb. In other languages, every word takes the base form of the dictionary,
+    # if there is one. Differences from Mastra and Kastrax: camelCase is split before folding and stop words are
+    # left out, as their pages say; only uncovered elements are listed as missing; every script has elements. Their
+    # worked example (the quick brown fox) contradicts itself: its own lists cover 4 of 6 elements, which is .667,
+    # not the printed .75, and their code, which counts stop words, gives .625. Here it is .667, with the example's
+    # lists.
     checked_scale("The scale", scale)
     wanted = _read("input", input, language)
     given = _read("output", output, language)
     asked = wanted.elements(wanted.phrases)
-    # What the input names counts in the output however it stands there.
+    # A phrase of the input counts as covered wherever its words are adjacent in the output.
     stretches = given.stretches() if wanted.phrases else frozenset()
     held = {phrase: shown for phrase, shown in wanted.phrases.items() if phrase in stretches}
     found = given.elements({**given.phrases, **held})
@@ -112,9 +111,9 @@ _Phrase = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A text's words, its phrases with the way they are shown, and its words in a row, by base form.
+    """A text's words, its phrases with their displayed form, and its sequences of words by base form.
 
-    A row ends where more than a space or a hyphen stands between two words.
+    A sequence ends where more than a space or hyphen separates two words.
     """
 
     words: tuple[str, ...]
@@ -125,7 +124,7 @@ class _Read:
         return tuple(dict.fromkeys([*self.words, *phrases.values()]))
 
     def stretches(self) -> frozenset[_Phrase]:
-        """Every stretch of a row that may be a phrase."""
+        """Every part of a sequence that may be a phrase."""
         return frozenset(
             row[start : start + size]
             for row in self.rows
@@ -135,7 +134,7 @@ class _Read:
 
 
 class _Term(NamedTuple):
-    """A word, number or pair of characters; `joins`: it stands right behind the one before."""
+    """A word, number or pair of characters; `joins` is True if it directly follows the previous one."""
 
     written: str
     joins: bool
@@ -148,7 +147,7 @@ def _read(name: str, text: str, language: str) -> _Read:
     found = list(_terms(text, code))
     terms = [term.written.lower() for term in found]
     stop_words = _stop_words(code)
-    # German dictionaries tell nouns by their capitals, English ones would take a first word for a name.
+    # German dictionaries recognise nouns by capitals; English ones would take a first word for a name.
     bases = [
         _folded(
             _base(lower if code == "en" else term.written, code, _stands_as_verb(terms, place, stop_words))
@@ -181,7 +180,7 @@ def _shown(found: Sequence[_Term], places: Iterable[int]) -> str:
 
 
 def _rows(found: Sequence[_Term]) -> Iterator[list[int]]:
-    """The places of terms that stand right behind each other, several at least."""
+    """The indices of adjacent terms, in groups of two or more."""
     row: list[int] = []
     for place, term in enumerate(found):
         if not term.joins:
@@ -194,7 +193,7 @@ def _rows(found: Sequence[_Term]) -> Iterator[list[int]]:
 
 
 def _names(row: Sequence[int], found: Sequence[_Term], telling: Sequence[bool]) -> Iterator[list[int]]:
-    """The stretches of two words and more that are written with capitals."""
+    """The sequences of two or more capitalised words."""
     name: list[int] = []
     for place in [*row, None]:
         if place is not None and telling[place] and found[place].written[0].isupper():
@@ -206,7 +205,7 @@ def _names(row: Sequence[int], found: Sequence[_Term], telling: Sequence[bool]) 
 
 
 def _stands_as_verb(terms: Sequence[str], place: int, stop_words: frozenset[str]) -> bool:
-    """Whether an English word that ends in s is a verb, or stands as one: "eats", "it enjoys", "fox jumps over"."""
+    """True if an English word in -s is a verb or is used as one: "eats", "it enjoys", "fox jumps over"."""
     if not terms[place].endswith("s"):
         return False
     if terms[place].endswith(_VERB_ENDINGS) or _lemma(terms[place], "en") in _RARELY_NOUNS:
@@ -243,14 +242,14 @@ def _terms(text: str, code: str) -> Iterator[_Term]:
 
 
 def _parts(word: str) -> list[str]:
-    """The words of camelCase; one whole word where a single letter would be left: NaN, PhD, iPhone."""
+    """The words of camelCase; one whole word if a single letter would remain: NaN, PhD, iPhone."""
     parts = _CAMEL.split(word)
     return parts if min(map(len, parts)) > 1 else [word]
 
 
 @cache
 def _stop_words(code: str) -> frozenset[str]:
-    """The language's stop words, and those of scripts that it does not share with any other list."""
+    """The language's stop words, and those of scripts that no other list shares."""
     return FUNCTION_WORDS.get(code, frozenset()) | FUNCTION_WORDS["ar"] | FUNCTION_WORDS["ru"]
 
 

@@ -1,4 +1,4 @@
-"""The composite: coverage and brevity in one number."""
+"""The composite: the weighted mean of coverage and brevity."""
 
 from evaluation._guards import checked_share
 from evaluation.errors import InvalidWeight
@@ -7,11 +7,11 @@ DUC_COVERAGE_WEIGHT = 2 / 3
 
 
 def composite(coverage: float | None, brevity: float | None, a: float = DUC_COVERAGE_WEIGHT) -> float | None:
-    """Weighted mean of coverage and brevity, `a` the weight of coverage.
+    """Weighted mean of coverage and brevity, with `a` as the weight of coverage.
 
-    In [0, 1], higher is better. `a` = 1 is coverage alone and `a` = 0 brevity alone, whatever the other is;
-    None where a part that is needed is None. Compare it only between summaries of one target length.
-    Raises InvalidWeight if `a` lies outside 0 to 1, InvalidPercent if coverage or brevity do.
+    In [0, 1], higher is better. `a` = 1 is coverage alone and `a` = 0 brevity alone, whatever the other is; None if
+    a needed part is None. Compare it only between summaries of one target length.
+    Raises InvalidWeight if `a` is outside 0 to 1, InvalidPercent if coverage or brevity is.
     Source: DUC 2002, length-adjusted coverage, point 4; NIST reported a = 1 and a = 2/3.
     Example: coverage 0.4 with brevity 0.06 gives 0.286667.
     """

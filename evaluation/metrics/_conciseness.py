@@ -1,4 +1,4 @@
-"""Conciseness: whether a summary is short for its source and says it in short sentences."""
+"""Conciseness: a short summary of its source, in short sentences."""
 
 from dataclasses import dataclass
 
@@ -13,25 +13,25 @@ LONG_SENTENCE_WORDS = 40
 
 @dataclass(frozen=True, slots=True)
 class ConcisenessTerms:
-    """What the lengths alone say of conciseness; both in [0, 1], higher is better.
+    """The parts of conciseness from lengths alone; both in [0, 1], higher is better.
 
-    `compression` is 1 where the summary has 30 % of the source's words and falls to 0 at none and at 60 %;
-    `sentences` is 1 for sentences of up to 20 words on average and falls to 0 at 40.
+    `compression` is 1 if the summary has 30 % of the source's words and falls to 0 at none and at 60 %; `sentences`
+    is 1 for sentences of up to 20 words on average and falls to 0 at 40.
     """
 
     compression: float
     sentences: float
 
     def with_rating(self, rating: float) -> float:
-        """Conciseness, given a judge's rating in [0, 1]. Example: terms of 1 and 1 with 0.5 give 0.85."""
+        """Conciseness with a judge's rating in [0, 1]. Example: terms of 1 and 1 with 0.5 give 0.85."""
         return 0.7 * (0.6 * self.compression + 0.4 * self.sentences) + 0.3 * rating
 
 
 def conciseness_terms(document: str, summary: str, language: str = "en") -> ConcisenessTerms | None:
-    """The part of conciseness that needs no judge.
+    """The parts of conciseness that need no judge.
 
-    None where document or summary is blank, and in scripts without spaces between words, whose words cannot
-    be counted.
+    None if document or summary is blank, and in scripts without spaces between words, whose words cannot be
+    counted.
     Source: the conciseness metric of Assert LLM Tools.
     Example: 30 words in two sentences, of a document of 100 words, give 1 and 1.
     """
@@ -47,13 +47,13 @@ def conciseness_terms(document: str, summary: str, language: str = "en") -> Conc
 
 
 def conciseness(document: str, summary: str, rating: float | None, language: str = "en") -> float | None:
-    """How concise a summary is: .7 · (.6 · compression + .4 · sentence term) + .3 · a judge's rating.
+    """Conciseness of a summary: .7 · (.6 · compression + .4 · sentence term) + .3 · a judge's rating.
 
-    In [0, 1], higher is better. `conciseness_terms` says what compression and sentence term are. None where
-    there is no rating, or where there are no such terms.
-    Raises InvalidPercent if the rating lies outside 0 to 1.
-    Source: the conciseness metric of Assert LLM Tools; unlike there, a rating that could not be read gives no
-    score instead of counting .5.
+    In [0, 1], higher is better. `conciseness_terms` defines compression and sentence term. None without a rating or
+    without these terms.
+    Raises InvalidPercent if the rating is outside 0 to 1.
+    Source: the conciseness metric of Assert LLM Tools; unlike there, an unreadable rating gives no score instead of
+    .5.
     Example: 30 words in two sentences, of a document of 100 words, with the rating 0.5 give 0.85.
     """
     if rating is None:

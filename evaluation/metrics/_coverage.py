@@ -1,4 +1,4 @@
-"""Coverage: how much of the reference's content a summary expresses."""
+"""Coverage: the share of the reference's content that a summary expresses."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,9 +10,9 @@ from evaluation._means import weighted_mean
 def mean_coverage(percents: Sequence[float | None], weights: Sequence[float] | None = None) -> float | None:
     """Share of the reference's content that the summary expresses.
 
-    Percents are 0 to 100, one per reference unit, None where a unit has no value; the result lies in [0, 1],
-    higher is better. Units without a value are left out; None where no unit has one, or all that have one
-    weigh 0. Weights are 1 unless given.
+    Percents are 0 to 100, one per reference unit, None for a unit without a value; the result is in [0, 1], higher
+    is better. Units without a value are left out; None if no unit has one, or all with one weigh 0. Weights are 1
+    by default.
     Raises InvalidPercent outside 0 to 100, InvalidWeight for a negative or non-finite weight, LengthMismatch.
     Source: DUC 2002, length-adjusted coverage, point 2; DUC 2003 mean coverage.
     Example: `mean_coverage([0, 0, 0, 60, 60, 60, 100])` is 0.4.
@@ -27,9 +27,9 @@ def mean_coverage(percents: Sequence[float | None], weights: Sequence[float] | N
 def claim_coverage(labels: Iterable[Label | None]) -> float | None:
     """Share of the reference's claims that the summary expresses.
 
-    In [0, 1], higher is better: yes over scored; `unsure` is not yes, unscored (None) claims leave the
-    denominator. 1.0 where there are no claims at all (nothing could be missed; keep it out of averages), None
-    where there are claims and none is scored.
+    In [0, 1], higher is better: yes over scored; `unsure` is not yes, unscored (None) claims leave the denominator.
+    1.0 without claims (nothing can be missing; keep it out of averages), None if there are claims and none is
+    scored.
     Raises InvalidLabel.
     Source: the coverage metric of Assert LLM Tools: claims in summary / total reference claims.
     Example: `claim_coverage(["yes", "yes", "no", "no"])` is 0.5.

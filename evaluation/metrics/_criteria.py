@@ -25,12 +25,12 @@ Asked = Literal["before", "after"]
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """A question about a summary as a whole, and how it is answered.
+    """A question about a whole summary with its scale.
 
-    `scale`: points (whole numbers with words, at least two), yes_no (1 and 0), percent (0 to 100; with `points` these
-    alone) or share (0 to 1). `reads` is what is read beside the summary; unmarked stands for the summary units that no
-    reference unit was found in, and where all are marked the answer is the lowest value, by rule. `asked` says whether
-    people answer before or after they see the reference.
+    `scale`: points (whole numbers with words, at least two), yes_no (1 and 0), percent (0 to 100; with `points`
+    only these) or share (0 to 1). `reads` is the text beside the summary; `unmarked` means the summary units not
+    found in any reference unit, and if all are marked the answer is the lowest value by rule. `asked` is `before`
+    or `after` people see the reference.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Criterion:
 
     @property
     def values(self) -> tuple[int, ...]:
-        """The whole numbers that may be answered, rising; empty for a share, where any number from 0 to 1 may be.
+        """The allowed whole numbers in ascending order; empty for a share, which is any number from 0 to 1.
 
         Example: `Criterion("neutral", "Is the tone neutral?", "yes_no").values` is `(0, 1)`.
         """
@@ -54,7 +54,7 @@ class Criterion:
 
     @property
     def choices(self) -> tuple[tuple[int, str], ...]:
-        """Value and words of each answer to choose from; empty where a number is typed.
+        """The value and text of each possible answer; empty for a typed number.
 
         Example: the first of DUC 2002's gives `(0, "none"), (1, "1 to 5"), (2, "6 to 10"), (3, "more than 10")`.
         """
@@ -64,7 +64,7 @@ class Criterion:
 
 
 def counted(words: tuple[str, ...], first: int = 0) -> tuple[tuple[int, str], ...]:
-    """Points from words: the first counts as `first`, the next as one more.
+    """Points from texts, numbered from `first`.
 
     Example: `counted(("no", "yes"))` is `((0, "no"), (1, "yes"))`.
     """
@@ -79,7 +79,7 @@ UNMARKED = Criterion(
     reads="unmarked",
     asked="after",
 )
-"""Asked in every new project, as DUC did."""
+"""The criterion of every new project, as in DUC."""
 
 JUDGED: Mapping[str, Criterion] = MappingProxyType(
     {
@@ -102,7 +102,7 @@ JUDGED: Mapping[str, Criterion] = MappingProxyType(
         )
     }
 )
-"""What judges rate if a run asks for it, by name; the names are those of the scores that come of it."""
+"""The criteria that judges rate on request, by the name of the score."""
 
 
 _COUNTS = ("none", "1 to 5", "6 to 10", "more than 10")

@@ -1,4 +1,4 @@
-"""Marks: which summary units express some of which reference unit."""
+"""Marks: the summary units that express part of each reference unit."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _MESSAGES: dict[MarkWarningCode, str] = {
 
 @dataclass(frozen=True, slots=True)
 class MarkWarning:
-    """A judgment that is allowed but seldom meant; it warns and never blocks."""
+    """A judgment that is allowed but probably a slip; it never blocks."""
 
     model_unit: int
     code: MarkWarningCode
@@ -28,7 +28,7 @@ class MarkWarning:
 class Marks:
     """All marks of one comparison, many to many; units are numbered from 1.
 
-    `links` holds a pair (reference unit, summary unit) for each mark.
+    `links` has a pair (reference unit, summary unit) for each mark.
     Raises InvalidMark for a mark on a unit that does not exist.
     """
 
@@ -49,11 +49,10 @@ class Marks:
 
     @classmethod
     def of(cls, marks: Mapping[int, Iterable[int]], *, model_units: int, peer_units: int) -> "Marks":
-        """Marks from a mapping of reference unit number to the numbers of the summary units marked for it.
+        """Marks from a mapping of reference units to the numbers of the summary units marked for them.
 
         Raises InvalidMark.
-        Example: `Marks.of({1: [2, 3], 2: [3]}, model_units=2, peer_units=4)` leaves summary units 1 and 4
-        unmarked.
+        Example: `Marks.of({1: [2, 3], 2: [3]}, model_units=2, peer_units=4)` leaves summary units 1 and 4 unmarked.
         """
         links = frozenset((model, peer) for model, peers in marks.items() for peer in peers)
         return cls(model_units=model_units, peer_units=peer_units, links=links)
@@ -76,9 +75,9 @@ class Marks:
     def warnings(self, percents: Sequence[float | None]) -> tuple[MarkWarning, ...]:
         """Judgments that look like slips: a percent without marks, or marks with 0 %.
 
-        `percents` are 0 to 100, one per reference unit in order, None where none is given yet.
+        `percents` are 0 to 100, one per reference unit in order, None if there is none yet.
         Raises LengthMismatch, InvalidPercent.
-        Source: the DUC protocol pages forbid neither, so both only warn.
+        Source: the DUC protocol pages forbid neither, so both are only warnings.
         """
         check_same_length("percents", percents, "reference units", range(self.model_units))
         warnings = []

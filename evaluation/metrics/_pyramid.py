@@ -1,4 +1,4 @@
-"""The scores of a pyramid: what a peer summary expresses of content that several model summaries share."""
+"""Pyramid scores: the content shared by several references that a summary expresses."""
 
 import math
 from collections.abc import Sequence
@@ -13,12 +13,11 @@ MeanRounding = Literal["floor", "ceil"]
 
 @dataclass(frozen=True, slots=True)
 class PyramidScore:
-    """What a peer summary reached in a pyramid, and the best it could have.
+    """A summary's weight in a pyramid, and the best possible one.
 
-    `weight` is the sum of the weights of the expressed content units, `modified_ideal` and `original_ideal`
-    what as many units as in the mean model summary, or as in the peer summary, weigh together at best.
-    The scores lie in [0, 1] and are None where nothing can be said; `model_units` is None where the number
-    of model summaries is not known.
+    `weight` is the sum of the weights of the expressed content units; `modified_ideal` and `original_ideal` are the
+    largest weights of as many units as the mean reference, or the summary, has. The scores are in [0, 1], None if
+    undefined; `model_units` is None if the number of references is unknown.
     """
 
     weight: float
@@ -39,17 +38,17 @@ def pyramid_score(
     unmatched: int = 0,
     mean_rounding: MeanRounding = "floor",
 ) -> PyramidScore:
-    """How much of a pyramid's weight a peer summary expresses, against the best that it could.
+    """The share of a pyramid's weight that a summary expresses, relative to the best possible.
 
     `weights` has one weight per content unit of the pyramid, `expressed` whether the summary has it, `unmatched`
-    counts its units outside of the pyramid. Scores are in [0, 1], higher is better. The modified one compares with as
-    many units as a model summary has on average (recall; None without `models`, or with a mean of 0 units), the
-    original one with as many as the peer summary has (density; None without any). `contributors` replaces the sum of
-    the weights in that mean, which `mean_rounding` makes whole: `floor` as DUCView, `ceil` as a later implementation.
-    Raises LengthMismatch, InvalidWeight, EvaluationError for a negative count or fewer than 1 model summary.
+    counts its units outside of the pyramid. Scores are in [0, 1], higher is better. The modified score compares
+    with as many units as a reference has on average (recall; None without `models`, or with a mean of 0 units), the
+    original one with as many as the summary has (density; None without any). `contributors` replaces the sum of the
+    weights in that mean, which `mean_rounding` rounds: `floor` as DUCView, `ceil` as a later implementation.
+    Raises LengthMismatch, InvalidWeight, EvaluationError for a negative count or fewer than 1 reference.
     Source: Nenkova and Passonneau 2004; the modified score as DUCView computes it, at most 1.
-    Example: the weights of one 4, three 3s, one 2 and thirteen 1s, 4 model summaries, the 4 and one 3
-    expressed: modified 7/17 = .411765, original 7/7 = 1.
+    Example: the weights of one 4, three 3s, one 2 and thirteen 1s, 4 references, the 4 and one 3 expressed:
+    modified 7/17 = .411765, original 7/7 = 1.
     """
     check_same_length("weights", weights, "expressed", expressed)
     check_choice("mean_rounding", mean_rounding, ("floor", "ceil"))

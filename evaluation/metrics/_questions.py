@@ -1,4 +1,4 @@
-"""Question coverage and topic preservation: whether a summary still deals with what its source does."""
+"""Question coverage and topic preservation: the summary still covers the source's questions and topics."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,11 +9,11 @@ from evaluation._labels import Label, checked_labels, count_labels
 def question_coverage(
     source_answers: Sequence[Label | None], summary_answers: Sequence[Label | None]
 ) -> float | None:
-    """Share of the questions answered yes from the source that are answered yes from the summary too.
+    """Share of the questions answered yes from the source that are also answered yes from the summary.
 
-    In [0, 1], higher is better. Answers stand in the order of the questions; a pair with an unscored side
-    (None) leaves the denominator. 0 where no question is answered yes from the source, as DeepEval has it;
-    None where that cannot be known, because every pair that might have counted is unscored.
+    In [0, 1], higher is better. Answers are in the order of the questions; a pair with an unscored side (None)
+    leaves the denominator. 0 if no question is answered yes from the source, as in DeepEval; None if that is
+    unknown, because every pair that might count is unscored.
     Raises LengthMismatch, InvalidLabel.
     Source: the coverage part of the summarization metric of DeepEval.
     Example: `question_coverage(["yes", "yes", "no"], ["yes", "no", "no"])` is 0.5.
@@ -26,9 +26,9 @@ def question_coverage(
 def question_coverage_or_none(
     source_answers: Sequence[Label | None], summary_answers: Sequence[Label | None]
 ) -> float | None:
-    """Question coverage for a row of scores: as `question_coverage`, but None where no source answer is yes.
+    """Question coverage for a row of scores: as `question_coverage`, but None if no source answer is yes.
 
-    A question set that the source cannot answer says nothing of the summary, so a row must not count it as 0.
+    Questions that the source cannot answer say nothing about the summary, so a row must not count them as 0.
     Raises LengthMismatch, InvalidLabel.
     Example: `question_coverage_or_none(["no"], ["yes"])` is None.
     """
@@ -39,7 +39,7 @@ def question_coverage_or_none(
 def scored_pairs(
     source_answers: Sequence[Label | None], summary_answers: Sequence[Label | None]
 ) -> tuple[int, int]:
-    """How many pairs count in question coverage, and how many would if all were scored.
+    """The number of pairs that count in question coverage, and the number if all were scored.
 
     Raises LengthMismatch, InvalidLabel.
     Example: `scored_pairs(["yes", None, "no"], ["yes", "yes", "no"])` is (1, 2).
@@ -49,20 +49,21 @@ def scored_pairs(
 
 
 def topic_preservation(labels: Iterable[Label | None]) -> float | None:
-    """Share of the source's main topics that the summary deals with.
+    """Share of the source's main topics that the summary covers.
 
-    In [0, 1], higher is better: yes over scored; unscored (None) topics leave the denominator. None where
-    there are no topics, or none is scored.
+    In [0, 1], higher is better: yes over scored; unscored (None) topics leave the denominator. None without topics
+    or without a scored one.
     Raises InvalidLabel.
-    Source: the topic preservation metric of Assert LLM Tools; unlike there, no topics give no score instead
-    of 0.
+    Source: the topic preservation metric of Assert LLM Tools; unlike there, no topics give no score instead of 0.
     Example: `topic_preservation(["yes", "no", "yes", None])` is 0.666667.
     """
     return count_labels(labels).share_of_yes
 
 
 def _count_pairs(source: Sequence[Label | None], summary: Sequence[Label | None]) -> tuple[int, int, int]:
-    """Scored pairs that are yes on both sides, yes at the source; and unscored ones that might have been."""
+    """The numbers of scored pairs with yes on both sides, of those with yes at the source, and of unscored pairs
+    that might count.
+    """
     check_same_length("source answers", source, "summary answers", summary)
     pairs = list(zip(checked_labels(source), checked_labels(summary), strict=True))
     scored = [(left, right) for left, right in pairs if left is not None and right is not None]

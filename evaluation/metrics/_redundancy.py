@@ -1,4 +1,4 @@
-"""Redundancy: whether a summary says things twice."""
+"""Redundancy: repeated sentences of a summary."""
 
 import re
 
@@ -10,10 +10,10 @@ _WORD = re.compile(r"\w+")
 
 
 def repeated_sentences(summary: str, language: str = "en") -> list[str]:
-    """The sentences that say again what an earlier one says, in order.
+    """The sentences that repeat an earlier one, in order.
 
-    A sentence repeats another if that one holds at least 80 % of its different words, all its numbers among
-    them; in scripts without spaces between words, 80 % of its pairs of characters.
+    A sentence repeats another if that one has at least 80 % of its different words, including all its numbers; in
+    scripts without spaces between words, 80 % of its pairs of characters.
     Example: `repeated_sentences("It rained all day. We left. It rained all day.")` is `["It rained all day."]`.
     """
     seen: list[frozenset[str]] = []
@@ -27,10 +27,10 @@ def repeated_sentences(summary: str, language: str = "en") -> list[str]:
 
 
 def redundancy(summary: str, language: str = "en") -> float | None:
-    """Freedom from repetition: 1 less the share of sentences that repeat an earlier one.
+    """Freedom from repetition: 1 minus the share of sentences that repeat an earlier one.
 
-    In [0, 1], higher is better: 1 where nothing is said twice, also for a single sentence. None for a blank
-    summary. It compares words and asks no judge, so it does not see a repetition in other words.
+    In [0, 1], higher is better: 1 without a repetition, also for a single sentence. None for a blank summary. It
+    compares words without a judge, so it misses repetitions in other words.
     Source: the redundancy metric of Assert LLM Tools, which asks an LLM which sentences are redundant.
     Example: `redundancy("It rained all day. We left. It rained all day.")` is 0.666667.
     """

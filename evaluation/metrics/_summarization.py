@@ -1,4 +1,4 @@
-"""The summarization score: right and complete, whichever is worse."""
+"""The summarization score: the lower of alignment and coverage."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from evaluation._guards import checked_scale, checked_share
 
 @dataclass(frozen=True, slots=True)
 class SummarizationResult:
-    """The score in [0, scale], whether it reaches the threshold, and why; None where nothing can be said."""
+    """The score in [0, scale], whether it reaches the threshold, and the reason; None if undefined."""
 
     score: float | None
     passed: bool | None
@@ -22,16 +22,13 @@ def summarization(
     strict: bool = False,
     scale: float = 1.0,
 ) -> SummarizationResult:
-    """The lower of alignment and coverage: a summary must be both right and complete.
+    """The lower of alignment and coverage: a summary must be both correct and complete.
 
-    The score lies in [0, scale], higher is better. `passed` compares the minimum before scaling with the
-    threshold (reaching it passes). `strict` asks for perfection: score 1 (times scale) and passed where both
-    parts are 1, else 0 and not passed, whatever the threshold. Score and `passed` are None where either part
-    is None.
-    Raises InvalidPercent if a part or the threshold lies outside 0 to 1, InvalidWeight unless scale is above
-    0.
-    Source: the summarization metrics of DeepEval and Mastra; unlike Mastra's, `scale` multiplies the result
-    alone.
+    The score is in [0, scale], higher is better. `passed` compares the minimum before scaling with the threshold
+    (equality passes). `strict` requires perfection: score 1 (times scale) and passed if both parts are 1, else 0
+    and not passed, whatever the threshold. Score and `passed` are None if either part is None.
+    Raises InvalidPercent if a part or the threshold is outside 0 to 1, InvalidWeight unless scale is above 0.
+    Source: the summarization metrics of DeepEval and Mastra; unlike Mastra's, `scale` multiplies only the result.
     Example: alignment 0.5 with coverage 0.75 scores 0.5 and passes the default threshold.
     """
     checked_share("The threshold", threshold)
@@ -53,7 +50,7 @@ def summarization(
 
 
 def _reason(parts: dict[str, float], score: float, strict: bool) -> str:
-    """One sentence that names both parts and which of them decided."""
+    """One sentence with both parts and the deciding one."""
     figures = ", ".join(f"{name} {part:.2f}" for name, part in parts.items())
     if strict:
         return f"The score is {score:.2f} because strict scoring asks for 1 in both parts: {figures}."

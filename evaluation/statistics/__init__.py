@@ -1,4 +1,4 @@
-"""Statistics: how sure scores are, how far people and judges agree, whom to ask next."""
+"""Statistics: intervals, agreement, judge reports, samples and estimates."""
 
 from evaluation.statistics._agreement import (
     KappaWeights,

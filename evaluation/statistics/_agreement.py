@@ -1,7 +1,7 @@
-"""How far ratings of the same items agree: Krippendorff's alpha, Cohen's kappa, and the share of equal pairs.
+"""Agreement of ratings of the same items: Krippendorff's alpha, Cohen's kappa, and the share of equal pairs.
 
-Of every item that has two ratings a row of sums is made, of which each coefficient is a function. So intervals resample
-rows, or those of whole clusters added up.
+Each coefficient is a function of sums over items with two or more ratings. Intervals resample these rows, or whole
+clusters of them.
 """
 
 import math
@@ -29,20 +29,20 @@ from evaluation.statistics._resampling import (
 )
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
-"""What differences between ratings mean: none but being different, order, distance, or proportion."""
+"""The level of measurement: ratings differ only in kind, in order, by distance, or by proportion."""
 KappaWeights = Literal["linear", "quadratic"]
 """Disagreement grows with the steps between two categories, or with their square."""
 Ratings = Sequence[Sequence[Hashable | None]]
-"""One list per rater, as long as there are items; None where a rater gave no rating."""
+"""One list per rater, of equal length; None is a missing rating."""
 
 FEWEST_RATINGS = 2
-"""An item rated by one rater alone says nothing about agreement."""
+"""An item with one rating says nothing about agreement."""
 _MISSING = -1
 
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """A row of sums per item that is used, the coefficient as a function of their sum, and which items are used."""
+    """One row of sums per used item, the coefficient as a function of their total, and a mask of used items."""
 
     rows: Floats
     statistic: Statistic
@@ -61,7 +61,7 @@ class _Sums:
         seed: int,
         shares: Sequence[int] = (),
     ) -> Estimate:
-        """Clusters without a used item take no part."""
+        """Clusters without a used item are left out."""
         rows = self.rows
         if clusters is not None:
             check_same_length("A rater's ratings", self.is_used.tolist(), "clusters", clusters)
@@ -74,13 +74,13 @@ class _Sums:
 
 
 def krippendorff_alpha(ratings: Ratings, level: Level) -> float | None:
-    """How far raters agree beyond what shuffled ratings would: 1 is complete, 0 is chance, below 0 is worse.
+    """Agreement of raters beyond chance: 1 is complete, 0 is chance, below 0 is worse.
 
-    `ratings` are raters x items, None where one is missing; items with fewer than two ratings are left out. At the
-    nominal level ratings are anything hashable; at the others they are finite numbers, at the ratio level of at
-    least 0. None where no item has two ratings, and where all of those are equal: without any variation, agreement
-    cannot be told from having one answer only.
-    Raises EvaluationError for a level or rating that cannot be one, LengthMismatch.
+    `ratings` are raters x items, None for a missing one; items with fewer than two ratings are left out. Ratings
+    are any hashable values at the nominal level, finite numbers at the others, at least 0 at the ratio level. None
+    if no item has two ratings, or all of them are equal: without variation, agreement cannot be distinguished from
+    a single possible answer.
+    Raises EvaluationError for an unknown level or invalid rating, LengthMismatch.
     Source: Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011.
     Example: `krippendorff_alpha([[1, 1, 2, 2], [1, 1, 2, 1]], "nominal")` is 8/15: one pair of four differs, and of
     the 56 ordered pairs of the eight ratings 30 do, so 1 - (2 / 8) / (30 / 56).
@@ -99,12 +99,12 @@ def alpha_interval(
 ) -> Estimate:
     """`krippendorff_alpha` with a bootstrap interval that resamples items, or whole clusters of them.
 
-    `clusters` names the document of each item: items of one document are then drawn together. Items with fewer
-    than two ratings are left out, and clusters without others. Raters are taken as they are: the interval says
-    nothing about other raters. Draws in which all ratings are equal are left out and counted as undefined.
-    Errors as `krippendorff_alpha`; InvalidPercent for a confidence outside 0 to 1.
-    Source: Efron's bootstrap; Zapf et al., Measuring inter-rater reliability for nominal data, 2016,
-    find it to cover well where items are resampled.
+    `clusters` names the document of each item; items of one document are resampled together. Items with fewer than
+    two ratings, and clusters without other items, are left out. Raters are fixed: the interval does not cover other
+    raters. Resamples with only equal ratings are left out and counted as undefined.
+    Raises as `krippendorff_alpha`; InvalidPercent for a confidence outside 0 to 1.
+    Source: Efron's bootstrap; Zapf et al., Measuring inter-rater reliability for nominal data, 2016, find that it
+    covers well if items are resampled.
     Example: `alpha_interval([[1, 1, 2, 2], [1, 1, 2, 1]], "nominal")` has the value 8/15 and 4 clusters, its items.
     """
     return _alpha_sums(ratings, level).interval(clusters, confidence=confidence, draws=draws, seed=seed)
@@ -117,15 +117,17 @@ def cohen_kappa(
     *,
     categories: Sequence[Hashable] | None = None,
 ) -> float | None:
-    """How far two raters agree beyond what their own habits would give: 1 is complete, 0 chance, below 0 worse.
+    """Agreement of two raters beyond chance from their own frequencies: 1 is complete, 0 is chance, below 0 is
+    worse.
 
-    None stands for a missing rating; items that lack either are left out. With weights, disagreement is counted by
-    the steps between two categories: `categories` names the whole scale in order; without it the scale is what
-    occurs, sorted, and a step that nobody used is lost. None where no item has both ratings, and where both raters
-    gave one and the same category throughout: there is no disagreement to be had by chance.
-    Raises LengthMismatch; EvaluationError for other weights, a rating off the scale, or one that cannot be sorted.
+    None is a missing rating; items without both ratings are left out. With weights, disagreement is counted in
+    steps between categories: `categories` names the whole scale in order; without it, the scale is the sorted
+    occurring values, so unused steps are lost. None if no item has both ratings, or both raters always gave the
+    same category.
+    Raises LengthMismatch; EvaluationError for unknown weights, a rating outside the scale, or one that cannot be
+    sorted.
     Source: Cohen, A coefficient of agreement for nominal scales, 1960; Weighted kappa, 1968.
-    Example: 20 yes/yes, 5 yes/no, 10 no/yes and 15 no/no give 0.4: agreement is 0.7 where chance gives 0.5.
+    Example: 20 yes/yes, 5 yes/no, 10 no/yes and 15 no/no give 0.4: agreement is 0.7, and 0.5 by chance.
     """
     return _kappa_sums(a, b, weights, categories).value
 
@@ -143,9 +145,9 @@ def kappa_interval(
 ) -> Estimate:
     """`cohen_kappa` with a bootstrap interval that resamples items, or whole clusters of them.
 
-    `clusters` names the document of each item. Items that lack a rating are left out. Draws in which kappa cannot
-    be said are left out and counted as undefined. Errors as `cohen_kappa`; InvalidPercent for a confidence
-    outside 0 to 1.
+    `clusters` names the document of each item. Items without both ratings are left out. Resamples without a kappa
+    are left out and counted as undefined.
+    Raises as `cohen_kappa`; InvalidPercent for a confidence outside 0 to 1.
     Example: 20 yes/yes, 5 yes/no, 10 no/yes and 15 no/no have the value 0.4, over 50 clusters.
     """
     sums = _kappa_sums(a, b, weights, categories)
@@ -153,12 +155,12 @@ def kappa_interval(
 
 
 def observed_agreement(ratings: Ratings) -> float | None:
-    """Share of pairs of ratings that are equal: within each item, then the mean over items.
+    """Share of equal pairs of ratings within each item, averaged over items.
 
-    In [0, 1]; nothing is taken off for chance. `ratings` are raters x items of anything hashable, None where one is
-    missing; items with fewer than two ratings are left out. None where none is left.
+    In [0, 1], without a correction for chance. `ratings` are raters x items of hashable values, None for a missing
+    one; items with fewer than two ratings are left out. None if no item is left.
     Raises LengthMismatch.
-    Source: Fleiss, Measuring nominal scale agreement among many raters, 1971, there with equal numbers of raters.
+    Source: Fleiss, Measuring nominal scale agreement among many raters, 1971, for equal numbers of raters.
     Example: `observed_agreement([["yes", "no"], ["yes", "no"], ["no", None]])` is 2/3: 1/3 and 1.
     """
     return _observed_sums(ratings).value
@@ -174,8 +176,8 @@ def observed_agreement_interval(
 ) -> Estimate:
     """`observed_agreement` with a bootstrap interval that resamples items, or whole clusters of them.
 
-    `clusters` names the document of each item. Items with fewer than two ratings are left out. Errors as
-    `observed_agreement`; InvalidPercent for a confidence outside 0 to 1.
+    `clusters` names the document of each item. Items with fewer than two ratings are left out.
+    Raises as `observed_agreement`; InvalidPercent for a confidence outside 0 to 1.
     Example: `observed_agreement_interval([["yes", "no"], ["yes", "no"], ["no", None]])` has the value 2/3 and 2
     clusters, its items.
     """
@@ -186,7 +188,7 @@ def observed_agreement_interval(
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """Positions in the categories, shape (raters, items that are used), and which items are used."""
+    """Indices of categories, of shape (raters, used items), and a mask of used items."""
 
     codes: Integers
     categories: tuple[Hashable, ...]
@@ -200,7 +202,7 @@ class _Table:
         categories: Sequence[Hashable] | None = None,
         is_numeric: bool = False,
     ) -> "_Table":
-        """Categories are those given; else those that occur: by size where they are numbers, else in order."""
+        """Categories are the given ones, otherwise the occurring ones: sorted if they are numbers, else in order."""
         for rater, row in enumerate(ratings):
             check_same_length("The first rater's ratings", ratings[0], f"those of rater {rater}", row)
             for item, rating in enumerate(row):
@@ -220,7 +222,7 @@ class _Table:
 
     @property
     def counts(self) -> "scipy.sparse.csr_array":
-        """How many raters gave each item each category, shape (items, categories)."""
+        """The number of raters per item and category, of shape (items, categories)."""
         raters, items = np.nonzero(self.codes != _MISSING)
         places = (items, self.codes[raters, items])
         shape = (self.codes.shape[1], len(self.categories))
@@ -243,7 +245,7 @@ def _alpha_sums(ratings: Ratings, level: Level) -> _Sums:
     """Marginals, and the coincidences of different categories that occur.
 
     Alpha is 1 - (n - 1) sum(o_ck d_ck) / sum(n_c n_k d_ck) over the coincidences o with marginals n. The ordinal
-    distance of two categories is that of their middle ranks, which move with the marginals of each draw.
+    distance of two categories is that of their middle ranks, which change with the marginals of each resample.
     """
     check_choice("The level", level, get_args(Level))
     table = _Table.of(ratings, is_numeric=level != "nominal")
@@ -262,12 +264,12 @@ def _alpha_sums(ratings: Ratings, level: Level) -> _Sums:
     items, lows, highs = np.concatenate(pairs, axis=1)
     names, column = np.unique(lows * width + highs, return_inverse=True)
     low, high = names // max(width, 1), names % max(width, 1)
-    # Twice, for a pair stands in the coincidences in both orders.
+    # Twice, because a pair is in the coincidences in both orders.
     coincidences = scipy.sparse.csr_array(
         (2 * weight[items], (items, column)), shape=(codes.shape[1], len(names))
     )
     values = np.arange(width) if level == "nominal" else np.array(table.categories, dtype=np.float64)
-    # Any shift of the scale leaves distances alone, and a centred one leaves the squares their digits.
+    # Shifting the scale does not change distances, and centring keeps the precision of squares.
     centred = values - (values.mean() if width else 0)
 
     def statistic(sums: Floats) -> Floats:
@@ -287,7 +289,7 @@ def _alpha_sums(ratings: Ratings, level: Level) -> _Sums:
             observed = (coincidences * (scale[:, low] - scale[:, high]) ** 2).sum(axis=1)
             total = (marginals * scale).sum(axis=1)
             expected = 2 * (n * (marginals * scale**2).sum(axis=1) - total**2)
-        # Where all ratings are equal, rounding may leave a crumb of what is expected.
+        # If all ratings are equal, rounding may leave a tiny expected disagreement.
         varies = (marginals > 0).sum(axis=1) > 1
         return np.where(varies, 1 - (n - 1) * observed / expected, np.nan)[:, np.newaxis]
 
@@ -300,7 +302,7 @@ def _kappa_sums(
     weights: KappaWeights | None,
     categories: Sequence[Hashable] | None,
 ) -> _Sums:
-    """The disagreement, and which category each rater gave."""
+    """The disagreement, and the category that each rater gave."""
     check_same_length("a", a, "b", b)
     if weights is not None:
         check_choice("The weights", weights, get_args(KappaWeights))
@@ -332,7 +334,7 @@ def _scale(ratings: Sequence[Hashable | None]) -> list[Hashable]:
 
 
 def _observed_sums(ratings: Ratings) -> _Sums:
-    """One, and the share of an item's pairs that are equal."""
+    """One, and the share of equal pairs of an item."""
     table = _Table.of(ratings)
     counts = table.counts
     given = counts.sum(axis=1)

@@ -1,11 +1,11 @@
-"""What people said of a claim in other systems' summaries, beside what a judge says of it in this one.
+"""People's answers to a claim in other systems' summaries, combined with a judge's answer in this one.
 
-One claim is checked against the summaries of many systems, and claims differ: some are in nearly every summary, some
-in none. So log odds of yes are intercept + slope times the judge's log odds + effect of the claim, where effects come
-from one normal distribution. Intercept and slope come from documents outside a fold, the effect from answers on other
-systems' summaries of the claim's own document: what is expected of an item never looks at its own system's answers in
-that document. Answers count the more, the more alike the judge finds the two summaries: systems that say the same are
-right or wrong together.
+One claim is checked in the summaries of many systems, and claims differ: some are in nearly all summaries, some in
+none. The log odds of yes are modelled as intercept + slope times the judge's log odds + effect of the claim, with
+normally distributed effects. Intercept and slope come from documents outside a fold, the effect from answers on
+other systems' summaries of the claim's document, so an item's prediction never uses its own system's answers in
+that document. Answers weigh more the more similarly the judge answers for the two summaries, because similar
+systems are right or wrong together.
 """
 
 import math
@@ -20,21 +20,21 @@ Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 PRIOR_VARIANCE = 2.0
-"""Variance of the effects of claims, fixed beforehand: estimated from few answers it would err by itself."""
+"""Variance of the claims' effects, fixed in advance: an estimate from few answers would add its own error."""
 
 _FIRST_LINE = np.array([0.0, 1.0])
-# How sure intercept and slope are beforehand: as of one undecided answer, and within a half.
+# Prior precision of intercept and slope: one undecided answer, and a standard deviation of one half.
 _PRECISION_OF_LINE = np.array([0.25, 4.0])
 _ROUNDS = 10
-# Log odds of a judge that is surer than this say no more.
+# The limit of a judge's log odds; more certainty adds nothing.
 _SUREST = math.log(999)
 
 
 @dataclass(frozen=True, slots=True)
 class AskedItems:
-    """Items of several systems as columns: `claims` numbers what they ask, `is_answered` tells whether people answered.
+    """Items of several systems as columns: `claims` numbers their claims, `is_answered` marks people's answers.
 
-    `folds` are those of the documents, from 0; `last` is that of documents without an answer.
+    `folds` are those of the documents, from 0; `last` is the fold of documents without an answer.
     """
 
     judge: Array
@@ -47,15 +47,15 @@ class AskedItems:
 
 
 def expected_by_fold(items: AskedItems) -> Iterator[Array]:
-    """The probability of yes of every item, as each fold may know it: its own answers are not in the line.
+    """The probability of yes of every item for each fold, fitted without the fold's own answers.
 
-    Source: effects by their posterior mode, found by the bound of Jaakkola and Jordan, Statistics and Computing 10,
-    2000, which no step overshoots.
+    Source: effects by their posterior mode, found with the bound of Jaakkola and Jordan, Statistics and Computing
+    10, 2000, which no step overshoots.
     """
     asked = np.flatnonzero(items.is_answered)
     known, claims = np.unique(items.claims[asked], return_inverse=True)
     odds = np.clip(scipy.special.logit(items.judge), -_SUREST, _SUREST)
-    # The last row stands for the claims that nobody was asked of.
+    # The last row represents claims without an answer.
     rows = np.searchsorted(known, items.claims)
     rows[~np.isin(items.claims, known)] = len(known)
     systems = np.arange(int(items.systems.max()) + 1)
@@ -81,7 +81,7 @@ def expected_by_fold(items: AskedItems) -> Iterator[Array]:
 
 @dataclass(frozen=True, slots=True)
 class _Effects:
-    """Answers to claims; `others` tells how much each counts for each system: 0 for its own."""
+    """Answers to claims; `others` has the weight of each for each system, 0 for its own."""
 
     claims: NDArray[np.intp]
     answers: Array
@@ -89,7 +89,7 @@ class _Effects:
     sums: "scipy.sparse.csr_array"
 
     def given(self, odds: Array) -> Array:
-        """Effect of each claim as each system may know it, shape (claims + 1, systems); the last row is 0."""
+        """Effect of each claim for each system, of shape (claims + 1, systems); the last row is 0."""
         effect = np.zeros((self.sums.shape[0], self.others.shape[1]))
         together = odds[:, None] + effect[self.claims]
         for _ in range(_ROUNDS):
@@ -101,7 +101,7 @@ class _Effects:
 
 
 def _line(odds: Array, claims: NDArray[np.intp], answers: Array) -> Array:
-    """Intercept and slope of the log odds of yes on the judge's, beside effects of claims."""
+    """Intercept and slope of the log odds of yes on the judge's, with effects of claims."""
     columns = np.column_stack([np.ones(len(odds)), odds])
     size = int(claims.max(initial=-1)) + 1
     line, effect = _FIRST_LINE, np.zeros(size)
@@ -118,7 +118,7 @@ def _line(odds: Array, claims: NDArray[np.intp], answers: Array) -> Array:
 
 
 def _curvature(odds: Array) -> Array:
-    """What bounds the curvature of the logistic likelihood: tanh(z / 2) / 2z, a quarter at 0."""
+    """A bound on the curvature of the logistic likelihood: tanh(z / 2) / 2z, a quarter at 0."""
     away = np.maximum(np.abs(odds), 1e-6)
     found: Array = np.tanh(away / 2) / (2 * away)
     return found

@@ -1,4 +1,4 @@
-"""What people would say of all documents, from a recorded sample of items and a judge's answers to all of them."""
+"""Estimate people's answers to all documents from a recorded sample of items and a judge's answers to all of them."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -21,15 +21,15 @@ from evaluation.statistics._tuning import moments, slopes
 Array = NDArray[np.float64]
 
 FEW_DOCUMENTS = 20
-"""Answered documents below which a page that shows the estimate should warn."""
+"""Below this number of answered documents, a page that shows the estimate should warn."""
 TOO_FEW_DOCUMENTS = 15
-"""Answered documents below which a page should show people alone instead."""
+"""Below this number of answered documents, a page should show people's answers alone."""
 
 HARMFUL = 1.2
-"""Variance over that of people alone beyond which a judge is not used for a system.
+"""A judge is not used for a system if the variance exceeds that of people alone by this factor.
 
-Choosing between two intervals by their estimated widths leans towards whichever happens to look narrow, which biases
-the mean where answers are skewed. On real judgments (10 of 30 documents, 25 systems) choosing at 1 biased a system's
+Choosing between two intervals by their estimated widths favours the one that happens to look narrow, which biases
+the mean if answers are skewed. On real judgments (10 of 30 documents, 25 systems), choosing at 1 biased a system's
 mean by up to .15 of its error, at 1.2 by .12, and the true error fell from 83 % to 80 % of that of people alone.
 """
 
@@ -42,16 +42,15 @@ _NO_ERROR = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class SampledItem:
-    """One item of a sample's frame: what is asked at once, of which a person answers all or nothing.
+    """One item of a sample's frame, which a person answers as a whole.
 
-    `document` is what the item belongs to, the unit that intervals are about. `share` is the item's part in its
-    document's coverage; the shares of a document add up to 1, and a document that is sampled as a whole is one item.
-    `probability` is the recorded chance to be sampled. `answer` is the person's, in [0, 1] and blind, of an item that
-    `is_sampled`; None while it is awaited. `judge` is the judge's answer alone, fixed before the sample, None where it
-    gave none. `is_settled` tells that its answer was known without asking anybody.
-
-    `claim` names what is asked, the same where another system's item of the document asks it too: answers there then
-    sharpen what is expected here. Only of systems that were sampled each by itself; None is sharpened by nothing.
+    `document` is the unit of intervals to which the item belongs. `share` is the item's weight in its document's
+    coverage; the shares of a document add up to 1, and a document that is sampled as a whole is one item.
+    `probability` is the recorded inclusion probability. `answer` is a person's blind answer, in [0, 1], to a
+    sampled item; None until it is given. `judge` is the judge's answer alone, fixed before the sample, None without
+    one. `is_settled` marks an item whose answer was known without asking.
+    `claim` identifies the question if other systems' items of the document ask it too: their answers then improve
+    this item's prediction. Only for systems that were sampled independently; None disables it.
     """
 
     document: Hashable
@@ -66,14 +65,14 @@ class SampledItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleEstimate:
-    """A system's mean over document sets from a sample, with its interval, and what people alone give of that sample.
+    """A system's mean over document sets from a sample with its interval, and the result of people alone.
 
-    Estimates and bounds are None until all that was sampled is answered (`answered` of `sampled`), bounds also where
-    fewer than two documents hold an answer. Bounds lie in [0, 1]. `error` is the standard error of the
-    estimate and `degrees` the degrees of freedom of what documents show of it. `tuning` is the mean slope on the
-    judge's answers, 0 where the judge does harm and people alone stand. `labels_saved` is how many
-    more answers people alone would need in a simple random sample for the same error, below 0 where judge and sample
-    widen it. `parts` is what each document adds to the error: their squares add up to that of `error`.
+    Estimates and bounds are None until all sampled items are answered (`answered` of `sampled`); bounds also with
+    fewer than two answered documents. Bounds are in [0, 1]. `error` is the standard error and `degrees` its degrees
+    of freedom. `tuning` is the mean slope on the judge's answers, 0 if the judge does harm and people alone are
+    used. `labels_saved` is the number of further answers that people alone would need in a simple random sample for
+    the same error, negative if judge and sample increase it. `parts` has each document's contribution to the error:
+    their squares add up to that of `error`.
     """
 
     answered: int
@@ -94,7 +93,7 @@ class SampleEstimate:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all that was sampled is answered."""
+        """True if all sampled items are answered."""
         return 0 < self.answered == self.sampled
 
 
@@ -105,30 +104,31 @@ def estimate_systems_from_sample(
     confidence: float = 0.95,
     people_alone: bool = False,
 ) -> dict[str, SampleEstimate]:
-    """Mean over document sets of what people would say, of each system, from recorded samples.
+    """Estimate each system's mean over document sets of people's answers, from recorded samples.
 
-    `systems` holds each system's whole frame, sampled or not. Answers to a claim that items of other systems name too
-    sharpen the judge's, which are then probabilities. `covariates` are numbers of every document. With `people_alone`
-    the judge counts for nothing. Degenerate: see `SampleEstimate`; what the judge left unscored counts as the mean of
-    what it scored; if all was sampled for sure, the estimate is the mean of the answers.
-    Raises InvalidPercent for a probability outside (0, 1], answer outside [0, 1] or confidence outside 0 to 1, and
-    EvaluationError for answers that were not sampled, shares that do not add up to 1, missing or infinite numbers.
-    Source: arXiv 2403.03208 (active inference), arXiv 2311.01453 (PPI++); docs/intervals.md has the whole of it.
+    `systems` has each system's whole frame, sampled or not. Answers to a claim that items of other systems name too
+    improve the judge's answers, which are then probabilities. `covariates` has numbers for every document.
+    `people_alone` ignores the judge. Degenerate cases: see `SampleEstimate`; items without a judge's answer count
+    as the mean of the others; if everything was sampled with certainty, the estimate is the mean of the answers.
+    Raises InvalidPercent for a probability outside (0, 1], an answer outside [0, 1] or a confidence outside 0 to 1,
+    and EvaluationError for answers that were not sampled, shares that do not add up to 1, missing or infinite
+    numbers.
+    Source: arXiv 2403.03208 (active inference), arXiv 2311.01453 (PPI++); docs/intervals.md describes all of it.
     Example: of four documents of one item each, sampled at .5, the answers 1 and 0 give people alone the mean .5.
     """
-    # The sum z_d = sum of w (g + (xi / pi)(Y - g)) over a document's items has the population's mean, whatever
-    # g is, as long as it does not look at the document's own answers: xi says whether an item was sampled, pi is
-    # its chance, Y the answer, w the share. The estimate is the mean of z_d, its error sd(z_d, n - 1) /
-    # sqrt(D), and its interval lies on the scale of log odds (`_ranges`), with quantiles of Student's t; degrees
-    # of freedom: the documents with an answer, less 1 (all of the frame, where items were sampled within all).
-    # g is what the judge's answer and the covariates foretell. Where claims are known, answers on other systems'
-    # summaries sharpen the judge's (`_claim_effect`): those were sampled without regard to this system's. Slopes
-    # are tuned without the document that they serve (a thirtieth of the documents where there are more) and
-    # shrunk across systems (`_tuning`), so the more systems, the better; a slope may exceed 1, for a judge's
-    # answers may be drawn in. The intercept is the weighted mean of what is left, so for equal chances z_d is
-    # centred and a useless judge leaves exactly what people alone give. Several predictors make it the difference
-    # estimator of Särndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992, ch. 6. Beyond `HARMFUL` times
-    # their variance, or outside the range, people alone stand (`tuning` 0).
+    # The sum z_d = sum of w (g + (xi / pi)(Y - g)) over a document's items has the population's mean for any g that
+    # does not use the document's own answers: xi is 1 for sampled items, pi is the inclusion probability, Y the
+    # answer, w the share. The estimate is the mean of z_d, its error sd(z_d, n - 1) / sqrt(D). The interval is
+    # computed on the scale of log odds (`_ranges`) with quantiles of Student's t; the degrees of freedom are the
+    # answered documents less 1 (all of the frame if items were sampled within all). g is predicted from the judge's
+    # answer and the covariates. If claims are known, answers on other systems' summaries improve the judge's
+    # (`_claim_effect`), because those were sampled independently of this system's. Slopes are tuned without the
+    # document that they serve (without a thirtieth of the documents if there are more) and shrunk across systems
+    # (`_tuning`), so more systems help; a slope may exceed 1, because a judge's answers may be too cautious. The
+    # intercept is the weighted mean of the residuals, so z_d is centred for equal chances and a useless judge gives
+    # exactly the result of people alone. Several predictors make it the difference estimator of Särndal, Swensson
+    # and Wretman, Model Assisted Survey Sampling, 1992, ch. 6. Beyond `HARMFUL` times their variance, or outside
+    # the range, people alone are used (`tuning` 0).
     check_confidence(confidence)
     frames = {name: frame_of(name, items, covariates or {}) for name, items in systems.items()}
     known = {name: frame for name, frame in frames.items() if frame.can_be_tuned}
@@ -144,14 +144,14 @@ def estimate_systems_from_sample(
 
 
 def compare_estimates(found: Mapping[str, SampleEstimate]) -> list[PairComparison]:
-    """Every pair of estimates by Student's t over the documents of both, corrected after Holm.
+    """Compare every pair of estimates by Student's t over the documents of both, with Holm's correction.
 
-    What chance does to one document moves both systems' estimates: with u_d the part of document d in the error of one
-    and v_d in that of the other, the difference has the error sqrt(sum of (u_d - v_d)^2), as many degrees of freedom as
-    the estimate that has fewer. `sets` counts the documents with an answer of the system that has fewer. Pairs without
-    two errors, or whose parts are all alike, are not tested. In the order of the systems.
-    Example: estimates .6 and .4 with the parts .1, -.1 and .1, -.1 over the same two documents have no error that one
-    has not, so nothing is tested; with .1, -.1 and -.1, .1 the error is sqrt(.04 + .04) = .28.
+    A document's chance affects both systems' estimates: with u_d the part of document d in the error of one and v_d
+    in that of the other, the difference has the error sqrt(sum of (u_d - v_d)^2), with the smaller degrees of
+    freedom. `sets` counts the answered documents of the system with fewer. Pairs without two errors, or with equal
+    parts, are not tested. In the order of the systems.
+    Example: estimates .6 and .4 with the parts .1, -.1 and .1, -.1 over the same two documents have a difference
+    without error, so nothing is tested; with .1, -.1 and -.1, .1 the error is sqrt(.04 + .04) = .28.
     """
     names = [name for name, each in found.items() if each.estimate is not None]
     documents = dict.fromkeys(document for name in names for document in found[name].parts)
@@ -171,10 +171,10 @@ def compare_estimates(found: Mapping[str, SampleEstimate]) -> list[PairCompariso
 
 
 def best_estimates(compared: Sequence[PairComparison], *, level: float = 0.05) -> frozenset[str]:
-    """The systems of these pairs that may be best: the best one is among them in 1 - `level` of studies.
+    """The systems that may be best: the best one is among them in 1 - `level` of studies.
 
-    `compared` holds every pair of k systems. A system is left out if another one is ahead of it with a one-sided p of
-    at most `level` / (k - 1), which is Bonferroni's correction over its rivals. A pair without a p leaves none out.
+    `compared` has every pair of k systems. A system is left out if another one is ahead of it with a one-sided p of
+    at most `level` / (k - 1), Bonferroni's correction over its rivals. A pair without a p leaves none out.
     Source: Hsu, Constrained simultaneous confidence intervals for multiple comparisons with the best, 1984.
     Example: of three systems, one that is behind another with a two-sided p of .05 is left out: .05 / 2 <= .05 / 2.
     """
@@ -191,10 +191,10 @@ def best_estimates(compared: Sequence[PairComparison], *, level: float = 0.05) -
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Columns of a system's items.
+    """The columns of a system's items.
 
-    `predictors` has shape (items, 1 + covariates): the judge's answers, and the covariates of the items' documents;
-    `claims` is what each item asks.
+    `predictors` has the shape (items, 1 + covariates): the judge's answers, and the covariates of the items'
+    documents; `claims` identifies the question of each item.
     """
 
     documents: NDArray[np.int64]
@@ -210,43 +210,43 @@ class Frame:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all that was sampled is answered."""
+        """True if all sampled items are answered."""
         return 0 < int(self.is_sampled.sum()) == int(self.is_answered.sum())
 
     @property
     def can_be_tuned(self) -> bool:
-        """Whether slopes can be fitted: only complete samples, of two documents or more."""
+        """True if slopes can be fitted: the sample is complete and has two documents or more."""
         return self.is_complete and self.answered_documents >= FEWEST_ANSWERS
 
     @property
     def answered_documents(self) -> int:
-        """Documents with an answer; 0 until the sample is complete."""
+        """The number of answered documents; 0 until the sample is complete."""
         return len(np.unique(self.documents[self.is_sampled])) if self.is_complete else 0
 
     @property
     def no_slopes(self) -> Array:
-        """Slopes of 0 for each document, which leave people alone."""
+        """Slopes of 0 for each document, which use people alone."""
         return np.zeros((len(self.names), self.predictors.shape[1]))
 
     @property
     def expansion(self) -> Array:
-        """1 / π of what was sampled, else 0."""
+        """1 / π for sampled items, otherwise 0."""
         expansion: Array = self.is_sampled / self.probabilities
         return expansion
 
     def centred(self, values: Array) -> Array:
-        """The values less their mean over the frame."""
+        """The values minus their mean over the frame."""
         total = self.shares.sum()
         return values - (self.shares @ values / total if total else 0.0)
 
     def sums(self, values: Array) -> Array:
-        """Sums of values of items, of each document, by the items' shares."""
+        """The sums of items' values by document, weighted by the items' shares."""
         sums: Array = np.bincount(self.documents, self.shares * values, len(self.names)).astype(np.float64)
         return sums
 
 
 def frame_of(name: str, items: Sequence[SampledItem], covariates: Mapping[Any, Sequence[float]]) -> Frame:
-    """A system's items as columns, checked; errors as `estimate_systems_from_sample`."""
+    """A system's items as checked columns; raises as `estimate_systems_from_sample`."""
     whose = f"{name!r}, " if name else ""
     for item in items:
         _check_item(item, f"an item of {whose}document {item.document!r}")
@@ -307,9 +307,9 @@ def _check_item(item: SampledItem, what: str) -> None:
 
 
 def sharpened_and_tuned(frames: Mapping[str, Frame]) -> dict[str, tuple[Frame, Array]]:
-    """The frames with what is expected of each item in the judge's place, centred, and slopes for each document.
+    """The frames with centred predictions in place of the judge's answers, and slopes for each document.
 
-    Slopes have shape (documents, predictors).
+    Slopes have the shape (documents, predictors).
     """
     if not frames:
         return {}
@@ -323,10 +323,10 @@ def sharpened_and_tuned(frames: Mapping[str, Frame]) -> dict[str, tuple[Frame, A
         for fold, found in enumerate(expected_by_fold(items)):
             known = _with_judge(frames, found)
             of_fold = items.folds == fold
-            # Centred fold by fold: an intercept that has not seen a document's answers errs away from them.
+            # Centred by fold: an intercept fitted without a document's answers errs away from them.
             expected[of_fold] = np.concatenate([frame.predictors[:, 0] for frame in known.values()])[of_fold]
             if fold < items.last:
-                # A fold's slopes are tuned on what it may expect of the others: nothing there has seen its answers.
+                # A fold's slopes are tuned on predictions that were made without its answers.
                 seen[fold] = _seen(known, folds)[fold]
         known = _with_judge(frames, expected)
     tuned = slopes(seen)
@@ -339,7 +339,7 @@ def sharpened_and_tuned(frames: Mapping[str, Frame]) -> dict[str, tuple[Frame, A
 
 
 def _folds(frames: Mapping[str, Frame]) -> dict[Hashable, int]:
-    """The fold of every document with an answer, the same for all systems."""
+    """The fold of every answered document, equal for all systems."""
     answered = dict.fromkeys(
         frame.names[place]
         for frame in frames.values()
@@ -349,9 +349,9 @@ def _folds(frames: Mapping[str, Frame]) -> dict[Hashable, int]:
 
 
 def _asked(frames: Mapping[str, Frame], folds: Mapping[Hashable, int]) -> AskedItems | None:
-    """The items of all systems; None of a single system or a census, or where nothing is known of what they ask.
+    """The items of all systems; None for a single system, a census, or if no answered item names its claim.
 
-    Documents without an answer come after all folds.
+    Documents without an answer form one more fold, the last.
     """
     is_census = all((frame.probabilities[frame.is_sampled] >= 1).all() for frame in frames.values())
     numbers: dict[Hashable, int] = {}
@@ -381,7 +381,7 @@ def _asked(frames: Mapping[str, Frame], folds: Mapping[Hashable, int]) -> AskedI
 
 
 def _with_judge(frames: Mapping[str, Frame], answers: Array) -> dict[str, Frame]:
-    """The frames, predictors centred, with these answers of all items, one after another, in the judge's place."""
+    """The frames with these concatenated answers in place of the judge's, and centred predictors."""
     parts = np.split(answers, np.cumsum([len(frame.claims) for frame in frames.values()])[:-1])
     return {
         name: replace(frame, predictors=frame.centred(np.column_stack([part, frame.predictors[:, 1:]])))
@@ -390,13 +390,14 @@ def _with_judge(frames: Mapping[str, Frame], answers: Array) -> dict[str, Frame]
 
 
 def _seen(frames: Mapping[str, Frame], folds: Mapping[Hashable, int]) -> Array:
-    """Moments that each fold may see of each system: those of the other folds."""
+    """The moments that each fold may use of each system: those of the other folds."""
     size = next(iter(frames.values())).predictors.shape[1] + 2
     summed = np.zeros((max(folds.values()) + 1, len(frames), size, size))
     for column, frame in enumerate(frames.values()):
         chosen = frame.is_sampled
         chance = frame.probabilities[chosen]
-        # What an item adds to the variance of z, in expectation over samples. What is sampled for sure adds nothing.
+        # The expected contribution of an item to the variance of z; items sampled with certainty contribute
+        # nothing.
         weights = frame.shares[chosen] ** 2 * (1 - chance) / chance**2
         if weights.sum() > 0:
             of_answers = moments(frame.predictors[chosen], frame.answers[chosen], weights / weights.mean())
@@ -445,15 +446,15 @@ def _estimate(frame: Frame, tuned: Array, confidence: float) -> SampleEstimate:
 
 
 def _within(share: float) -> float:
-    """A weighted mean of answers, but for rounding and shares that add up to nearly 1."""
+    """Limit a weighted mean of answers to [0, 1], against rounding and shares that add up to nearly 1."""
     return min(max(share, 0.0), 1.0)
 
 
 def _simple_sample(frame: Frame, people_variance: float) -> tuple[int, float]:
-    """How many items people were asked, and the variance that they alone would have from as many sampled at random.
+    """The number of asked items, and the variance of people alone from a simple random sample of that size.
 
-    What items add to the variance of z is their squared share of the residual times 1 / π - 1, of which what is
-    answered stands for 1 / π others. Chances that are alike leave it as it is.
+    An item contributes its squared share of the residual times 1 / π - 1 to the variance of z, and each answered
+    item represents 1 / π items. Equal chances leave it unchanged.
     """
     asked = frame.is_sampled & ~frame.is_settled
     count = int(asked.sum())
@@ -467,20 +468,20 @@ def _simple_sample(frame: Frame, people_variance: float) -> tuple[int, float]:
 
 
 def mean_and_parts(frame: Frame, slopes_of: Array) -> tuple[float, Array]:
-    """Mean of z_d, and how far each lies from it: squared they add up to the mean's variance, of several documents."""
+    """The mean of z_d, and the deviations whose squares add up to the mean's variance, for several documents."""
     expected, left = expected_and_left(frame, slopes_of)
     documents, answered = len(frame.names), frame.answered_documents
     known, found = frame.sums(expected), frame.sums(frame.expansion * left)
     mean = float((known + found).mean())
     if min(answered, documents) >= FEWEST_ANSWERS:
-        # The intercept was fitted to the answered documents: one of them tells nothing new.
+        # The intercept was fitted to the answered documents, so one document adds no information.
         found = found * math.sqrt(answered / (answered - 1) * (documents - 1) / documents)
     apart = known + found
     return mean, (apart - apart.mean()) / math.sqrt(documents * max(1, documents - 1))
 
 
 def expected_and_left(frame: Frame, slopes_of: Array) -> tuple[Array, Array]:
-    """What is expected of every item, and what people's answers leave of it (of use where they answered)."""
+    """The predictions of all items, and the residuals of people's answers (valid for answered items)."""
     expected = (frame.predictors * slopes_of[frame.documents]).sum(axis=1)
     left, weights = frame.answers - expected, frame.shares * frame.expansion
     total = float(weights.sum())

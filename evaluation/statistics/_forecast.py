@@ -1,8 +1,8 @@
-"""How wide intervals would be with a new random sample of so many answers.
+"""Forecast the width of intervals from a new random sample of a given size.
 
-The variance of a prediction-powered estimate has two parts. Documents differ: only more documents help against that.
-And the judge may err on what nobody was asked: the sum over items of share^2 (1/π - 1) σ^2, with σ^2 the judge's
-expected squared error, which more answers lower.
+The variance of a prediction-powered estimate has two parts. Documents differ, which only more documents reduce. And
+the judge errs on items without answers: the sum over items of share^2 (1/π - 1) σ^2, with σ^2 the judge's expected
+squared error, which more answers reduce.
 """
 
 import math
@@ -33,15 +33,15 @@ from evaluation.statistics._sampling import Design, active_chances
 Array = NDArray[np.float64]
 
 UNDECIDED = 0.5
-"""Probability of an item on which the judge said nothing."""
+"""The assumed probability of an item without a judge's answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class _System:
-    """Items that can be sampled, as columns, of a system with `count` documents.
+    """Items that can be sampled, as columns, for a system with `count` documents.
 
-    `errors` are expected squared errors of the judge times squared shares, `people_errors` those of people's mean;
-    `between` is the variance of documents, `is_known` tells which documents hold an item whose answer is known.
+    `errors` are the judge's expected squared errors times squared shares, `people_errors` those of people's mean;
+    `between` is the variance of documents, `is_known` marks documents with an item whose answer is known.
     """
 
     documents: NDArray[np.int64]
@@ -69,7 +69,7 @@ class _System:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Expected intervals from a new sample. Made by `forecast_intervals`."""
+    """Expected intervals from a new sample, made by `forecast_intervals`."""
 
     systems: tuple[_System, ...]
     design: Design
@@ -77,19 +77,19 @@ class Forecast:
 
     @property
     def items(self) -> int:
-        """How many items can be sampled."""
+        """The number of items that can be sampled."""
         return sum(len(system.errors) for system in self.systems)
 
     def margin(self, size: int) -> float | None:
-        """Half the width of a system's interval, mean over systems, with so many answers over all systems.
+        """Half the width of a system's interval, averaged over systems, for a total number of answers.
 
-        None if some system would have answers in too few documents for an interval, or if the answers so far do not
-        show how much documents differ. Raises EvaluationError unless the size lies in 1 to `items`.
+        None if a system would have answers in too few documents for an interval, or if the answers so far do not
+        show the variance of documents. Raises EvaluationError unless the size is in 1 to `items`.
         """
         if not 0 < size <= self.items:
             raise EvaluationError(f"Between 1 and {self.items} items can be sampled, not {size}.")
         documents = sum(system.count for system in self.systems)
-        # Of few answers one system may seem to have next to no variance of documents; all together do not.
+        # With few answers, a single system may seem to have almost no variance of documents; all together do not.
         between = math.fsum(system.between * system.count for system in self.systems) / documents
         if between <= 0:
             return None
@@ -101,7 +101,7 @@ class Forecast:
         return math.fsum(known) / len(known) if len(known) == len(found) else None
 
     def answers_for(self, margin: float) -> int | None:
-        """The fewest answers with at most this margin, by bisection; None if not even all items reach it.
+        """The smallest number of answers with at most this margin, by bisection; None if all items do not reach it.
 
         Raises EvaluationError unless the margin is above 0.
         """
@@ -127,13 +127,14 @@ def forecast_intervals(
     covariates: Mapping[Any, Sequence[float]] | None = None,
     confidence: float = 0.95,
 ) -> Forecast:
-    """Forecast the intervals that a new sample gives, from each system's whole frame.
+    """Forecast the intervals of a new sample from each system's whole frame.
 
-    If the frames hold a finished sample in at least two documents of every system, its answers show how far the judge
-    errs, after what people said of the same claims in other systems' summaries: squared errors are fitted as a + b
-    p (1 - p), a and b not below 0. Otherwise the judge's probabilities are taken at their word: it errs by p (1 - p),
+    If the frames have a finished sample in at least two documents of every system, its answers show the judge's
+    errors, given people's answers to the same claims in other systems' summaries: squared errors are fitted as a +
+    b p (1 - p) with a, b >= 0. Otherwise the judge's probabilities are taken as correct: it errs by p (1 - p),
     people alone by m (1 - m) at a mean of m, and an item without a probability counts as .5. Systems with a single
-    document are left out. Raises what `estimate_systems_from_sample` raises.
+    document are left out.
+    Raises as `estimate_systems_from_sample`.
     Source: Särndal, Swensson and Wretman 1992, section 3.5 (Poisson draws); arXiv 2403.03208.
     Example: `forecast_intervals(frames, design="active").answers_for(0.05)`.
     """
@@ -184,7 +185,7 @@ def _from_answers(frame: Frame, slopes: Array, said: Array) -> _System:
 
 
 def _squares(frame: Frame, slopes: Array) -> Array:
-    """What people's answers leave, squared, made up for the intercept's having been fitted to them."""
+    """Squared residuals of people's answers, corrected for the fitted intercept."""
     _, left = expected_and_left(frame, slopes)
     answered = frame.answered_documents
     squares: Array = left**2 * answered / (answered - 1)

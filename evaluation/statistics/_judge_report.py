@@ -1,4 +1,4 @@
-"""How far a judge can be trusted: its verdicts compared with people's answers to the same checks."""
+"""Compare a judge's verdicts with people's answers to the same checks."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
@@ -25,23 +25,22 @@ HUMAN_COLUMNS: tuple[str, ...] = LABELS
 
 _FIGURES = ("answered", "accuracy", "sensitivity", "specificity", "precision", "kappa", "bias")
 _SHARES = range(5)
-"""Which of them are shares of something, and not differences or squares."""
+"""The indices of figures that are shares, not differences or squares."""
 
 Part = TypeVar("Part", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeReport:
-    """A judge against people, over the checks that people answered.
+    """A judge compared with people, over the checks that people answered.
 
-    `confusion[judge][human]` counts checks, the judge being yes, no, unsure or unscored. All else is what scores see:
-    unsure counts as not yes on both sides, and checks that the judge left unscored are in `answered` alone. Intervals
-    resample documents.
-
-    answered: share of checks that the judge answered. accuracy: share of those where it was right. kappa: that beyond
-    chance (see `cohen_kappa`). sensitivity: share of people's yes that it called yes. specificity: share of people's
-    not-yes that it did not. precision: share of its yes that people share. bias: its share of yes less people's, which
-    is by how much it moves a share of yes. left_out: checks that no person answered.
+    `confusion[judge][human]` counts checks, with the judge's yes, no, unsure or unscored. All other figures treat
+    unsure as not yes on both sides, as scores do, and unscored checks count only in `answered`. Intervals resample
+    documents.
+    answered: share of checks that the judge answered. accuracy: share of those that it answered correctly. kappa:
+    accuracy beyond chance (see `cohen_kappa`). sensitivity: share of people's yes that it answered yes.
+    specificity: share of people's not-yes that it answered not yes. precision: share of its yes with people's yes.
+    bias: its share of yes minus people's, the shift of a share of yes. left_out: checks without a person's answer.
     """
 
     confusion: Mapping[str, Mapping[str, int]]
@@ -67,13 +66,13 @@ def judge_report(
     draws: int = STATISTIC_DRAWS,
     seed: int = 0,
 ) -> JudgeReport:
-    """How a judge's verdicts compare with people's answers, check by check.
+    """Compare a judge's verdicts with people's answers, check by check.
 
     Checks without a person's answer are left out and counted. `documents` names the document of each check; without
-    it checks are resampled, which makes intervals too narrow where documents hold several. People's
-    answers must not have been chosen by what the judge said, else every figure is off.
-    Raises LengthMismatch, InvalidLabel, InvalidPercent for a confidence outside 0 to 1, EvaluationError for fewer than
-    one draw.
+    it checks are resampled, which makes intervals too narrow if documents have several. People's answers must not
+    have been chosen by the judge's verdict, otherwise every figure is biased.
+    Raises LengthMismatch, InvalidLabel, InvalidPercent for a confidence outside 0 to 1, EvaluationError for fewer
+    than one resample.
     Example: of two yes and two no of people, a judge that says yes, unsure, no and no has an accuracy of 3/4, a
     sensitivity of 1/2, a specificity of 1 and a bias of -1/4.
     """
@@ -118,12 +117,13 @@ def judge_reports(
     draws: int = STATISTIC_DRAWS,
     seed: int = 0,
 ) -> dict[Part, JudgeReport]:
-    """`judge_report` of each part by itself: of each system, length, side or type of claim.
+    """`judge_report` for each part separately, such as each system, length, side or type of claim.
 
-    `parts` names the part of each check. In order of first occurrence. Documents lie in several parts at once, so the
-    reports of two parts are not independent. Errors as `judge_report`.
-    Example: where people say yes, no and no and the judge yes, no and yes, of the parts `a`, `a` and `b`, its accuracy
-    is 1 in `a` and 0 in `b`.
+    `parts` names the part of each check. In order of first occurrence. Documents may belong to several parts, so
+    the reports of two parts are not independent.
+    Raises as `judge_report`.
+    Example: if people say yes, no and no and the judge yes, no and yes, with the parts `a`, `a` and `b`, its
+    accuracy is 1 in `a` and 0 in `b`.
     """
     names: Sequence[Hashable] = range(len(judge)) if documents is None else documents
     for other, column in (("parts", parts), ("human", human), ("documents", names)):
@@ -141,10 +141,10 @@ def judge_reports(
 
 
 def _figures(sums: Floats) -> Floats:
-    """A column each, in the order of `_FIGURES`, of checks: all, scored, yes of the judge, of people, of both."""
+    """The columns of `_FIGURES` from counts of checks: all, scored, the judge's yes, people's yes, both yes."""
     checks, scored, judge_yes, human_yes, both = sums.T
     neither = scored - judge_yes - human_yes + both
-    # Disagreement by chance: one says yes where the other, by its own habits, does not.
+    # Disagreement by chance: one says yes and the other, by its own frequency, does not.
     expected = judge_yes * (scored - human_yes) + human_yes * (scored - judge_yes)
     wrong = judge_yes + human_yes - 2 * both
     return np.column_stack(

@@ -1,7 +1,7 @@
-"""Means of people's answers, made more precise by a judge's, without trusting the judge: the published form.
+"""Means of people's answers, made more precise by a judge's without trusting the judge: the published form.
 
-Where the judge is right, few human answers go far; where it is wrong, the human answers take its error out. For
-recorded draws, in which items may have had different chances, see `_estimates`.
+If the judge is right, few human answers suffice; if it is wrong, they correct its error. For recorded samples with
+unequal chances, see `_estimates`.
 """
 
 import math
@@ -18,16 +18,16 @@ from evaluation.errors import EvaluationError
 Array = NDArray[np.float64]
 
 FEWEST_ANSWERS = 2
-"""Answers, or answered documents, below which there is no interval."""
+"""Below this number of answers, or answered documents, there is no interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class PredictionPoweredMean:
-    """A mean of people's answers with its interval, and the interval that people alone would give.
+    """A mean of people's answers with its interval, and the interval of people alone.
 
-    `tuning` is how far the judge was trusted: 0 not at all, 1 as in the first prediction-powered inference.
-    `labels_saved` is how many more human answers people alone would need for the same width; below 0 where the
-    judge does harm. Whatever cannot be said of so few answers is None.
+    `tuning` is the weight of the judge: 0 is none, 1 as in the first prediction-powered inference. `labels_saved`
+    is the number of further human answers that people alone would need for the same width; negative if the judge
+    does harm. Figures that cannot be computed are None.
     """
 
     estimate: float | None
@@ -50,13 +50,14 @@ def prediction_powered_mean(
     *,
     tuning: float | None = None,
 ) -> PredictionPoweredMean:
-    """Mean of what people would say of everything, from their answers to some of it and a judge's to all (PPI++).
+    """Mean of people's answers to everything, from their answers to a part and a judge's answers to all (PPI++).
 
-    `human` and `judge_labelled` go item by item; `judge_unlabelled` are of items nobody was asked about. The labelled
-    must be a simple random sample, each an independent unit: means of documents, not claims. By default as published:
-    variances over n, normal quantiles, tuning from the same answers within [0, 1]; `tuning` fixes it (0: people alone).
-    `small_sample` takes variances over n - 1 and Student's t. `cross_fit` tunes for each answer on the others.
-    None without an answer; of one, no intervals. A judge that is constant, or asked nothing else, counts for nothing.
+    `human` and `judge_labelled` correspond item by item; `judge_unlabelled` are the judge's answers to the other
+    items. The labelled items must be a simple random sample of independent units: means of documents, not claims.
+    By default as published: variances over n, normal quantiles, tuning from the same answers within [0, 1];
+    `tuning` fixes it (0: people alone). `small_sample` uses variances over n - 1 and Student's t. `cross_fit` tunes
+    for each answer on the others. None without an answer; no intervals from one. A constant judge, or one without
+    unlabelled answers, is ignored.
     Raises LengthMismatch, InvalidPercent for a confidence outside 0 to 1 or a tuning outside [0, 1],
     EvaluationError for a value that is not finite.
     Source: Angelopoulos, Duchi and Zrnic, PPI++, arXiv 2311.01453, with the variances of the package ppi_py.
@@ -86,7 +87,7 @@ def prediction_powered_mean(
     if count < FEWEST_ANSWERS:
         return PredictionPoweredMean(estimate, None, None, used, people, None, None, None)
     people_variance, variance = (float(values.var(ddof=lost)) / count for values in (y, corrected))
-    # One unlabelled item has no spread to measure.
+    # One unlabelled item has no variance.
     if len(unlabelled) > lost:
         variance += used**2 * float(unlabelled.var(ddof=lost)) / len(unlabelled)
     reach = quantile(confidence, count - 1 if small_sample else None)
@@ -112,11 +113,11 @@ def _tuning(y: Array, f: Array, unlabelled: Array, lost: int) -> float:
 
 
 def quantile(confidence: float, degrees: float | None) -> float:
-    """How many standard errors an interval reaches, by the normal or, with degrees of freedom, Student's t."""
+    """The half-width of an interval in standard errors, by the normal or, with degrees of freedom, Student's t."""
     tail = (1 + confidence) / 2
     return float(scipy.special.ndtri(tail) if degrees is None else scipy.special.stdtrit(degrees, tail))
 
 
 def saved_labels(labels: int, people_variance: float, variance: float) -> float | None:
-    """How many more answers people alone would need for the same variance; None where there is no variance."""
+    """The number of further answers that people alone would need for the same variance; None without variance."""
     return labels * (people_variance / variance - 1) if variance > 0 else None

@@ -1,8 +1,8 @@
-"""Intervals of means that lie between 0 and 1, and never leave that range.
+"""Intervals of means between 0 and 1 that stay in that range.
 
-Near 0 and 1 Student's interval misses on one side, and reaches beyond what can be true. On the logit scale it does
-neither. What is nearly always no, or yes, shows too little of its spread for any scale: there Clopper and Pearson's
-interval is taken of as many independent answers as the mean is worth.
+Near 0 and 1, Student's interval misses on one side and exceeds the range; on the logit scale it does neither.
+Values that are almost always equal show too little of their variance on any scale; then Clopper and Pearson's
+interval is used, for the number of independent answers that the mean is worth.
 """
 
 import math
@@ -13,15 +13,15 @@ import scipy
 from evaluation.statistics._prediction_powered import quantile
 
 FEWEST_EXPECTED = 10.0
-"""Answers of either kind, of as many independent ones as a mean is worth, below which the exact interval is taken."""
+"""Below this number of effective answers of either kind, the exact interval is used."""
 
 _ROUNDING = 1e-18
-"""A variance that is no larger is what rounding leaves of none."""
+"""A smaller variance is only rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How well a mean between 0 and 1 is known: its variance, and how many independent answers it is worth."""
+    """The precision of a mean between 0 and 1: its variance, and its number of effective independent answers."""
 
     variance: float
     answers: float
@@ -29,30 +29,33 @@ class Precision:
 
     @classmethod
     def of_answers(cls, share: float, variance: float, degrees: int) -> "Precision":
-        """Of people's answers alone: share (1 - share) / variance; without spread, their documents."""
+        """The precision of people's answers alone: share (1 - share) / variance; without variation, their
+        documents.
+        """
         worth = share * (1 - share) / variance if variance > _ROUNDING else degrees + 1.0
         return cls(variance, worth, degrees)
 
     @property
     def is_spread(self) -> bool:
-        """Whether values differ, so that the variance tells anything."""
+        """True if the values vary, so that the variance is informative."""
         return self.variance > _ROUNDING
 
     def at(self, variance: float) -> "Precision":
-        """Of an estimate with another variance from the same answers, worth more of them as it is smaller."""
+        """The precision of an estimate with another variance from the same answers; a smaller one is worth more."""
         worth = self.answers * self.variance / variance if variance > _ROUNDING else self.answers
         return Precision(variance, worth, self.degrees)
 
 
 def interval_within_range(share: float, known: Precision, confidence: float) -> tuple[float, float]:
-    """Bounds of a mean of values in [0, 1]. They lie there too, and so does the mean within them.
+    """Bounds of a mean of values in [0, 1]. The bounds are in [0, 1] and contain the mean.
 
-    On the logit scale by the delta method, with Student's t. Where fewer than `FEWEST_EXPECTED` answers of either kind
-    are expected of as many independent ones as the mean is worth, Clopper and Pearson's interval of these, their number
-    times (z / t)^2 for the spread's being estimated. A mean of 0 or 1, and values without spread, count as one answer a
-    document: their mean can be no further off than the chance of a document that is not wholly like them.
+    On the logit scale by the delta method, with Student's t. If fewer than `FEWEST_EXPECTED` effective answers of
+    either kind are expected, Clopper and Pearson's interval for the effective number of answers, multiplied by (z /
+    t)^2 because the variance is estimated. A mean of 0 or 1, and values without variation, count one answer per
+    document: the mean can differ from them at most by the chance of a document that differs.
     Source: Korn and Graubard, Survey Methodology 24, 1998; Brown, Cai and DasGupta, Statistical Science 16, 2001.
-    Example: .5 with an error of .05 at 19 degrees reaches 2.093 * .05 / .25 = .4186 on the logit scale: .397 to .603.
+    Example: .5 with an error of .05 at 19 degrees reaches 2.093 * .05 / .25 = .4186 on the logit scale: .397 to
+    .603.
     """
     reach = quantile(confidence, known.degrees)
     if known.is_spread and known.answers * min(share, 1 - share) >= FEWEST_EXPECTED:

@@ -1,4 +1,4 @@
-"""Random choices whose chances are known: which items people are asked to judge."""
+"""Random samples with known inclusion probabilities."""
 
 import math
 import random
@@ -14,14 +14,17 @@ from evaluation.errors import EvaluationError, InvalidPercent
 
 Array = NDArray[np.float64]
 Design = Literal["uniform", "active"]
-"""uniform: by lot. active: more where the judge is unsure."""
+"""uniform: equal chances. active: higher chances where the judge is unsure."""
 
 Item = TypeVar("Item", bound=Hashable)
 Stratum = TypeVar("Stratum", bound=Hashable)
 
 UNIFORM_FLOOR = 0.5
-"""The least share of the work that every item gets alike. A judge's uncertainty is a poor guide to its errors more
-often than not, and then sampling by it alone is worse than sampling by lot (arXiv 2511.08991)."""
+"""The smallest share of the work that is distributed evenly.
+
+A judge's uncertainty often predicts its errors badly, and then sampling by it alone is worse than equal chances
+(arXiv 2511.08991).
+"""
 _ALL_BUT_WHOLE = 1e-9
 
 
@@ -30,11 +33,11 @@ def inclusion_probabilities(
 ) -> dict[Item, float]:
     """Inclusion probabilities of a sample that gives every stratum its share of the size.
 
-    `uniform`: size/N for every item. `active`: within each stratum a share `UNIFORM_FLOOR` is the same for all items
-    and the rest is proportional to `spreads`, which makes the variance of the estimate least: of a calibrated
-    probability p, sqrt(p (1 - p)). What would pass 1 is sampled for sure, and the others share what is left. If all
-    spreads of a stratum are 0 it is uniform there.
-    Raises InvalidWeight for a spread that is negative or not finite, EvaluationError unless size lies in 1 to the
+    `uniform`: size/N for every item. `active`: within each stratum, a share `UNIFORM_FLOOR` is equal for all items
+    and the rest is proportional to `spreads`, which minimises the variance of the estimate: sqrt(p (1 - p)) for a
+    calibrated probability p. Items above 1 are sampled with certainty, and the others share the rest. A stratum
+    whose spreads are all 0 is uniform.
+    Raises InvalidWeight for a spread that is negative or not finite, EvaluationError unless size is in 1 to the
     number of items.
     Source: Zrnic and Candes, Active statistical inference, arXiv 2403.03208; the floor follows arXiv 2511.08991.
     Example: spreads .3 and .1 of one stratum at size 1 give .5 * .75 + .25 = .625 and .5 * .25 + .25 = .375.
@@ -58,9 +61,9 @@ def inclusion_probabilities(
 
 
 def active_chances(spreads: Array, size: float) -> Array:
-    """Chances that add up to the size, `UNIFORM_FLOOR` of it alike for all and the rest by spread."""
+    """Chances that add up to the size, a share `UNIFORM_FLOOR` of it evenly and the rest by spread."""
     even, left = UNIFORM_FLOOR * size / max(1, len(spreads)), (1 - UNIFORM_FLOOR) * size
-    # Dividing by the largest first keeps huge spreads from overflowing.
+    # Dividing by the largest first prevents an overflow of huge spreads.
     weights = spreads / spreads.max(initial=0.0) if spreads.any() else np.ones_like(spreads)
     is_full = np.zeros(len(spreads), dtype=np.bool_)
     while True:
@@ -78,13 +81,13 @@ def active_chances(spreads: Array, size: float) -> Array:
 def fixed_size_sample(
     probabilities: Mapping[Item, float], *, seed: int, strata: Mapping[Item, Any] | None = None
 ) -> dict[Item, float]:
-    """The items of a sample with these inclusion probabilities, each exactly, and a size that does not vary.
+    """A sample with exactly these inclusion probabilities and a fixed size.
 
-    As many items are sampled as the probabilities add up to, of each of the `strata` too; if that is no whole number,
-    one more or fewer.
-    Systematic: the items stand in random order along a line, each as long as its probability, and a comb of teeth 1
-    apart is laid on it at random. In the order of the frame; the same for the same frame, probabilities and seed.
-    Raises InvalidPercent for a probability outside 0 to 1. What has probability 0 is never sampled.
+    As many items are sampled as the probabilities add up to, also within each of the `strata`; one more or fewer if
+    that is not an integer. Systematic sampling: the items are placed in random order on a line, each as long as its
+    probability, and points at distance 1 with a random start choose items. In the order of the frame; deterministic
+    for a frame, probabilities and seed.
+    Raises InvalidPercent for a probability outside 0 to 1. Items with probability 0 are never sampled.
     Source: Madow, On the theory of systematic sampling II, 1949; in random order Goodman and Kish, 1950.
     Example: probabilities .5, .5, 1 always sample the third and one of the others.
     """
@@ -101,14 +104,14 @@ def fixed_size_sample(
     ends = list(_running_sums([probabilities[item] for item in order]))
     start = chance.random()
     for item, begin, end in zip(order, [0.0, *ends], ends, strict=False):
-        # A tooth stands at start, start + 1, ...: how many of them lie before each end?
+        # Points are at start, start + 1, ...: count those before each end.
         if math.ceil(end - start) > math.ceil(begin - start):
             sampled.add(item)
     return {item: probability for item, probability in probabilities.items() if item in sampled}
 
 
 def _running_sums(values: Sequence[float]) -> list[float]:
-    """Sums of the first 1, 2, ... values, with the last rounded to a whole number that it all but is."""
+    """Sums of the first 1, 2, ... values; the last is rounded if it is almost an integer."""
     sums, total = [], 0.0
     for value in values:
         total += value

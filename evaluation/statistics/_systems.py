@@ -1,7 +1,7 @@
-"""Which systems differ: paired permutation tests of all pairs and against the best, and the groups that follow.
+"""Paired permutation tests of all pairs of systems and against the best, and the groups that follow.
 
-The sign of a whole cluster is flipped. Judgments of one document depend on each other, so flips of single judgments
-would report differences that do not exist.
+The signs of whole clusters are flipped. Judgments of one document are dependent, so flips of single judgments would
+report differences that do not exist.
 """
 
 import string
@@ -19,36 +19,37 @@ from evaluation.statistics._resampling import Floats, Integers, checked_finite, 
 PERMUTATION_DRAWS = 10_000
 DRAWS_PER_PAIR = 100
 EXACT_CLUSTERS = 14
-"""Up to so many clusters all 2^n flips of signs are gone through, and nothing is left to chance."""
+"""Up to this number of clusters, all 2^n flips of signs are enumerated."""
 
-# The first round has the larger of PERMUTATION_DRAWS and DRAWS_PER_PAIR for each pair, so that even the
-# smallest p can stand after correction; but a corrected p of 5 % then hangs on five flips or so, and on the
-# seed. Hence fresh flips, unless the limits below allow no more than the first round had. That keeps what Holm
-# promises at any level up to 20 %: how many fresh flips there are depends on the numbers of pairs and clusters
-# alone, so each fresh p is a permutation p whatever the first flips gave; and pairs without one stay above 20
-# %, for they follow the others.
+# The first round has the larger of PERMUTATION_DRAWS and DRAWS_PER_PAIR for each pair, so that even the smallest p
+# can hold after correction; but a corrected p of 5 % then depends on about five flips, and on the seed. Hence new
+# flips, unless the limits below allow no more than the first round had. Holm's guarantee remains at any level up to
+# 20 %: the number of new flips depends only on the numbers of pairs and clusters, so each new p is a valid
+# permutation p whatever the first flips gave; and pairs without one stay above 20 %, because they follow the
+# others.
 LOOKED_AT_AGAIN = 0.2
-"""Pairs whose corrected p is at most this by the first flips are tested by fresh ones, and more of them."""
+"""Pairs whose corrected p is at most this by the first flips are tested again by more, new flips."""
 FRESH_DRAWS_PER_PAIR = 8_000
-"""Of so many flips for each pair compared 400 reach a difference whose p is 5 % after correction."""
+"""With this number of flips per pair, 400 reach a difference whose p is 5 % after correction."""
 
-# Both rounds together draw at most so many signs, and fresh flips give at most so many differences.
+# Limits of both rounds together: the number of signs, and of differences from new flips.
 _MOST_SIGNS = 60_000_000
 _MOST_FLIPPED = 600_000_000
 
-# Flips are held for so many numbers at once, and for so many draws.
+# Limits of memory: the number of values, and of flips, at once.
 _NUMBERS_AT_ONCE = 1_000_000
 _FLIPS_AT_ONCE = 8_192
 
-# Means of flipped differences that are equal on paper may differ by this share of what was added up.
+# Equal means of flipped differences may differ by this share of the sum, through rounding.
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class PairComparison:
-    """Two systems on the document sets that both have: `difference` is first minus second.
+    """Two systems on their common document sets: `difference` is first minus second.
 
-    `p` is two-sided and `adjusted_p` is Holm's, over all pairs compared together; all are None without a common set.
+    `p` is two-sided and `adjusted_p` is Holm's, over all pairs compared together; all are None without a common
+    set.
     """
 
     first: str
@@ -60,14 +61,14 @@ class PairComparison:
     is_exact: bool
 
     def is_different(self, level: float = 0.05) -> bool:
-        """Whether the difference holds at this level after correction."""
+        """True if the difference holds at this level after correction."""
         return self.adjusted_p is not None and self.adjusted_p <= level
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """The p-values adjusted so that the chance of any false finding among them stays below the level.
+    """Holm's adjusted p-values, which bound the chance of any false finding by the level.
 
-    Each in [0, 1] and never below what went in, in the same order. None stays None and is not counted as a test.
+    Each is in [0, 1] and at least the original, in the same order. None stays None and does not count as a test.
     Raises InvalidPercent for a value outside 0 to 1.
     Source: Holm, A simple sequentially rejective multiple test procedure, 1979.
     Example: `holm([0.01, 0.04, 0.03, 0.005])` is 0.03, 0.06, 0.06 and 0.02.
@@ -88,16 +89,14 @@ def compare_systems(
     draws: int | None = None,
     seed: int = 0,
 ) -> list[PairComparison]:
-    """Every pair of systems by a paired permutation test on their common sets, corrected after Holm.
+    """Compare every pair of systems by a paired permutation test on their common sets, with Holm's correction.
 
-    `values[system][set]` is the system's mean within that document set, and `clusters[set]` the group that it belongs
-    to: the signs of a whole group are flipped together. Without them each set is by itself. Means are over sets, so
-    that a group weighs as much as it has sets in common. All pairs see the same flips.
-
-    `draws` flips are drawn where it is given. By default there are two rounds: pairs whose corrected p is at most 20 %
-    by the first are tested by more and fresh flips, whose p replaces the first one's.
-    In the order of the systems. Up to 14 clusters in all, every test is exact.
-    Raises EvaluationError for a value that is not finite, a set without a cluster or fewer than one draw.
+    `values[system][set]` is the system's mean within that document set, and `clusters[set]` its group, whose signs
+    are flipped together. Without clusters each set is its own. Means are over sets, so a group weighs as much as
+    its common sets. All pairs use the same flips. `draws` fixes the number of flips. By default there are two
+    rounds: pairs whose corrected p is at most 20 % in the first are tested by more, new flips, whose p replaces the
+    first. In the order of the systems. Up to 14 clusters, every test is exact.
+    Raises EvaluationError for a value that is not finite, a set without a cluster or fewer than one flip.
     Example: three systems give three comparisons, each corrected for three.
     """
     pairs = list(combinations(values, 2))
@@ -137,15 +136,15 @@ def may_be_best(
 ) -> frozenset[str]:
     """The systems that may have the highest mean: the best one is among them in 1 - `level` of studies.
 
-    `values` and `clusters` as in `compare_systems`. For each system, t_j is the sum over clusters of the differences of
-    another system j from it, divided by the root of the sum of their squares. The system is left out if at most `level`
-    of the flips of signs reach the largest t_j by their own largest: one one-sided test per system, which covers all
-    its rivals together and allows for their correlation. Pairs without a common set or any difference are not compared.
-    Fewer than five clusters at a level of 5 % leave no system out.
-    Raises EvaluationError for a value that is not finite, a set without a cluster or fewer than one draw.
-    Source: Hsu, Constrained simultaneous confidence intervals for multiple comparisons with the best, 1984; with the
-    distribution of the maximum by permutation, Westfall and Young, Resampling-based multiple testing, 1993.
-    Example: of two systems that differ by 1 in each of five sets one flip in 32 reaches the sum: .031, so only the
+    `values` and `clusters` as in `compare_systems`. For each system, t_j is the sum over clusters of another system
+    j's differences from it, divided by the root of the sum of their squares. The system is left out if, for at most
+    `level` of the flips of signs, their own largest value reaches the largest t_j: one one-sided test per system,
+    which covers all its rivals together and allows for their correlation. Pairs without a common set or any
+    difference are not compared. Fewer than five clusters at a level of 5 % leave no system out.
+    Raises EvaluationError for a value that is not finite, a set without a cluster or fewer than one flip.
+    Source: Hsu, Constrained simultaneous confidence intervals for multiple comparisons with the best, 1984; with
+    the distribution of the maximum by permutation, Westfall and Young, Resampling-based multiple testing, 1993.
+    Example: of two systems that differ by 1 in each of five sets, one flip in 32 reaches the sum: .031, so only the
     better one may be best. By all pairs the same difference has a two-sided p of .0625.
     """
     if len(values) < 2:
@@ -179,7 +178,7 @@ def may_be_best(
 def _pair_columns(
     values: Mapping[str, Mapping[str, float]], clusters: Mapping[str, str] | None
 ) -> tuple[Floats, Integers, list[int]]:
-    """Sums over clusters; by pair the two columns whose difference is tested, and the number of common sets."""
+    """The sums over clusters; for each pair the two compared columns, and the number of common sets."""
     names = sorted({name for column in values.values() for name in column})
     if missing := [name for name in names if clusters is not None and name not in clusters]:
         raise EvaluationError(f"{missing[0]!r} belongs to no cluster.")
@@ -194,7 +193,7 @@ def _pair_columns(
     places = np.array(list(combinations(range(len(values)), 2)))
     common = np.isfinite(matrix)[:, places].all(axis=2)
     if not common.all():
-        # One column for each pair, beside one of zeros. Else one for each system: one product instead of one a pair.
+        # One column for each pair and one of zeros; otherwise one for each system, which needs a single product.
         apart = np.where(common, matrix[:, places[:, 0]] - matrix[:, places[:, 1]], 0.0)
         matrix = np.column_stack([apart, np.zeros(len(names))])
         places = np.column_stack([np.arange(len(places)), np.full(len(places), len(places))])
@@ -202,7 +201,7 @@ def _pair_columns(
 
 
 def _p_values(columns: Floats, places: Integers, *, draws: int, seed: int | tuple[int, ...]) -> Floats:
-    """The p of the difference between the two columns' sums at each place."""
+    """The p of the difference between the two columns' sums for each pair."""
     rows = np.ascontiguousarray(columns.T)
     unflipped = rows.sum(axis=1, keepdims=True)
     slack = _ROUNDING * np.abs(rows).sum(axis=1)[places].sum(axis=1)
@@ -211,7 +210,7 @@ def _p_values(columns: Floats, places: Integers, *, draws: int, seed: int | tupl
     reached, made = np.full(len(places), drawn), drawn
     for flips in _flips(len(columns), draws, seed):
         sums = unflipped - 2 * (rows @ flips.T)
-        # Pair by pair: what a comparison needs stays within a processor's cache.
+        # Pair by pair, so that the data of a comparison fit the processor's cache.
         reached += [
             np.count_nonzero(np.abs(sums[one] - sums[other]) >= bar)
             for (one, other), bar in zip(places, least, strict=True)
@@ -222,14 +221,14 @@ def _p_values(columns: Floats, places: Integers, *, draws: int, seed: int | tupl
 
 
 def _flips(clusters: int, draws: int, seed: int | tuple[int, ...]) -> Iterator[Floats]:
-    """1 where a cluster's sign is flipped, shape (some draws, clusters): all ways where they are few, else drawn."""
+    """1 for flipped clusters, of shape (some draws, clusters): all flips if they are few, otherwise random ones."""
     if draws < 1:
         raise EvaluationError(f"The number of draws must be at least 1, got {draws}.")
     if clusters <= EXACT_CLUSTERS:
         yield (np.arange(2**clusters)[:, np.newaxis] >> np.arange(clusters) & 1).astype(np.float64)
         return
     generator = np.random.default_rng(seed)
-    # Whole words of random bits, so that how much is held at once changes no draw.
+    # Whole words of random bits, so that the size of parts does not change the flips.
     step = max(1, min(_FLIPS_AT_ONCE, _NUMBERS_AT_ONCE // clusters) // 32) * 32
     for start in range(0, draws, step):
         rows = min(step, draws - start)
@@ -242,9 +241,9 @@ def settled_order(
 ) -> frozenset[tuple[str, str]]:
     """The pairs of systems that differ at this level after correction, the better one first.
 
-    What is better than one that is better than a third is better than the third too, whatever its own test says: if
-    the first two are right, which after correction they are together, so is this. A pair of which the one with the
-    lower mean is better on the sets that both have differs, too.
+    Differences are transitive: a system better than a second, which is better than a third, is better than the
+    third, because the first two hold together after correction. A pair also differs if the system with the lower
+    mean is better on their common sets.
     Source: simultaneous intervals of ranks from tests of all pairs, Al Mohamad, Goeman and van Zwet, Simultaneous
     confidence intervals for ranks, 2022.
     Example: of a, b and c in that order with a better than b, and b than c: a differs from c.
@@ -266,35 +265,36 @@ def settled_order(
 def indistinct_groups(
     order: Sequence[str], different: Collection[tuple[str, str]]
 ) -> tuple[tuple[str, ...], ...]:
-    """The largest groups of systems in which no two differ: what a line beside a table joins.
+    """The largest groups of systems in which no two differ, as joined by a line beside a table.
 
-    `order` names all systems, best first; `different` the pairs that do differ, in either order. Every two systems that
-    do not differ stand together in some group, and no two that differ in any; a group need not be a run of `order`.
-    Groups come in the order of their best members, then of their next.
-    Raises EvaluationError for a pair with a system that `order` does not name, or a name that it has twice.
-    Source: Piepho, An algorithm for a letter-based representation of all-pairwise comparisons, 2004
-    (insert and absorb).
+    `order` names all systems, best first; `different` has the pairs that differ, in either order. Two systems that
+    do not differ share a group, and two that differ share none; a group need not be contiguous in `order`. Groups
+    are ordered by their best members, then by their next.
+    Raises EvaluationError for a pair with a system that `order` does not name, or a duplicate name.
+    Source: Piepho, An algorithm for a letter-based representation of all-pairwise comparisons, 2004 (insert and
+    absorb).
     Example: of a, b and c with only a and c different: (a, b) and (b, c).
     """
     _check_order(order, [name for pair in different for name in pair])
     bit = {system: 1 << place for place, system in enumerate(order)}
     groups = [(1 << len(order)) - 1] if order else []
-    # In the order of the systems: few groups come up on the way that are split again.
+    # In the order of the systems, few intermediate groups are split again.
     for one, other in sorted(different, key=lambda pair: sorted((bit[pair[0]], bit[pair[1]]))):
         both = bit[one] | bit[other]
         kept = [group for group in groups if group & both != both]
         parts = [group ^ bit[own] for group in groups if group & both == both for own in (one, other)]
-        # No group holds another one, so that a part can lie in a kept group alone.
+        # No group contains another, so only a kept group can contain a part.
         groups = [*kept, *(part for part in parts if all(part & group != part for group in kept))]
     named = [[place for place in range(len(order)) if group >> place & 1] for group in groups]
     return tuple(tuple(order[place] for place in group) for group in sorted(named))
 
 
 def compact_letters(order: Sequence[str], groups: Sequence[Collection[str]]) -> dict[str, str]:
-    """Letters per system, such that two systems share a letter exactly if they share one of the groups.
+    """Letters per system, such that two systems share a letter exactly if they share a group.
 
-    "a" stands for the first of the groups, which are those of `indistinct_groups`. Beyond 26 they are "a1", "b1" and so
-    on. A system in no group has no letters. Raises KeyError for a system that `order` does not name.
+    "a" belongs to the first of the groups, which come from `indistinct_groups`. After 26 groups they are "a1", "b1"
+    and so on. A system in no group has no letters.
+    Raises KeyError for a system that `order` does not name.
     Example: of a, b and c in the groups (a, b) and (b, c): "a", "ab" and "b".
     """
     letters = dict.fromkeys(order, "")

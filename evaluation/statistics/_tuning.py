@@ -1,10 +1,10 @@
-"""How much of a judge's answers to take over: slopes tuned on people's answers and shrunk across systems.
+"""The weight of a judge's answers: slopes tuned on people's answers and shrunk across systems.
 
-A handful of documents say little about one system's slope, and much about the slopes of all systems together. So
-the slopes of each system are taken as drawn from one normal distribution, which is fitted to all of them
-(empirical Bayes by EM, Morris 1983), and each system's own answers move it from there as far as they can carry.
-Then all slopes of a system are multiplied by the share of what they explain that would be left on new documents
-(Efron 2004, covariance penalties), so that a judge that is of no use for a system is not used for it.
+A few documents say little about one system's slope, and much about the slopes of all systems together. The slopes
+of each system are treated as draws from one normal distribution, which is fitted to all of them (empirical Bayes by
+EM, Morris 1983), and each system's own answers move them from there. All slopes of a system are then multiplied by
+the share of their explained variance that would remain on new documents (Efron 2004, covariance penalties), so that
+a useless judge is not used for a system.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 _ROUNDS = 12
-# Documents that the systems' common residual variance counts as, beside a system's own.
+# The number of documents for which the systems' common residual variance counts, besides a system's own.
 _COMMON_VARIANCE = 8.0
 _FIRST_SPREAD = 0.3
 _LENT_SHARE = 0.3
@@ -21,10 +21,10 @@ _TINY = 1e-9
 
 
 def moments(predictors: Array, answers: Array, weights: Array) -> Array:
-    """Weighted sums of products of (1, predictors, answer), each row by itself.
+    """Weighted sums of products of (1, predictors, answer), one matrix per row.
 
-    Shapes: predictors (rows, K), answers and weights (rows,); result (rows, K + 2, K + 2). They add up: what is
-    left after leaving documents out is the whole minus theirs.
+    Shapes: predictors (rows, K), answers and weights (rows,); result (rows, K + 2, K + 2). They are additive:
+    leaving documents out subtracts theirs.
     """
     columns = np.column_stack([np.ones(len(answers)), predictors, answers])
     products: Array = weights[:, None, None] * columns[:, :, None] * columns[:, None, :]
@@ -34,9 +34,9 @@ def moments(predictors: Array, answers: Array, weights: Array) -> Array:
 def slopes(summed: Array) -> Array:
     """Slopes of the answers on the predictors, with an intercept, shrunk across systems.
 
-    `summed` has shape (folds, systems, K + 2, K + 2): moments added up over the answers that the fold may see,
-    with weights that average 1 so that the first is the number of answers. Result: (folds, systems, K). All 0
-    where a system has too few answers to tell (fewer than K + 3) or its answers or predictors do not vary.
+    `summed` has the shape (folds, systems, K + 2, K + 2): the sums of moments of the answers that the fold may use,
+    with weights that average 1, so that the first entry is the number of answers. Result: (folds, systems, K). All
+    0 if a system has fewer than K + 3 answers or its answers or predictors do not vary.
     """
     count = summed[..., 0, 0]
     centred = summed[..., 1:, 1:] - (
@@ -53,9 +53,9 @@ def slopes(summed: Array) -> Array:
 
 
 def _shrunk(centred: Array, count: Array, usable: NDArray[np.bool_]) -> Array:
-    """Slopes of the folds in which any system is usable.
+    """The slopes of folds in which any system is usable.
 
-    Predictors are brought to one scale first, for the spread of slopes to start from.
+    Predictors are brought to one scale first, as a start for the spread of slopes.
     """
     size = centred.shape[-1] - 1
     counted = usable.astype(np.float64)
@@ -102,9 +102,9 @@ def _residual_variance(products: Array, crossed: Array, total: Array, count: Arr
 
 
 def _kept_share(products: Array, crossed: Array, variance: Array, own: Array, uncertainty: Array) -> Array:
-    """What the slopes explain, less what they explain by having been fitted, over the spread of what they say.
+    """The variance that the slopes explain, corrected for fitting, relative to the variance of their predictions.
 
-    Of few answers that share is as unsure as a slope, so all systems lend some of theirs.
+    From few answers that share is as uncertain as a slope, so all systems contribute to each other's.
     """
     parameters = np.einsum("fskl,fslk->fs", uncertainty, products) / variance
     explained = (own * crossed).sum(axis=-1) - parameters * variance

@@ -1,7 +1,7 @@
-"""Words that carry grammar rather than content, and words that deny, by language.
+"""Function words and negations by language.
 
-Short lists of the commonest words, enough to keep them from being counted as content. Languages without a
-list have none: their words all count.
+Short lists of the most common words, so that they do not count as content. In languages without a list, all words
+count.
 """
 
 import re
@@ -66,7 +66,7 @@ NEGATIONS = _lists(
     }
 )
 
-# Chinese and Japanese deny with single characters and endings, which pairs of characters would hide.
+# Chinese and Japanese negate with single characters and endings, which pairs of characters would hide.
 NEGATION_MARKS = {
     "ja": re.compile("なかった|ない|ません|ぬ"),
     "zh": re.compile("没有|沒有|[不没沒未无無非]"),
@@ -84,4 +84,4 @@ NUMBER_WORDS = {
     language: {word: number for word, _, number in (pair.partition(":") for pair in listed.split())}
     for language, listed in _NUMBER_WORDS.items()
 }
-"""Small numbers written as words, as digits. German "ein" and "eine" are articles as a rule and left out."""
+"""Small numbers written as words, as digits. German "ein" and "eine" are usually articles and left out."""

@@ -8,8 +8,8 @@ from evaluation.errors import InvalidBudget
 
 LengthUnit = Literal["words", "characters", "bytes"]
 
-# Scripts written without spaces between words, each with the most letters that a space-delimited string has
-# on average where a tokeniser has cut the text into words; running text lies far above.
+# Scripts without spaces between words, each with the largest average number of letters between spaces for text that
+# a tokeniser has split into words; running text has far more.
 _IDEOGRAPHIC = (
     "\u3005-\u3007\u3041-\u3096\u309d-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U000323af"
@@ -27,10 +27,10 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 def count_words(text: str) -> int:
-    """Number of words: strings delimited by white space, as DUC counted them.
+    """Number of words: strings delimited by white space, as in DUC.
 
-    At least 0; 0 for a text that is empty or blank. Scripts without spaces count as few, long "words": ask
-    `has_word_breaks` before using the count as a length.
+    At least 0; 0 for an empty or blank text. Scripts without spaces have few, long "words": call `has_word_breaks`
+    before using the count as a length.
     Source: DUC 2002, length-adjusted coverage, point 3.1.
     Example: `count_words("Rain, then  more rain.")` is 4.
     """
@@ -38,10 +38,9 @@ def count_words(text: str) -> int:
 
 
 def count_length(text: str, unit: LengthUnit = "words") -> int:
-    """Length of the text as delivered, in words, characters (code points) or bytes (UTF-8).
+    """Length of the text as given, in words, characters (code points) or bytes (UTF-8).
 
-    At least 0. White space counts as characters and bytes, as it did for DUC 2004's limits of 75 and 665
-    bytes.
+    At least 0. White space counts as characters and bytes, as in DUC 2004's limits of 75 and 665 bytes.
     Example: `count_length("déjà vu", "bytes")` is 9.
     """
     if unit == "words":
@@ -52,10 +51,10 @@ def count_length(text: str, unit: LengthUnit = "words") -> int:
 
 
 def truncate(text: str, target: int, unit: LengthUnit = "words") -> str:
-    """The beginning of the text that is no longer than the target.
+    """The longest beginning of the text within the target.
 
-    Words are kept whole and so is the white space between them; bytes are cut at a whole character. A text
-    within the target comes back unchanged.
+    Words and the white space between them stay whole; bytes are cut at a whole character. A text within the target
+    is returned unchanged.
     Raises InvalidBudget if target < 1.
     Source: DUC 2002, length-adjusted coverage, point 3.3; DUC 2004, truncation at a number of bytes.
     Example: `truncate("one two three", 2)` is "one two".
@@ -73,10 +72,10 @@ def truncate(text: str, target: int, unit: LengthUnit = "words") -> str:
 
 
 def has_word_breaks(text: str) -> bool:
-    """Whether white space separates the words of this text, so that counting words means something.
+    """True if white space separates the words of this text, so that counting words is meaningful.
 
-    False for a text mostly in a script written without spaces between words (Han, kana, Thai, Lao, Khmer,
-    Myanmar, Tibetan, ...), unless it was cut into words by spaces beforehand. True for an empty text.
+    False for a text mostly in a script without spaces between words (Han, kana, Thai, Lao, Khmer, Myanmar, Tibetan,
+    ...), unless it was split into words by spaces. True for an empty text.
     Example: `has_word_breaks("猫在睡觉。")` is False, `has_word_breaks("The cat sleeps.")` is True.
     """
     if text.isascii():
@@ -91,7 +90,7 @@ def has_word_breaks(text: str) -> bool:
 
 
 def _utf8(text: str) -> bytes:
-    # Lone surrogates reach us through JSON escapes; they must be countable like anything else.
+    # Lone surrogates come from JSON escapes and must be countable.
     return text.encode("utf-8", "surrogatepass")
 
 

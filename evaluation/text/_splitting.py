@@ -1,8 +1,7 @@
-"""Units of a text, in any language: its sentences.
+"""The sentences of a text, in any language.
 
-A unit is a stretch of the text given by code point offsets, so that `text[start:end]` is the unit itself.
-Every segmentation here is lossless: units stand in order, never overlap, and cover every character that is
-not white space.
+A unit is a part of the text given by code point offsets, so that `text[start:end]` is the unit. The segmentation is
+lossless: units are in order, do not overlap, and cover every character except white space.
 """
 
 import re
@@ -15,48 +14,47 @@ import sentencex
 from evaluation.text._words import language_code
 
 DOCUMENT_BREAK = "\n\n"
-"""Between two documents of a set where they are read as one text."""
+"""The separator between two documents of a set that are read as one text."""
 
-# Clauses shorter than this are left where they are: they seldom make sense alone.
+# Shorter clauses are not split off, because they rarely make sense alone.
 MIN_CLAUSE_WORDS = 4
 MIN_CLAUSE_CHARACTERS = 8
 
 _WORD_CHARACTER = re.compile(r"\w")
 _WORD = re.compile(r"\w\S*")
 
-# A single line break wraps a line; it is no border where the line before it goes on.
+# A single line break may only wrap a line if the line before it continues.
 _ONE_BREAK = frozenset(("\n", "\r\n", "\r"))
 _GOES_ON = frozenset(",;:-–—'\"’”)")
 _LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-# sentencex takes "al. [2004]" for a sentence followed by its footnote; it is a citation inside one.
+# sentencex takes "al. [2004]" for a sentence followed by its footnote; it is a citation within one.
 _LONGEST_CITATION = 200
 _CITATION_AT_END = re.compile(r"\bet\s+al\.\s*\[[^\]\[]*\]\s*$")
 
-# sentencex takes the month for an abbreviation; "May" is written in full, so that its stop ends the sentence.
+# sentencex takes the month for an abbreviation; "May" is written in full, so its full stop ends the sentence.
 _AFTER_MAY = re.compile(r"\bMay\.\s+(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """A stretch of a text: code point offsets, `end` exclusive."""
+    """A part of a text: code point offsets, `end` exclusive."""
 
     start: int
     end: int
 
     def of(self, text: str) -> str:
-        """The text that this span covers."""
+        """The text of this span."""
         return text[self.start : self.end]
 
 
 def sentence_spans(text: str, language: str = "en") -> list[Span]:
-    """The sentences of a text as offsets into it.
+    """The sentences of a text as offsets.
 
-    Line breaks are borders, unless a line is only wrapped: it ends without a stop and the next goes on in
-    lower case. Spans are trimmed of surrounding white space, stand in order, never overlap and together cover
-    every character that is not white space; a blank text has none. An unknown language is split by the
-    English rules.
-    Source: the sentencex rules, with its split after "et al. [2004]" taken out, and one added after "May.".
+    Line breaks separate sentences unless they only wrap a line: the line has no end mark and the next continues in
+    lower case. Spans have no surrounding white space, are in order, do not overlap and cover every character except
+    white space; a blank text has none. An unknown language uses the English rules.
+    Source: the sentencex rules, without its split after "et al. [2004]" and with one added after "May.".
     Example: `sentence_spans("One. Two.")` is `[Span(0, 4), Span(5, 9)]`.
     """
     spans: list[Span] = []
@@ -84,7 +82,7 @@ def _trimmed(text: str, start: int, end: int) -> Span | None:
 
 
 def _has_line_breaks(text: str) -> bool:
-    """Whether _LINE_BREAK is anywhere in the text; the same characters end lines for `splitlines`, much faster."""
+    """True if the text matches _LINE_BREAK; `splitlines` uses the same characters and is much faster."""
     return bool(text) and text.splitlines() != [text]
 
 
@@ -102,7 +100,7 @@ def _lines(text: str) -> Iterator[Span]:
 
 
 def _is_soft(text: str, line_break: re.Match[str]) -> bool:
-    """Whether a line break only wraps a line: the sentence goes on in lower case after it."""
+    """True if a line break only wraps a line: the sentence continues in lower case after it."""
     if line_break[0] not in _ONE_BREAK or not line_break.start():
         return False
     before, after = text[line_break.start() - 1], text[line_break.end() : line_break.end() + 1]
@@ -112,7 +110,7 @@ def _is_soft(text: str, line_break: re.Match[str]) -> bool:
 def _sentences_of_line(text: str, line: Span, language: str) -> list[Span]:
     content = line.of(text)
     if not content.isascii():
-        # A surrogate cannot cross into sentencex; a replacement character is as long and no sentence end either.
+        # sentencex cannot read a surrogate; a replacement character has the same length and is no sentence end.
         content = _SURROGATE.sub("\ufffd", content)
     if _has_line_breaks(content):
         content = _LINE_BREAK.sub(lambda wrap: " " * len(wrap[0]), content)
@@ -134,13 +132,13 @@ def _sentences_of_line(text: str, line: Span, language: str) -> list[Span]:
 
 
 def _is_sentence_border(content: str, start: int, here: int, following: int) -> bool:
-    """Whether the piece that ends at `here` stands alone before the one that ends at `following`."""
+    """True if the piece that ends at `here` is a sentence of its own before the one that ends at `following`."""
     if not _WORD_CHARACTER.search(content, here, following):
         return False
     if not _WORD_CHARACTER.search(content, start, here):
         return False
     first = max(start, here - _LONGEST_CITATION)
-    # Few pieces end so, and the search looks at every word.
+    # Few pieces end like this, and the search reads every word.
     if not content[first:here].rstrip().endswith("]"):
         return True
     return _CITATION_AT_END.search(content, first, here) is None

@@ -1,8 +1,8 @@
-"""The words of a text as a lexical judge compares them, in any language and script.
+"""The words of a text as the lexical judge compares them, in any language and script.
 
-Words are compared by the stem of their lemma where the language has one, else case-folded. Scripts without
-spaces between words, and Korean, are compared by pairs of characters; other languages without lemma and
-stemmer by pieces of four characters.
+Words are compared by the stem of their lemma if the language has one, otherwise case-folded. Scripts without spaces
+between words, and Korean, are compared by pairs of characters; other languages without lemma and stemmer by pieces
+of four characters.
 """
 
 import re
@@ -21,7 +21,7 @@ from evaluation.text._function_words import FUNCTION_WORDS, NEGATION_MARKS, NEGA
 PIECE = 4
 _BORDER = frozenset('.!?:\n"“”«»。！？')
 
-# Combining marks and Indic vowel signs are parts of words, though Python's \w does not know it.
+# Combining marks and Indic vowel signs are parts of words, although Python's \w excludes them.
 _MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f"
     "\u0670\u0900-\u0963\u0971-\u0dff\u1b00-\u1b44\ua8e0-\ua8f1"
@@ -41,12 +41,12 @@ _ASCII_TOKEN = re.compile(
     r"(?P<word>[A-Za-z][A-Za-z0-9_]*(?:'[A-Za-z][A-Za-z0-9_]*)*)|(?P<number>[0-9]+(?:[.,:][0-9]+)*)"
 )
 _THOUSANDS = {",": re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)"), ".": re.compile(r"\d{1,3}(?:\.\d{3})+(?!\d)")}
-# Languages that write 1.000,5 for a thousand and a half.
+# Languages that write 1.000,5 for 1000.5.
 _COMMA_IS_DECIMAL = frozenset({
     "cs", "da", "de", "el", "es", "fi", "fr", "hr", "hu", "id", "it", "nb", "nl", "nn", "no", "pl", "pt",
     "ro", "ru", "sk", "sl", "sv", "tr", "uk",
 })  # fmt: skip
-# Languages that write every noun with a capital, so that a capital says nothing about names.
+# Languages that capitalise every noun, so that a capital does not indicate a name.
 _CAPITAL_NOUNS = frozenset({"de", "lb"})
 
 _STEMMERS = {
@@ -58,7 +58,7 @@ _STEMMERS = {
     "ru": "russian", "sr": "serbian", "st": "sesotho", "sv": "swedish", "ta": "tamil", "tr": "turkish",
     "yi": "yiddish",
 }  # fmt: skip
-# A stemmer keeps the word it works on in itself.
+# A stemmer stores the current word in itself.
 _STEMMING = threading.Lock()
 
 
@@ -80,12 +80,12 @@ def language_code(language: str) -> str:
 
 
 def has_lemmas(code: str) -> bool:
-    """Whether words of this language are known with their base forms."""
+    """True if the base forms of words in this language are known."""
     return code in SUPPORTED_LANGUAGES
 
 
 def strings(text: str) -> Iterator[tuple[str, str, int]]:
-    """The words, numbers and runs of characters without spaces of a text, as they stand: kind, string and start.
+    """The words, numbers and runs of characters without spaces, as kind, string and start.
 
     The kind is "word", "number" or "run".
     """
@@ -122,11 +122,11 @@ def every_token(text: str, language: str) -> list[Token]:
             elif kind == "negation":
                 denied_at = end
             elif kind == "number" and denied_at == before and word.lower() == "one":
-                # "No one" counts nobody.
+                # "No one" is not a number.
                 before = end
                 continue
             if len(keys) == 1:
-                # As Token(...), at a third of the time.
+                # Equals Token(...), in a third of the time.
                 found.append(tuple.__new__(Token, (keys[0][0], kind, start, end)))
             else:
                 found.extend(
@@ -138,19 +138,19 @@ def every_token(text: str, language: str) -> list[Token]:
 
 
 def tells_names(code: str) -> bool:
-    """Whether a capital says that a word is a name: not where every noun has one."""
+    """True if a capital indicates a name; False in languages that capitalise every noun."""
     return code not in _CAPITAL_NOUNS
 
 
 def key_of(word: str, language: str) -> str:
-    """The key that a word has as a token; of several, the first."""
+    """The first key that a word has as a token."""
     return _reader(language_code(language))(word)[1][0][0]
 
 
 def _is_name(word: str, text: str, before: int, end: int) -> bool:
-    """Whether the writing tells a name: capitals inside, or one that no sentence start accounts for.
+    """True if the spelling indicates a name: inner capitals, or a capital that is not at the start of a sentence.
 
-    `before` is where the word before this one ends.
+    `before` is the end of the previous word.
     """
     if len(word) > 1 and not word[1:].islower() and any(character.isupper() for character in word[1:]):
         return not text.isupper()
@@ -165,7 +165,7 @@ def _folded(word: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def number_key(found: str, code: str) -> str:
-    """A number as plain digits with a decimal point: "1,200.50" and "1200.5" alike."""
+    """A number as plain digits with a decimal point: "1,200.50" and "1200.5" are equal."""
     digits = "".join(c if c in ".,:" else str(unicodedata.digit(c, 0)) for c in found)
     decimal, grouping = (",", ".") if code in _COMMA_IS_DECIMAL else (".", ",")
     if match := _THOUSANDS[grouping].match(digits):
@@ -180,7 +180,7 @@ def number_key(found: str, code: str) -> str:
 
 
 def _pairs(run: str, start: int, code: str) -> Iterator[Token]:
-    """Overlapping pairs of characters on either side of what denies; a single character is itself."""
+    """Overlapping pairs of characters on both sides of negations; a single character is its own key."""
     folded = run.casefold()
     marks = NEGATION_MARKS.get(code)
     if marks is None:
@@ -206,7 +206,7 @@ Keys = tuple[tuple[str, int, int], ...]
 
 @cache
 def _reader(code: str) -> Callable[[str], tuple[str, Keys]]:
-    """The function from a word to its kind, names aside, and its keys with offset and length within it."""
+    """The function from a word to its kind, except names, and its keys with offset and length."""
     functions = FUNCTION_WORDS.get(code, frozenset())
     negations = NEGATIONS.get(code, frozenset())
     numbers = NUMBER_WORDS.get(code, {})
@@ -229,7 +229,7 @@ def _reader(code: str) -> Callable[[str], tuple[str, Keys]]:
 
 @cache
 def _keys(code: str) -> Callable[[str], Keys]:
-    """The function from a folded word of content to its keys."""
+    """The function from a folded content word to its keys."""
     lemmas = has_lemmas(code)
     stemmer = snowballstemmer.stemmer(_STEMMERS[code]) if code in _STEMMERS else None
     if not lemmas and stemmer is None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
-from annotation.models import Check, CheckLook, Claim, ClaimSet, CoverageJudgment, Verdict
+from annotation.models import Check, Claim, ClaimSet, CoverageJudgment, Dispute, Look, Verdict
+from tests.annotation.exports.acts import assess_and_close
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -51,10 +52,10 @@ def add_checks(world: World, number: int, *, judge: str | None = "no") -> list[C
     )
 
 
-def look(check: Check, person: User) -> CheckLook:
+def look(check: Check, person: User) -> Look:
     """The person was shown the judge's verdict an hour ago."""
     revealed_at = timezone.now() - timedelta(hours=1)
-    return CheckLook.objects.create(check_row=check, person=person, revealed_at=revealed_at)
+    return Look.objects.create(check_row=check, person=person, revealed_at=revealed_at)
 
 
 def say(
@@ -97,3 +98,11 @@ def answer_fourteen(world: World) -> list[Check]:
             look(check, world.cleo)
             say(check, world.cleo, "no" if number in {1, 2, 3, 5, 6} else "yes")
     return checks
+
+
+def differ_on_a_unit(world: World, *, ana: int = 20, ben: int = 60) -> Dispute | None:
+    """Ana and Ben give these percents to alder's first unit of "port", and the same to all others; their dispute."""
+    for person, first in ((world.ana, ana), (world.ben, ben)):
+        percents = {("alder", 1): first, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 0}
+        assess_and_close(world, person, percents)
+    return Dispute.objects.filter(comparison__isnull=False).first()

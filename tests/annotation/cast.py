@@ -11,6 +11,7 @@ birch. Set "bridge" has a reference without claims, one peer by each system, and
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.contrib.auth.models import User
@@ -136,8 +137,8 @@ def make_world() -> World:
     for name, kind in (("alder", System.Kind.SUMMARISER), ("birch", System.Kind.SUMMARISER)):
         made.systems[name] = System.objects.create(project=project, name=name, kind=kind)
     for external_id in ("port", "bridge"):
-        _add_set(made, external_id)
-    _judge_port(made)
+        add_set(made, external_id)
+    judge_claims(made, "port", add_claims(made, "port", CLAIMS), JUDGED)
     rescore(project=project)
     return made
 
@@ -160,19 +161,28 @@ def finish(assignment: Assignment) -> Assignment:
     return close_assignment(assignment=assignment, by=assignment.assessor)
 
 
-def _add_set(world: World, external_id: str) -> None:
+def add_set(
+    world: World,
+    external_id: str,
+    *,
+    source: str = SOURCE,
+    reference: str = REFERENCE,
+    peers: Mapping[str, str] = PEERS,
+    target_words: int = 20,
+) -> None:
+    """A set of one document and one reference, with a summary by each of these systems."""
     document_set = DocumentSet.objects.create(project=world.project, external_id=external_id)
-    document = Document.objects.create(document_set=document_set, position=1, text=SOURCE)
-    add_units(SOURCE, document=document)
-    model = Summary.objects.create(document_set=document_set, is_model=True, text=REFERENCE)
-    add_units(REFERENCE, summary=model)
+    document = Document.objects.create(document_set=document_set, position=1, text=source)
+    add_units(source, document=document)
+    model = Summary.objects.create(document_set=document_set, is_model=True, text=reference)
+    add_units(reference, summary=model)
     world.sets[external_id], world.models[external_id] = document_set, model
-    for name, text in PEERS.items():
+    for name, text in peers.items():
         peer = Summary.objects.create(
             document_set=document_set,
             system=world.systems[name],
             is_peer=True,
-            target_words=20,
+            target_words=target_words,
             text=text,
         )
         add_units(text, summary=peer)
@@ -180,25 +190,30 @@ def _add_set(world: World, external_id: str) -> None:
         world.peers[external_id, name] = peer
 
 
-def _judge_port(world: World) -> None:
-    model = world.models["port"]
+def add_claims(world: World, external_id: str, claims: Iterable[tuple[str, int]]) -> list[Claim]:
+    """Claims of the reference of a set, each of the unit of that number."""
+    model = world.models[external_id]
     units = {unit.position: unit for unit in model.units.all()}
     claim_set = ClaimSet.objects.create(summary=model, origin="judge", origin_name="lexical")
-    claims = [
-        Claim.objects.create(
-            claim_set=claim_set, unit=units[unit], position=position, text=text, origin="judge"
-        )
-        for position, (text, unit) in enumerate(CLAIMS, start=1)
-    ]
-    for place, (name, labels) in enumerate(JUDGED.items()):
+    return Claim.objects.bulk_create(
+        Claim(claim_set=claim_set, unit=units[unit], position=position, text=text, origin="judge")
+        for position, (text, unit) in enumerate(claims, start=1)
+    )
+
+
+def judge_claims(
+    world: World, external_id: str, claims: Sequence[Claim], judged: Mapping[str, Sequence[str]]
+) -> None:
+    """What the judge says of these claims, by system."""
+    for place, (name, labels) in enumerate(judged.items()):
         for claim, label in zip(claims, labels, strict=True):
             check = Check.objects.create(
                 project=world.project,
                 claim=claim,
-                peer=world.peers["port", name],
-                document_set=world.sets["port"],
+                peer=world.peers[external_id, name],
+                document_set=world.sets[external_id],
                 side=Check.Side.REFERENCE,
-                queue_key=len(JUDGED) * claim.position + place,
+                queue_key=len(judged) * claim.position + place,
             )
             Verdict.objects.create(
                 check_row=check,

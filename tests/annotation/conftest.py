@@ -5,18 +5,13 @@ Django's parts are imported inside: this file is read before Django is set up.
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
-import psycopg
 import pytest
 
-from tests import postgres
 from tests.llm_server import llm_server
 
 if TYPE_CHECKING:
@@ -34,6 +29,7 @@ __all__ = ["llm_server"]
 
 StaffDoor = Callable[[str], "Client"]
 ApiDoor = Callable[[str], "APIClient"]
+SignIn = Callable[["User"], "Client"]
 HTMX = {"HX-Request": "true"}
 
 
@@ -76,22 +72,22 @@ def staff(world: World) -> StaffDoor:
 
 
 @pytest.fixture
-def ana(world: World, signed_in: Callable[[User], Client]) -> Client:
+def ana(world: World, signed_in: SignIn) -> Client:
     return signed_in(world.ana)
 
 
 @pytest.fixture
-def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
+def mona(world: World, signed_in: SignIn) -> Client:
     return signed_in(world.mona)
 
 
 @pytest.fixture
-def olga(world: World, signed_in: Callable[[User], Client]) -> Client:
+def olga(world: World, signed_in: SignIn) -> Client:
     return signed_in(world.olga)
 
 
 @pytest.fixture
-def rex(world: World, signed_in: Callable[[User], Client]) -> Client:
+def rex(world: World, signed_in: SignIn) -> Client:
     return signed_in(world.rex)
 
 
@@ -122,6 +118,18 @@ def _forget_attempts() -> Any:
     from django.core.cache import cache
 
     cache.clear()
+
+
+@pytest.fixture
+def mailing(settings: Any) -> Iterator[None]:
+    """A mail server that keeps what it is sent, and a worker that does at once what it is asked."""
+    from celery import current_app
+
+    settings.EMAIL_URL, settings.DEFAULT_FROM_EMAIL = "memorymail://", "coverdict@example.org"
+    current_app.loader.import_default_modules()
+    current_app.conf.task_always_eager = True
+    yield
+    current_app.conf.task_always_eager = False
 
 
 @pytest.fixture
@@ -165,7 +173,7 @@ def colleague(world: World, transactional_db: None) -> Iterator[None]:
 
 
 @pytest.fixture
-def signed_in() -> Callable[[User], Client]:
+def signed_in() -> SignIn:
     """`signed_in(world.ana)`: a browser in which that person has signed in."""
     from django.test import Client
 
@@ -175,30 +183,3 @@ def signed_in() -> Callable[[User], Client]:
         return client
 
     return sign_in
-
-
-@pytest.fixture
-def installation(subprocess_env: dict[str, str]) -> dict[str, str]:
-    """The environment of the installation that holds the world: its database, and a folder of its own."""
-    path = f"{postgres.binaries()}{os.pathsep}{subprocess_env['PATH']}"
-    Path(subprocess_env["COVERDICT_VAR"]).mkdir()
-    return {**subprocess_env, "PATH": path}
-
-
-@pytest.fixture
-def empty(installation: dict[str, str], tmp_path: Path) -> Iterator[dict[str, str]]:
-    """The environment of another installation, with an empty database of the same kind."""
-    from django.db import connection
-
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    there = {**installation, "COVERDICT_VAR": str(elsewhere)}
-    if connection.vendor == "sqlite":
-        yield {**there, "DATABASE_URL": f"sqlite:///{elsewhere / 'new.sqlite3'}"}
-        return
-    name = f"restored_{uuid4().hex[:8]}"
-    server, _, _ = installation["DATABASE_URL"].rpartition("/")
-    with psycopg.connect(f"{server}/postgres", autocommit=True) as admin:
-        admin.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
-        yield {**there, "DATABASE_URL": f"{server}/{name}"}
-        admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

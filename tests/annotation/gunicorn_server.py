@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
+
+from tests.parts import free_port
 
 STARTED_WITHIN_S = 120
 
@@ -24,10 +25,7 @@ class Server:
     running: subprocess.Popen[bytes] | None = field(default=None)
 
     def start(self) -> None:
-        if not self.port:
-            with socket.socket() as free:
-                free.bind(("127.0.0.1", 0))
-                self.port = free.getsockname()[1]
+        self.port = self.port or free_port()
         command = [sys.executable, "-m", "gunicorn", "annotation.config.wsgi:application"]
         options = [f"--bind=127.0.0.1:{self.port}", "--workers=1", "--threads=4", "--log-level=error"]
         self.running = subprocess.Popen([*command, *options], env=self.environment, start_new_session=True)

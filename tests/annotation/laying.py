@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 
 from django.contrib.auth.models import User
 
@@ -82,9 +83,16 @@ def begin(assignment: Assignment) -> None:
     judge_unit(reading=reading, by=assignment.assessor, unit_id=unit.public_id, percent=20)
 
 
-def judge_and_close(assignment: Assignment) -> Assignment:
-    """Its assessor gives every unit 20 % and closes it."""
+def judge_all(assignment: Assignment, *percents: int, marks: Sequence[int] = (1,)) -> None:
+    """Its assessor gives these percents to the units of every comparison, over and over; what has 0 % has no mark."""
     for reading in assignment.readings.order_by("position"):
-        for unit in reading.comparison.model.units.order_by("position"):
-            judge_unit(reading=reading, by=assignment.assessor, unit_id=unit.public_id, percent=20)
+        units = reading.comparison.model.units.order_by("position")
+        for unit, percent in zip(units, cycle(percents), strict=False):
+            said = {"percent": percent, "marks": marks if percent else ()}
+            judge_unit(reading=reading, by=assignment.assessor, unit_id=unit.public_id, **said)
+
+
+def judge_and_close(assignment: Assignment, *percents: int, marks: Sequence[int] = ()) -> Assignment:
+    """Its assessor gives every unit 20 %, or these percents, and closes it."""
+    judge_all(assignment, *(percents or (20,)), marks=marks)
     return finish(assignment)

@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING
 from annotation.models import (
     Check,
     Claim,
-    ClaimSet,
-    Comparison,
-    Document,
-    DocumentSet,
     SampledCheck,
     Summary,
     Verdict,
 )
 from annotation.scoring.rescore import rescore
-from tests.annotation.cast import PEERS, REFERENCE, SOURCE, add_units
+from tests.annotation.cast import PEERS, add_claims, add_set
 
 if TYPE_CHECKING:
     from annotation.models import Sample
@@ -29,27 +25,11 @@ PROBABILITIES = (0.95, 0.6, 0.05, 0.3)
 def lay_sets(world: World, count: int, *, first: int = 0) -> None:
     """Sets of one reference unit with four claims; the judge says yes to those above a half."""
     for number in range(first, first + count):
-        document_set = DocumentSet.objects.create(project=world.project, external_id=f"set-{number:02}")
-        document = Document.objects.create(document_set=document_set, position=1, text=SOURCE)
-        add_units(SOURCE, document=document)
-        model = Summary.objects.create(document_set=document_set, is_model=True, text=REFERENCE)
-        [unit, *_] = add_units(REFERENCE, summary=model)
-        claim_set = ClaimSet.objects.create(summary=model, origin="judge", origin_name="lexical")
-        claims = Claim.objects.bulk_create(
-            Claim(claim_set=claim_set, unit=unit, position=place, text=f"Claim {place}", origin="judge")
-            for place in range(1, 5)
-        )
-        for shift, (name, text) in enumerate(PEERS.items()):
-            peer = Summary.objects.create(
-                document_set=document_set,
-                system=world.systems[name],
-                is_peer=True,
-                target_words=20,
-                text=text,
-            )
-            add_units(text, summary=peer)
-            Comparison.objects.create(peer=peer, model=model)
-            _judge(world, claims, peer, start=number * (1 + shift))
+        name = f"set-{number:02}"
+        add_set(world, name)
+        claims = add_claims(world, name, ((f"Claim {place}", 1) for place in range(1, 5)))
+        for shift, system in enumerate(PEERS, start=1):
+            _judge(world, claims, world.peers[name, system], start=number * shift)
     rescore(project=world.project)
 
 

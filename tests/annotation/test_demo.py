@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -17,6 +16,8 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+
+from tests.parts import free_port
 
 pytestmark = pytest.mark.process
 
@@ -56,12 +57,6 @@ class Demo:
     def stop(self) -> int:
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(60)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def environment_of(var: Path) -> dict[str, str]:

@@ -16,7 +16,7 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from annotation.core.shared.outages import outage
+from annotation.api.errors import outage
 from tests import parts
 
 if TYPE_CHECKING:

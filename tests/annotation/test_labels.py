@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 
 from annotation.models import Label
-from annotation.templatetags.numbers import SIGNS
+from annotation.models.claim import SIGNS
 from evaluation.judging import LABEL_VALUES, LABELS
 
 

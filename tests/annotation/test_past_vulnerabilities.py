@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import socket
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,14 +25,9 @@ from tests.annotation.web.places import addresses
 from tests.sources import modules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
-
     from tests.annotation.cast import World
-    from tests.annotation.conftest import ApiDoor
+    from tests.annotation.conftest import ApiDoor, SignIn
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = "</script><script>alert(4711)</script><img src=x onerror=alert(4712)>'\"`"
 # Ten digits, which no time or token on a page holds by chance.
 TEMPLATE = "{{ 4713004713|add:1 }}{% now 'Y' %}{{ settings.SECRET_KEY }}"
@@ -46,7 +40,7 @@ def is_harmless(page: str) -> bool:
 
 
 @pytest.fixture
-def olga(world: World, signed_in: Callable[[User], Client]) -> Client:
+def olga(world: World, signed_in: SignIn) -> Client:
     return signed_in(world.olga)
 
 
@@ -62,7 +56,7 @@ def texts_of(row: type[models.Model]) -> list[models.Field[object, object]]:
 
 
 def test_stored_markup_and_templates_are_shown_as_words_on_every_page(
-    world: World, signed_in: Callable[[User], Client]
+    world: World, signed_in: SignIn
 ) -> None:
     pages = addresses(world)
     written = 0
@@ -94,7 +88,7 @@ def test_stored_markup_and_templates_are_shown_as_words_on_every_page(
 
 
 HTML_ROUTES = [str(route.name) for route in project_urls if str(route.name) not in POSTED]
-INPUTS = (
+INPUTS = [
     "q",
     "after",
     "before",
@@ -110,7 +104,7 @@ INPUTS = (
     "target",
     "metric",
     "next",
-)
+]
 
 
 def test_what_an_address_says_is_never_markup_nor_sql(world: World, olga: Client) -> None:
@@ -182,18 +176,13 @@ def test_a_sign_in_leads_to_no_other_site_and_gives_a_new_session(world: World, 
     assert Client(headers={"Cookie": f"sessionid={before}"}).get("/account/").status_code == 302
 
 
+@pytest.mark.usefixtures("mailing")
 def test_a_reset_mail_is_not_sent_under_a_host_that_somebody_claims(world: World, settings: object) -> None:
-    settings.EMAIL_URL = "memorymail://"  # type: ignore[attr-defined]
     settings.ALLOWED_HOSTS = ["testserver"]  # type: ignore[attr-defined]
     world.rex.email = "rex@example.org"
     world.rex.save()
-    current_app.loader.import_default_modules()
-    current_app.conf.task_always_eager = True
-    try:
-        for headers in ({"host": "evil.example"}, {"X-Forwarded-Host": "evil.example"}):
-            Client().post("/forgotten-password/", {"email": "rex@example.org"}, headers=headers)
-    finally:
-        current_app.conf.task_always_eager = False
+    for headers in ({"host": "evil.example"}, {"X-Forwarded-Host": "evil.example"}):
+        Client().post("/forgotten-password/", {"email": "rex@example.org"}, headers=headers)
     assert [sent for sent in mail.outbox if "evil.example" in str(sent.message())] == []
     assert len(mail.outbox) == 1  # the second one, under our own name
 

@@ -10,7 +10,7 @@ import pytest
 from celery import current_app
 
 from annotation import perform_job, tasks
-from annotation.accounts.mail_reset import MAIL_RESET
+from annotation.accounts.own_account import MAIL_RESET
 from annotation.accounts.verified_email import MAIL_VERIFICATION
 from annotation.core import jobs
 from annotation.demo.project import ADD_SAMPLE

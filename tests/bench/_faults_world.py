@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import threading
 import time
@@ -27,6 +26,7 @@ from tests.bench._serving import HOST, SETTINGS, START_SECONDS, Reviewer, Saving
 from tests.bench._strikes import AHEAD, HOUR
 from tests.bench._study import PASSWORD
 from tests.llm_server import Call, LLMServer
+from tests.parts import free_port
 
 if TYPE_CHECKING:
     from annotation.models import Run
@@ -69,7 +69,7 @@ class People:
     reviewers: list[Reviewer]
     acts: list[Act] = field(default_factory=list)
     wrong: Counter[str] = field(default_factory=Counter)
-    """Answers that are neither success nor 502, 503 or no answer at all."""
+    """Answers that are neither success nor a refusal that says what is away: 502, 503, 507 or no answer at all."""
     _ended: threading.Event = field(default_factory=threading.Event)
     _threads: list[threading.Thread] = field(default_factory=list)
 
@@ -119,7 +119,7 @@ class People:
             else:
                 if answer.status in good:
                     return True
-                if answer.status not in (502, 503):
+                if answer.status not in (502, 503, 507):
                     self.wrong[f"{answer.status} {answer.body[:80]!r}"] += 1
                     return False
             time.sleep(PAUSES["save"])
@@ -160,7 +160,7 @@ class World:
         self.workers: list[subprocess.Popen[bytes]] = []
         self._mortal = ""
         self.web: subprocess.Popen[bytes] | None = None
-        self.port = _free_port()
+        self.port = free_port()
         opened.callback(self._end)
 
     # Rows
@@ -365,9 +365,3 @@ def _mounted(opened: ExitStack, folder: Path) -> bool:
         return False
     opened.callback(subprocess.run, ["umount", "--lazy", str(folder)], check=False)
     return True
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])

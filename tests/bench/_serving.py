@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
 from tests import postgres
+from tests.parts import free_port
 
 SETTINGS = "tests.bench._settings"
 HOST = "127.0.0.1"
@@ -240,9 +241,7 @@ def require(answer: Answer, status: int) -> None:
 @contextmanager
 def served(environment: dict[str, str], folder: Path, workers: int = WORKERS) -> Iterator[int]:
     """The port of a server for the length of a with block."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port = int(probe.getsockname()[1])
+    port = free_port()
     command = [sys.executable, "-m", "gunicorn", "annotation.config.wsgi:application"]
     command += [
         f"--bind={HOST}:{port}",

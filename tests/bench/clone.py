@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 
 from tests.bench import Row
+from tests.parts import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE_SECONDS = 60
 
 
 def run() -> list[Row]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         subprocess.run(["git", "clone", "--quiet", ROOT, f"{folder}/clone"], check=True)

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -13,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.bench import Row
+from tests.parts import free_port
 
 IDLE_AFTER_SECONDS = 5.0
 WITHIN_SECONDS = 300.0
@@ -35,9 +35,7 @@ def run() -> list[Row]:
 @contextmanager
 def _demo(environment: dict[str, str]) -> Iterator[float]:
     """The megabytes that the demo holds, a little after it serves."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "manage.py", "demo", "--no-browser", "--port", str(port)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -5,13 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from celery import current_app
 
 from annotation.config import celery
-
-
-def test_every_process_that_loads_the_settings_queues_through_our_app() -> None:
-    assert current_app.main == "coverdict"
 
 
 @pytest.fixture

@@ -18,10 +18,6 @@ def test_sqlite_gets_a_write_ahead_log_and_immediate_transactions() -> None:
     assert "journal_mode=WAL" in options["init_command"]
 
 
-def test_a_thread_keeps_its_connection_to_sqlite() -> None:
-    assert environment.database("sqlite:///data/coverdict.sqlite3")["CONN_MAX_AGE"] is None
-
-
 @pytest.mark.parametrize(
     ("url", "host"),
     [
@@ -68,10 +64,6 @@ def test_a_secret_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
     assert len(first) >= 50
     assert environment.kept_secret(path) == first
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_two_secrets_differ(tmp_path: Path) -> None:
-    assert environment.kept_secret(tmp_path / "one") != environment.kept_secret(tmp_path / "two")
 
 
 def test_all_who_ask_at_once_get_the_same_secret(tmp_path: Path) -> None:
@@ -140,9 +132,7 @@ def test_a_cache_that_is_no_redis_is_refused() -> None:
     ],
     ids=["urls", "keys"],
 )
-def test_an_allowed_url_with_a_password_is_refused_and_not_repeated(
-    read: Callable[[str], object],
-) -> None:
+def test_an_allowed_url_with_a_password_is_refused_and_not_repeated(read: Callable[[str], object]) -> None:
     assert read("https://llm.example.org/v1")
     with pytest.raises(ImproperlyConfigured, match="neither user, password") as refused:
         read("https://user:pw-of-mine@llm.example.org/v1")

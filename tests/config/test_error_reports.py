@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.config.error_reports import only_what_may_be_told
+from annotation.config.error_reports import without_texts
 
 ROOT = Path(__file__).resolve().parents[2]
 PRIVATE = "the zinnober mill closes in may"
@@ -139,6 +139,6 @@ def test_what_is_not_known_to_be_harmless_is_left_out() -> None:
             ]
         },
     }
-    told = only_what_may_be_told(event, {})  # type: ignore[arg-type]
+    told = without_texts(event, {})  # type: ignore[arg-type]
     assert PRIVATE not in json.dumps(told)
     assert told["event_id"] == "1"

@@ -2,7 +2,6 @@
 
 import ast
 import os
-import re
 from pathlib import Path
 from typing import Any
 
@@ -85,20 +84,6 @@ def test_the_policy_allows_nothing_unsafe() -> None:
         "base-uri": ["'none'"],
         "object-src": ["'none'"],
     }
-
-
-def test_axes_comes_last_among_the_middleware_and_first_among_the_backends() -> None:
-    assert settings.MIDDLEWARE[-1] == "axes.middleware.AxesMiddleware"
-    assert settings.AUTHENTICATION_BACKENDS[0] == "axes.backends.AxesStandaloneBackend"
-
-
-def test_no_request_is_one_transaction() -> None:
-    assert not settings.DATABASES["default"].get("ATOMIC_REQUESTS")
-
-
-def test_tests_run_on_the_database_that_was_asked_for() -> None:
-    is_sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
-    assert is_sqlite == (re.match("sqlite", os.environ.get("DATABASE_URL", "sqlite")) is not None)
 
 
 def test_a_task_reaches_a_worker_once_and_one_at_a_time() -> None:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -56,44 +55,6 @@ def _planted() -> list[tuple[str, int, str, str | None]]:
     return [(name, int(target or 60), summary, source or None) for name, target, summary, source in cells]
 
 
-def test_every_summary_has_one_row() -> None:
-    assert len(BY_KEY) == len(ROWS)
-
-
-def test_there_are_twelve_sets_with_four_systems_each() -> None:
-    systems: dict[str, set[str]] = {}
-    for row in ROWS:
-        systems.setdefault(row["document_id"], set()).add(row["system"])
-    assert len(systems) == 12
-    assert all({"lead", "alder-2", "birch-mini", "cedar-1"} <= present for present in systems.values())
-
-
-def test_a_second_person_wrote_on_three_sets() -> None:
-    assert sum(row["system"] == "human-b" for row in ROWS) == 3
-
-
-def test_domains_are_mixed_and_one_set_is_german() -> None:
-    domains = Counter({row["document_id"]: row["metadata"]["domain"] for row in ROWS}.values())
-    assert domains == {
-        "news": 5,
-        "clinical note": 2,
-        "contract clause": 1,
-        "meeting minutes": 2,
-        "incident report": 2,
-    }
-    assert {row["document_id"] for row in ROWS if row["language"] == "de"} == {"de-bibliothek"}
-
-
-def test_the_two_sets_on_one_event_share_a_group() -> None:
-    grouped = {row["document_id"]: row["group"] for row in ROWS if "group" in row}
-    assert grouped == {"news-bridge": "tallow-bridge", "news-bridge-repair": "tallow-bridge"}
-
-
-def test_two_sets_have_a_short_target_too() -> None:
-    short = {row["document_id"] for row in ROWS if row["target_words"] == 25}
-    assert short == {"news-ferry", "minutes-harbour-board"}
-
-
 def test_rows_of_a_set_agree_on_what_they_share() -> None:
     shared = {json.dumps([row["document_id"], row["document"], row["metadata"]]) for row in ROWS}
     references = {(row["reference_id"], row["reference"], row["reference_author"]) for row in ROWS}
@@ -102,30 +63,10 @@ def test_rows_of_a_set_agree_on_what_they_share() -> None:
 
 
 @SUMMARIES
-def test_documents_are_of_a_readable_length(row: Row) -> None:
-    assert all(180 <= count_words(document) <= 350 for document in _documents(row))
-
-
-@SUMMARIES
-def test_references_are_as_long_as_their_target_asks(row: Row) -> None:
-    low, high = (45, 70) if row["target_words"] == 60 else (20, 25)
-    assert low <= count_words(row["reference"]) <= high
-
-
-@SUMMARIES
 def test_sentences_are_plain_enough_to_be_counted_by_eye(row: Row) -> None:
     for text in (row["reference"], row["summary"]):
         by_eye = re.split(r"(?<=[.])\s+", text) if text else []
         assert split_sentences(text, row["language"]) == by_eye
-
-
-def test_one_summary_is_over_its_target() -> None:
-    over = [_key(row) for row in ROWS if count_words(row["summary"]) > row["target_words"]]
-    assert over == [("incident-warehouse", "alder-2", 60)]
-
-
-def test_one_summary_is_empty() -> None:
-    assert [_key(row) for row in ROWS if not row["summary"]] == [("minutes-allotments", "birch-mini", 60)]
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row["system"] == "lead"], ids=_named)
@@ -201,10 +142,3 @@ def test_override_matches_one_sentence_of_its_reference(override: Row) -> None:
     assert override.get("by", "cleo") in {"cleo", "ben", "dora"}
     assert override["label"] in {"yes", "no", "unsure"}
     assert override["reason"]
-
-
-def test_overrides_stand_on_sets_with_percents_and_without() -> None:
-    judged = {_key(row) for row in JUDGMENTS["unit_percents"]}
-    overridden = [_key(row) for row in JUDGMENTS["overrides"]]
-    assert any(key in judged for key in overridden)
-    assert any(key not in judged for key in overridden)

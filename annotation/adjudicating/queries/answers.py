@@ -1,7 +1,7 @@
-"""The answers that an adjudicator weighs: nameless, in an order of their own for each adjudicator.
+"""The answers to a dispute, without names and in a different order for each adjudicator.
 
-Whose answer is which, and which one is a judge's, is not told: a letter names each, by a hash of what was asked,
-who looks, and the row. The page that explains a score names everybody.
+Letters replace the names, so that nobody knows which answer is a judge's. The order comes from a hash of the item,
+the adjudicator and the row. The explanation of a score names everybody.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NamelessAnswer:
-    """One answer without its name. `evidence` are the numbers of the units that it points to."""
+    """One answer without its name. `evidence` has the numbers of the units that it cites."""
 
     label: str | None
     percent: int | None
@@ -44,10 +44,10 @@ class NamelessAnswer:
 
 
 def answers_on(dispute: Dispute, person: User) -> tuple[NamelessAnswer, ...]:
-    """The answers that a dispute is about, as this adjudicator sees them.
+    """The answers to a disputed item, as this adjudicator sees them.
 
-    On a check: each reviewer's latest answer. On a unit: each submitted percent. Where the project counts it, also the
-    deciding judge's answer; its share of yes in the steps of the percent scale.
+    On a check: each reviewer's latest answer. On a unit: each submitted percent. If the project compares with the
+    judge, also the deciding judge's answer, for a unit its share of yes rounded to the percent scale.
     """
     place = dispute.place
     if isinstance(place, Check):
@@ -84,7 +84,7 @@ def _on_unit(comparison: Comparison, unit: Unit | Claim) -> Iterator[Named]:
             if (share.comparison_id, share.unit_id) == (comparison.pk, unit.public_id) and (
                 share.judge == project.deciding_judge.name
             ):
-                # As an assessor could have given it: 33 % would tell that it is the judge's.
+                # Rounded as an assessor would give it: 33 % would reveal the judge.
                 percent = project.percent_step * round(share.percent / project.percent_step)
                 yield f"judge {share.at}", NamelessAnswer(None, percent, "", "", share.marks)
 
@@ -95,6 +95,5 @@ def _nameless(row: Verdict | CoverageJudgment) -> Named:
 
 
 def _letter(place: int) -> str:
-    """A to Z, then AA, AB, and so on."""
     first, last = divmod(place, len(ascii_uppercase))
     return (ascii_uppercase[first - 1] if first else "") + ascii_uppercase[last]

@@ -1,4 +1,4 @@
-"""One dispute as an adjudicator sees it: what is asked, the text that decides it, and the answers without names."""
+"""One dispute as an adjudicator sees it: the item, the text that decides it, and the answers without names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LitPassage:
-    """A numbered unit of the text, and the letters of the answers that point to it."""
+    """A numbered unit of the text, with the letters of the answers that cite it."""
 
     number: int
     text: str
@@ -33,10 +33,10 @@ class LitPassage:
 
 @dataclass(frozen=True, slots=True)
 class DisputeView:
-    """One dispute on an adjudicator's screen. No name of a system, a reviewer or a judge is in it.
+    """One dispute on an adjudicator's screen, without names of systems, reviewers and judges.
 
-    `statement` is the claim or the reference unit; `context` what stands around it there; `passages` the text that
-    decides it; `decisions` all that were made, oldest first. `standing` is the one in force.
+    `statement` is the claim or the reference unit, `context` the units around it, `passages` the text that decides
+    it. `decisions` has all decisions, oldest first; `standing` is the current one.
     """
 
     dispute_id: str
@@ -61,13 +61,13 @@ class DisputeView:
 
     @property
     def seen(self) -> str:
-        """The standing decision's id, for the compare-and-set of the next one."""
+        """The id of the current decision, "" for none, which a new decision must name."""
         standing = self.standing
         return standing.public_id if standing else ""
 
 
 def dispute_view(dispute: Dispute, person: User) -> DisputeView:
-    """A dispute as this adjudicator may see it now. The number of queries is the same for every dispute of a kind."""
+    """A dispute as this adjudicator may see it now. The number of queries is equal for all disputes of a kind."""
     place = dispute.place
     answers = answers_on(dispute, person)
     if isinstance(place, Check):

@@ -1,4 +1,4 @@
-"""The adjudicators' queue: what differs, worst first."""
+"""The adjudicators' queue: disputes by falling spread."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def open_disputes(project: Project) -> QuerySet[Dispute]:
 
 
 def dispute_of(project: Project, public_id: str) -> Dispute:
-    """The dispute of that public id in the project. Raises NotFound."""
+    """Return the dispute with that public id in the project. Raises NotFound."""
     rows = Dispute.objects.filter(project=project, public_id=public_id)
     dispute = rows.select_related(*JOINED_WITH).first()
     if dispute is None:
@@ -66,7 +66,7 @@ def dispute_of(project: Project, public_id: str) -> Dispute:
 
 
 def decision_of(project: Project, public_id: str) -> Verdict | CoverageJudgment:
-    """The decision of that public id in the project. Raises NotFound."""
+    """Return the decision with that public id in the project. Raises NotFound."""
     on_check = Verdict.objects.select_related("check_row__project", "check_row__peer").filter(
         check_row__project=project
     )
@@ -81,12 +81,11 @@ def decision_of(project: Project, public_id: str) -> Verdict | CoverageJudgment:
 
 
 def about(decision: Verdict | CoverageJudgment) -> QuerySet[Dispute]:
-    """The dispute that a decision settles, if there is one."""
     return Dispute.objects.filter(_on_the_same(decision))
 
 
 def decisions_on(row: Dispute | Verdict | CoverageJudgment) -> QuerySet[Any]:
-    """Every decision that was ever made on what a dispute, or another decision, is about."""
+    """All decisions on the item of a dispute or of another decision."""
     kind = Verdict if isinstance(row.place, Check) else CoverageJudgment
     return kind._default_manager.filter(_on_the_same(row), role=Answer.Role.ADJUDICATOR)
 
@@ -98,7 +97,6 @@ def _on_the_same(row: Any) -> Q:
 
 
 def text_of(dispute: Dispute) -> str:
-    """The claim, or the reference unit, that a dispute is about."""
     place = dispute.place
     if isinstance(place, Check):
         return place.claim.text
@@ -107,7 +105,6 @@ def text_of(dispute: Dispute) -> str:
 
 
 def set_of(dispute: Dispute) -> DocumentSet:
-    """The document set that a dispute is in."""
     place = dispute.place
     return place.document_set if isinstance(place, Check) else place.peer.document_set
 
@@ -117,7 +114,7 @@ def kind_of(dispute: Dispute) -> DisputeKind:
 
 
 def held_by(dispute: Dispute, person: User) -> str:
-    """`you`, `somebody`, or nobody ("")."""
+    """Return `you`, `somebody`, or "" if nobody holds the dispute."""
     if dispute.lease_until is None or dispute.lease_until <= timezone.now():
         return ""
     return "you" if dispute.leased_to_id == person.pk else "somebody"

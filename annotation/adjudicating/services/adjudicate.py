@@ -1,4 +1,4 @@
-"""An adjudicator decides a check or a unit's percent, or takes a decision back."""
+"""Decide disputes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def settle(
     error_type: str = "",
     seen: str = NOT_LOOKED,
 ) -> Decision:
-    """Decide what is disputed: a check by a label, a unit by a percent. Raises as `decide_check` and `decide_unit`."""
+    """Decide a disputed check by a label, or a unit by a percent. Raises as `decide_check` and `decide_unit`."""
     place = dispute.place
     if isinstance(place, Check):
         if percent is not None:
@@ -70,11 +70,11 @@ def settle(
 def decide_check(
     *, check: Check, by: User, label: str, reason: str = "", error_type: str = "", seen: str = NOT_LOOKED
 ) -> Decision:
-    """Decide a check: the label stands above every verdict and every earlier decision until it is withdrawn.
+    """Decide a check: the label outranks every verdict and earlier decision until it is withdrawn.
 
-    The scores follow in the same transaction. `seen` is the public id of the decision that `by` had on screen ("" for
-    none): where another one stands by now, Conflict (code `newer_decision`) and nothing is written. Raises Conflict
-    (code `newer_claim`) where the claim was reworded.
+    The scores are updated in the same transaction. `seen` is the public id of the decision on the caller's screen,
+    "" for none; if it is not the current one, nothing is written and Conflict (code `newer_decision`) is raised.
+    Raises Conflict (code `newer_claim`) if the claim was reworded.
     """
     require(by, check.project, Verb.ADJUDICATE)
     if label not in Label.values:
@@ -101,10 +101,10 @@ def decide_unit(
     error_type: str = "",
     seen: str = NOT_LOOKED,
 ) -> Decision:
-    """Decide how much of a reference unit the summary expresses, 0 to 100.
+    """Decide the percent (0 to 100) of a reference unit that the summary expresses.
 
-    `unit` is a claim where claims stand in for units. The percent stands above every assessor's until it is
-    withdrawn. All else is as for `decide_check`.
+    `unit` is a claim if claims replace units. The percent outranks every assessor's until it is withdrawn.
+    Otherwise as `decide_check`.
     """
     project = comparison.peer.document_set.project
     require(by, project, Verb.ADJUDICATE)
@@ -128,7 +128,6 @@ def decide_unit(
 
 
 def _keep(decision: Decision, project: Project, held: Sequence[Summary], by: User, seen: str) -> Decision:
-    """Write a decision; the scores of the summaries that are held follow, and the lease of its dispute ends."""
     newest = decisions_on(decision).filter(withdrawn_at=None).order_by("-pk").first()
     if seen not in (NOT_LOOKED, newest.public_id if newest else ""):
         raise Conflict(

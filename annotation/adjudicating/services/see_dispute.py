@@ -1,4 +1,4 @@
-"""An adjudicator has a dispute on screen with every answer: if they review too, they know the answers from then on."""
+"""Show a dispute and record a look: an adjudicator who also reviews is not blind to it any more."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def see_dispute(*, dispute: Dispute, by: User) -> DisputeView:
-    """What to show of a dispute; that its check's answers are shown is recorded. For every door that shows one."""
+    """Return a dispute for display, and record that the answers to its check are shown."""
     if dispute.check_row_id is not None:
         checks = Check.objects.filter(pk=dispute.check_row_id)
         see_checks(project=dispute.project, checks=checks, by=by)

@@ -1,5 +1,3 @@
-"""An adjudicator is handed the next dispute of the queue."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -7,10 +5,10 @@ from typing import TYPE_CHECKING
 from django.db.models import Q
 
 from annotation.adjudicating.queries.disputes import WORST_FIRST
-from annotation.core import leases
 from annotation.core.paging import beyond, place_of
 from annotation.core.permissions import Verb, require
 from annotation.models import Dispute
+from annotation.reviewing.services import leases
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -19,17 +17,17 @@ if TYPE_CHECKING:
 
 
 def take_next(*, project: Project, by: User, after: str = "") -> Dispute | None:
-    """The worst dispute that nobody else has in progress, leased to `by` for five minutes; None where none is left.
+    """Lease the largest free dispute to `by` for five minutes and return it; None without one.
 
-    `after` is the public id of the one that was just on screen: what follows it comes first, then the queue from
-    its top. The lease that `by` had before ends.
+    `after` is the public id of the dispute on screen: the search starts behind it and then from the top. The
+    earlier lease of `by` ends.
     """
     require(by, project, Verb.ADJUDICATE)
     places = [Q()]
     if after:
         rows = Dispute.objects.filter(project=project)
         beyond_it = beyond(WORST_FIRST, place_of(rows, after, WORST_FIRST, of="queue"))
-        # The one on screen comes last, for it may be all there is.
+        # The one on screen comes last, because it may be the only one left.
         places = [beyond_it, ~Q(public_id=after), Q(public_id=after)]
     waiting = Dispute.objects.filter(project=project, state=Dispute.State.OPEN).order_by(*WORST_FIRST)
     taken = (leases.take(waiting.filter(where), by=by) for where in places)

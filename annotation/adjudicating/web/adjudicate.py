@@ -1,4 +1,4 @@
-"""Adjudication: the queue of what differs, and one dispute in view with the answers that differ."""
+"""The queue of disputes, and the page for deciding one."""
 
 from __future__ import annotations
 
@@ -23,11 +23,9 @@ from annotation.adjudicating.services.see_dispute import see_dispute
 from annotation.adjudicating.services.take_dispute import take_next
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
-from annotation.core.words import ANSWERS
 from annotation.models import Dispute, ErrorType
 from annotation.reviewing.services.review import NOT_LOOKED, withdraw_answer
-from annotation.scoring.score_changes import score_changes, scores_now
-from annotation.scoring.words import in_words
+from annotation.scoring.score_changes import in_words, score_changes, scores_now
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.lists import list_page
 from annotation.web.numbers import need_whole_number
@@ -56,14 +54,14 @@ def dispute(request: Request, slug: str, dispute_id: str) -> HttpResponse:
 
 @screen("POST")
 def next_dispute(request: Request, slug: str) -> HttpResponse:
-    """Hand out the next dispute; `after` names the one that is left as it is."""
+    """Hand out the next dispute; `after` names the one that is skipped."""
     room = enter(request, slug, Verb.ADJUDICATE, here=HERE)
     return _hand_out(request, room, after=request.POST.get("after", ""), note="")
 
 
 @screen("POST")
 def decide_dispute(request: Request, slug: str, dispute_id: str) -> HttpResponse:
-    """An adjudicator's decision; the next dispute is on screen at once."""
+    """Save a decision and show the next dispute."""
     room = enter(request, slug, Verb.ADJUDICATE, here=HERE)
     row = dispute_of(room.project, dispute_id)
     before = scores_now(row.place)
@@ -94,7 +92,6 @@ def withdraw_decision(request: Request, slug: str, decision_id: str) -> HttpResp
 
 
 def _percent(request: Request) -> int | None:
-    """A percent that was typed counts where its own button sent the form."""
     text = request.POST.get("own_percent" if "typed" in request.POST else "percent", "").strip()
     if not text:
         return None
@@ -104,7 +101,6 @@ def _percent(request: Request) -> int | None:
 
 
 def _hand_out(request: Request, room: Room, *, after: str, note: str) -> HttpResponse:
-    """The next open dispute, leased and on screen; the queue where nothing is left."""
     taken = take_next(project=room.project, by=request.user, after=after)
     if taken is not None and request.htmx:
         response = _show(request, room, dispute_of(room.project, taken.public_id), note=note)
@@ -130,7 +126,6 @@ def _show(
     typed: Mapping[str, str] | None = None,
     note: str = "",
 ) -> HttpResponse:
-    """The dispute as it stands now, with what was just done, or what could not be."""
     claim = row.check_row.claim if row.check_row else None
     context = {
         "room": room,
@@ -138,7 +133,6 @@ def _show(
         "claim_id": claim.public_id if claim else "",
         "comments": claim.comments.filter(withdrawn_at=None).count() if claim else 0,
         "left": open_disputes(room.project).count(),
-        "answers": ANSWERS,
         "percents": PERCENTS,
         "error_types": ErrorType.choices,
         "refusal": refusal,
@@ -153,6 +147,6 @@ def _show(
         status=status_of(refusal) if refusal else 200,
     )
     if refusal:
-        # Errors are put where the page keeps its notices, unless the answer says otherwise.
+        # Errors go to the page's notices unless the response says otherwise.
         response["HX-Retarget"] = "#dispute-room"
     return response

@@ -1,7 +1,7 @@
 """Agreement of people on every scale, and in pairs.
 
-Read from answers that were given before anything was revealed (see `ratings`). The deciding judge stands beside people
-as one more rater; it is in none of their figures.
+Uses blind answers only (see `ratings`). The deciding judge is compared as another rater, but is in none of people's
+figures.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ RATER_PAIRS_SHOWN = 60
 class RaterPair:
     """Two raters on the items that both answered.
 
-    `equal` is the share of equal answers, `kappa` that beyond chance (on scales in order, weighted by the square of the
-    distance).
+    `equal` is the share of equal answers. `kappa` corrects it for chance; on ordered scales it weighs by squared
+    distance.
     """
 
     first: str
@@ -57,9 +57,9 @@ class RaterPair:
 class ScaleFigures:
     """The agreement on one scale (nominal, ordinal or interval).
 
-    `items` counts those that two people answered, `single` those that one did, `answers` the answers to `items`.
-    `alpha` is Krippendorff's, `equal` the share of equal pairs of answers to the same item. `judge` compares the
-    deciding judge with each person.
+    `items` counts items with two or more raters, `single` those with one, `answers` the answers to `items`. `alpha`
+    is Krippendorff's, `equal` the share of equal pairs of answers to the same item. `judge` compares the deciding
+    judge with each person.
     """
 
     key: str
@@ -79,11 +79,10 @@ class ScaleFigures:
 
 @dataclass(frozen=True, slots=True)
 class AgreementFigures(Computed):
-    """The agreement on every scale on which anybody answered.
+    """The agreement on every scale with answers.
 
-    The deciding `judge`, empty where there is none, stands beside people and is in none of their figures. `touched`
-    counts the answers to checks that are left out because they were given knowing the judge's or another's, `imported`
-    those that came with a file.
+    The deciding `judge` ("" without one) is in none of people's figures. `touched` counts answers to checks that
+    are left out because their author had seen others' answers, `imported` the imported ones.
     """
 
     judge: str
@@ -99,7 +98,7 @@ def agreement_inputs(project: Project) -> tuple[object, ...]:
 
 
 def agreement(project: Project, key: str = "") -> AgreementFigures:
-    """The agreement in a project. A fixed number of queries for each scale."""
+    """Compute the agreement in a project, in a fixed number of queries per scale."""
     scales = scales_of(project)
     judge = project.deciding_judge.name if project.deciding_judge else ""
     return AgreementFigures(
@@ -132,7 +131,7 @@ def _figures(scale: Scale, judge: str) -> ScaleFigures:
         answers=sum(map(len, groups)),
         alpha=alpha,
         equal=equal,
-        # Over the answers that occur, as alpha is: one that nobody gave would raise it.
+        # Over the occurring answers, like alpha: an unused category would raise it.
         pairs=tuple(pairs[:RATER_PAIRS_SHOWN]),
         pairs_left_out=len(pairs[RATER_PAIRS_SHOWN:]),
         judge=tuple(beside),
@@ -147,13 +146,13 @@ def _pair(one: str, other: str, both: Sequence[tuple[RatedItem, RatedItem]], sca
 
 
 def _judge_pairs(scale: Scale, judge: str) -> list[RaterPair]:
-    """The judge against each person, on whatever both answered."""
+    """The judge compared with each person on their common items."""
     of_rater: dict[str, list[tuple[RatedItem, RatedItem]]] = defaultdict(list)
     for rating in scale.ratings:
         if rating.item in scale.judge:
             own = rating._replace(rater=judge, value=scale.judge[rating.item])
             of_rater[rating.rater].append((own, rating))
-    # A share of yes over claims need not lie on people's scale.
+    # The judge's share of yes over claims may lie between the steps of people's scale.
     said = [own for both in of_rater.values() for own, _ in both]
     fitting = scale if scale.level == "nominal" else _with_scale_of(scale, said)
     return [_pair(judge, rater, both, fitting) for rater, both in sorted(of_rater.items())][

@@ -1,5 +1,3 @@
-"""How far people agree, from answers given before anything was revealed."""
-
 from __future__ import annotations
 
 from rest_framework.request import Request
@@ -19,9 +17,9 @@ class AgreementView(ApiView):
 
     @operation("get_agreement", responses=AgreementFigures, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
-        """Show how far people agree on every scale and in pairs.
+        """Show the agreement of people on every scale and in pairs.
 
-        Of answers alone that were given before anything was revealed.
+        Only blind answers count.
         """
         project = self.enter(Verb.VIEW_SCORES)
         made = current_statistics(project=project, kind=Analysis.Kind.AGREEMENT, wait=True)

@@ -1,7 +1,7 @@
-"""Blind answers of people: those that agreement is computed from.
+"""Blind answers of people, from which agreement is computed.
 
-A reviewer's first answer counts, given before seeing the judge's. It counts even if it was withdrawn later: people who
-differ from the judge withdraw more often than people who agree. Percents and ratings are those of closed assignments.
+A reviewer's first answer counts if it was given before seeing others'. It counts even if it was withdrawn later,
+because people who differ from the judge withdraw more often. Percents and ratings are those of closed assignments.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.models.document import cluster_of
-from annotation.models.judgment import ASKED_AT_PRESENT, COUNTING, GIVEN_BLIND
+from annotation.models.judgment import ASKED_AT_PRESENT, COUNTING
 from evaluation.statistics import KappaWeights, Level
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 PERCENT_STEPS = (20, 5, 1)
-"""The scales of percents, coarsest first; what people gave lies on the first that holds it all."""
+"""Steps of percent scales, coarsest first; the first one that fits all given percents is used."""
 
 PERCENTS = "percents"
 """The key of the scale of units' percents."""
@@ -42,7 +42,7 @@ Value = str | int
 
 
 class RatedItem(NamedTuple):
-    """One answer of one person to one item; `at` is None where it was given elsewhere and brought in."""
+    """One answer of one person to one item; `at` is None for an imported answer."""
 
     item: str
     rater: str
@@ -55,8 +55,8 @@ class RatedItem(NamedTuple):
 class Scale:
     """All answers on one scale.
 
-    `level` says what differences between answers mean; `categories` is the whole scale in order. `judge` has the
-    deciding judge's own answer by item, where it gives such.
+    `level` is the level of measurement; `categories` is the whole scale in order. `judge` has the deciding judge's
+    answers by item, if it gives any.
     """
 
     key: str
@@ -69,7 +69,7 @@ class Scale:
     judge: Mapping[str, Value]
 
     def by_item(self) -> dict[str, list[RatedItem]]:
-        """The answers of each item, in the order in which they were given."""
+        """The answers of each item, in the order of time."""
         found: dict[str, list[RatedItem]] = defaultdict(list)
         for rating in self.ratings:
             found[rating.item].append(rating)
@@ -101,9 +101,9 @@ class CheckFacts(NamedTuple):
 
 
 def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
-    """People's answers to checks of claims in force, given by somebody who had seen nothing of the judge's."""
+    """People's blind answers to current checks of claims."""
     return Verdict.objects.filter(
-        # What an import brought and took away again was never said; what a person took back was.
+        # An imported answer that was withdrawn does not count; a person's does.
         Q(person__isnull=False) | Q(withdrawn_at__isnull=True),
         role=Verdict.Role.REVIEWER,
         had_seen=False,
@@ -128,10 +128,10 @@ def touched_count(project: Project) -> int:
 
 
 def check_answers(project: Project, *, by_rater: bool = False) -> list[CheckAnswer]:
-    """The first untouched answer of each person to each check, in the order in which they were given. One query.
+    """The first blind answer of each person to each check, in the order of time. One query.
 
-    What an imported file says of a check counts as one person's answer, without a time; `by_rater` as those of its
-    raters, where it has their votes. A file that was imported again counts as it says now.
+    An imported answer counts as one person's, without a time, or with `by_rater` as its raters' if it has their
+    votes. Of repeated imports, the last counts.
     """
     rows = untouched_verdicts(project).order_by("pk")
     columns = (
@@ -156,7 +156,7 @@ def check_answers(project: Project, *, by_rater: bool = False) -> list[CheckAnsw
 
 
 def check_facts(project: Project) -> dict[int, CheckFacts]:
-    """The checks that have an untouched answer, by their keys. One query."""
+    """The checks with a blind answer, by key. One query."""
     answered = untouched_verdicts(project).order_by().values("check_row")
     rows = Check.objects.filter(pk__in=answered).order_by("pk")
     columns = (
@@ -173,11 +173,11 @@ def check_facts(project: Project) -> dict[int, CheckFacts]:
 def percent_ratings(project: Project) -> list[RatedItem]:
     """Assessors' percents. One query.
 
-    An item is `comparison:unit`, or `comparison:claim` where claims stand in for units: a key and a public id.
-    Claims that were removed since are left out.
+    An item is named `comparison:unit`, or `comparison:claim` if claims replace units: a key and a public id.
+    Removed claims are left out.
     """
     said = CoverageJudgment.objects.filter(
-        COUNTING, ASKED_AT_PRESENT, GIVEN_BLIND, comparison__peer__document_set__project=project
+        COUNTING, ASKED_AT_PRESENT, had_seen=False, comparison__peer__document_set__project=project
     ).order_by("pk")
     rows = said.values_list(
         "comparison_id",
@@ -202,12 +202,12 @@ def percent_ratings(project: Project) -> list[RatedItem]:
 
 
 def whole_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, list[RatedItem]]:
-    """People's ratings of summaries as wholes, by the criterion's key. One query.
+    """People's ratings of summaries, by the criterion's key. One query.
 
     An item is the public id of the summary. The last answer of each person counts.
     """
     said = Rating.objects.filter(
-        Q(assignment__isnull=True) | Q(assignment__closed_at__isnull=False, assignment__may_have_seen=False),
+        Q(assignment__isnull=True) | Q(assignment__closed_at__isnull=False),
         criterion__in=criteria,
         judge__isnull=True,
         had_seen=False,
@@ -236,14 +236,14 @@ def whole_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, 
 
 
 def percent_categories(ratings: Iterable[RatedItem]) -> tuple[int, ...]:
-    """The coarsest scale of percents on which all of these lie."""
+    """The coarsest scale of percents that contains all ratings."""
     given = {rating.value for rating in ratings}
     step = next(step for step in PERCENT_STEPS if step == 1 or all(int(value) % step == 0 for value in given))
     return tuple(range(0, 101, step))
 
 
 def slots(groups: Sequence[Sequence[RatedItem]]) -> list[list[Value | None]]:
-    """Answers as raters x items for measures to which all raters are alike: the n-th answer of each item in row n."""
+    """A table of raters by items for interchangeable raters: row n has the n-th answer of each item."""
     width = max((len(group) for group in groups), default=0)
     return [[group[row].value if row < len(group) else None for group in groups] for row in range(width)]
 
@@ -251,7 +251,7 @@ def slots(groups: Sequence[Sequence[RatedItem]]) -> list[list[Value | None]]:
 def by_pair(
     groups: Iterable[Sequence[RatedItem]],
 ) -> dict[tuple[str, str], list[tuple[RatedItem, RatedItem]]]:
-    """The answers that two people gave to the same items, by their names in order."""
+    """The pairs of answers that two people gave to the same items, by their sorted names."""
     pairs: dict[tuple[str, str], list[tuple[RatedItem, RatedItem]]] = defaultdict(list)
     for group in groups:
         ordered = sorted(group, key=lambda rating: rating.rater)

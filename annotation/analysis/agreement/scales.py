@@ -1,4 +1,4 @@
-"""The scales on which people answered, each with all answers on it and the deciding judge's own beside them."""
+"""The scales on which people answered, with all answers and the deciding judge's."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ VERDICTS = {
     Check.Side.REFERENCE.value: ("Verdicts, coverage", "Is the claim expressed in the summary?"),
     Check.Side.PEER.value: ("Verdicts, alignment", "Is the claim of the summary supported by its source?"),
 }
-"""By side the scale's name and question."""
+"""The name and question of each side's scale."""
 LEVELS: Mapping[str, Level] = {
     Criterion.Scale.POINTS: "ordinal",
     Criterion.Scale.YES_NO: "nominal",
     Criterion.Scale.PERCENT: "interval",
 }
-"""Levels of measurement of criteria: which differences between answers count."""
+"""The level of measurement of each kind of criterion."""
 
 
 def scales_of(project: Project) -> list[Scale]:
-    """Every scale of the project: verdicts by side, percents, then criteria; also those nobody answered on.
+    """Every scale of the project: verdicts by side, percents, then criteria, including scales without answers.
 
     A fixed number of queries.
     """
@@ -52,7 +52,7 @@ def scales_of(project: Project) -> list[Scale]:
 def _verdict_scales(project: Project, facts: Mapping[int, CheckFacts]) -> list[Scale]:
     answers: dict[str, list[RatedItem]] = defaultdict(list)
     for answer in check_answers(project, by_rater=True):
-        # A check may be reworded between the two queries: its answers are then out of force.
+        # A check may be reworded between the two queries; its answers do not count then.
         if (of := facts.get(answer.check)) is not None:
             rating = RatedItem(str(answer.check), answer.rater, answer.label, of.cluster, answer.at)
             answers[of.side].append(rating)
@@ -111,7 +111,7 @@ def _rating_scale(criterion: Criterion, ratings: Sequence[RatedItem]) -> Scale:
 
 
 def _judge_percents(project: Project, ratings: Sequence[RatedItem]) -> dict[str, Value]:
-    """The deciding judge's percent of each rated unit, rounded to whole ones."""
+    """The deciding judge's percent of each rated unit, rounded to an integer."""
     if project.deciding_judge is None or not ratings:
         return {}
     compared = {int(rating.item.partition(":")[0]) for rating in ratings}

@@ -1,4 +1,4 @@
-"""The agreement between people as flat tables, one line per figure."""
+"""Agreement as flat tables, one line per figure."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def pair_rows(made: AgreementFigures) -> Iterator[FigureRow]:
 
 
 def interval(name: str, estimate: Estimate) -> FigureRow:
-    """A figure and the ends of its interval as three columns."""
+    """A figure and its interval as three columns."""
     return {
         name: estimate.value,
         f"{name}_low": estimate.low,
@@ -53,4 +53,4 @@ AGREEMENT_TABLES: FigureTables = {
     "scales": scale_rows,
     "pairs": pair_rows,
 }
-"""By the name of the table."""
+"""The tables by name."""

@@ -1,5 +1,3 @@
-"""The agreement page: how far people agree, and where not."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -31,7 +29,7 @@ agreement_file = file_view(Analysis.Kind.AGREEMENT, AgreementFigures, AGREEMENT_
 
 
 def _chosen(scales: Sequence[ScaleFigures], key: str) -> ScaleFigures | None:
-    """The scale that the address names, else the one of which most can be said. Raises NotFound."""
+    """The scale named in the address, otherwise the one with most items. Raises NotFound."""
     if not key:
         return max(scales, key=lambda scale: scale.items, default=None)
     named = next((scale for scale in scales if scale.key == key), None)

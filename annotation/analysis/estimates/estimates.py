@@ -1,6 +1,6 @@
-"""What people would say of everything, from the random samples that they answered and the judge's answers.
+"""Estimates of what people would say of all claims, from random samples and the judge's answers.
 
-What reviewers volunteered enters only where chance samples it too: who chooses what to answer answers what looks wrong.
+A volunteered answer enters only if it is sampled too, because volunteers choose claims that look wrong.
 """
 
 from __future__ import annotations
@@ -31,11 +31,16 @@ if TYPE_CHECKING:
 
 ESTIMATE, ALIGNMENT_ESTIMATE = "coverage_estimate", "alignment_estimate"
 SIDES: Mapping[str, Check.Side] = {ESTIMATE: Check.Side.REFERENCE, ALIGNMENT_ESTIMATE: Check.Side.PEER}
-"""The names of the estimates among the scores, and the side whose checks each is of."""
+"""The names of the estimates among the scores, with the side that each estimates."""
+
+CAPTION = "what people would say of all claims, including the judge's errors"
+CAPTION_OF_PEOPLE = "what people would say of all claims, from their sampled answers alone"
+NO_SAMPLE = "No estimate yet: review a random sample first."
+ALL_ANSWERED = "No estimate is needed: people answered every check."
 
 
 class EstimateState(StrEnum):
-    """How far an estimate may be trusted, and what stands in its place."""
+    """The state of an estimate: how it was made, or why there is none."""
 
     NONE = "none"
     OPEN = "open"
@@ -46,10 +51,10 @@ class EstimateState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
-    """One system's estimate as it is shown, and what people's sampled answers alone give.
+    """One system's shown estimate, and the one from people's sampled answers alone.
 
-    `tuning` is the slope on the judge's answers, 0 where it counts for nothing, and `labels_saved` how many more
-    answers people alone would need in a simple random sample; None where people alone are shown.
+    `tuning` is the slope on the judge's answers, 0 if they are not used. `labels_saved` is the number of further
+    answers that people alone would need in a simple random sample; None if people alone are shown.
     """
 
     shown: Average
@@ -60,11 +65,11 @@ class Estimated:
 
 @dataclass(frozen=True, slots=True)
 class EstimateTable:
-    """The estimates at one target length, where they come from and what they may be trusted for.
+    """The estimates at one target length, with their sample and state.
 
-    `sample` is the finished one that estimates come from, `newer` the newest one where it is not finished. `came_after`
-    counts the checks that came after the sample. `labels_saved` is the mean over the systems, None where people stand
-    alone. Each interval holds by itself at `confidence`; `compared` are the systems' differences.
+    `sample` is the finished sample behind the estimates, `newer` a newer unfinished one. `came_after` counts checks
+    newer than the sample. `labels_saved` is the mean over the systems, None if people alone are used. Each interval
+    holds on its own at `confidence`; `compared` are the systems' differences.
     """
 
     state: str
@@ -82,27 +87,62 @@ class EstimateTable:
 
     @property
     def level(self) -> float:
-        """At which differences hold."""
+        """The significance level of differences."""
         return 1 - self.confidence
 
     @property
     def sample_id(self) -> str:
-        """The sample that the estimates come from; empty where there are none."""
+        """The id of the sample behind the estimates, "" without estimates."""
         return self.sample.sample_id if self.sample is not None and self.documents else ""
 
     @property
     def has_estimates(self) -> bool:
         return bool(self.systems)
 
+    @property
+    def caption(self) -> str:
+        """The population that the interval covers."""
+        return CAPTION_OF_PEOPLE if self.state == EstimateState.PEOPLE else CAPTION
+
+    @property
+    def sentence(self) -> str:
+        """The sample behind the estimates, or the reason that there are none."""
+        newer = self.newer and (
+            f"The random sample of {self.newer.day} has {self.newer.answered:,} of {self.newer.sampled:,} answered. "
+            "Estimates use it once all are answered."
+        )
+        if self.sample is None:
+            return newer or (ALL_ANSWERED if self.is_all_answered else NO_SAMPLE)
+        if not self.documents:
+            return f"No estimate: the random sample of {self.sample.day} has no checks at this target length."
+        sentences = [
+            f"From the random sample of {self.sample.day}: {self.sample.sampled:,} checks, in at least "
+            f"{self.answered_documents} document sets of every system."
+        ]
+        if self.state == EstimateState.PEOPLE:
+            why = "the judge would not narrow any interval"
+            if not self.has_judge:
+                why = "the judge recorded no probabilities"
+            elif self.answered_documents < TOO_FEW_DOCUMENTS:
+                why = f"using the judge needs {TOO_FEW_DOCUMENTS} document sets"
+            sentences.append(f"Only people's sampled answers are used because {why}.")
+        elif self.state == EstimateState.FEW:
+            sentences.append(
+                f"Below {FEW_DOCUMENTS} document sets, an interval may miss more often than stated."
+            )
+        if self.came_after:
+            sentences.append(f"{self.came_after:,} checks were added after the sample and are not covered.")
+        return " ".join([*sentences, *([newer] if newer else [])])
+
     def average(self, system: str) -> Average:
-        """What is shown of the system; without a value where there is nothing to show."""
+        """The shown estimate of a system; without values if there is none."""
         found = (self.systems or {}).get(system)
         return found.shown if found is not None else Average(None, None, None, n=0, left_out=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """The estimates of a project by target length; `otherwise` is what is said where there are none."""
+    """The estimates of a project by target length; `otherwise` applies to lengths without estimates."""
 
     tables: dict[int | None, EstimateTable]
     otherwise: EstimateTable
@@ -112,10 +152,10 @@ class Estimates:
 
 
 def estimates(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Estimates:
-    """The estimates from the newest finished random sample, else why there are none.
+    """The estimates from the newest finished random sample, or the reason that there are none.
 
-    They are of coverage, from the peer side of alignment. An item of a sample that was answered blind before it keeps
-    that answer.
+    The reference side gives coverage, the peer side alignment. A sampled item with an earlier blind answer keeps
+    it.
     """
     found = samples(project, side)
     sample = next((each for each in found if each.is_complete), None)
@@ -131,7 +171,7 @@ def estimates(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Esti
 
 
 def is_all_answered(project: Project, side: Check.Side = Check.Side.REFERENCE) -> bool:
-    """Whether the side has checks that can be sampled and people have answered all of them."""
+    """True if the side has checks that can be sampled and people answered all of them."""
     asked = eligible(project, side)
     return asked.exists() and not asked.filter(human_label__isnull=True).exists()
 
@@ -143,7 +183,7 @@ def estimate_table(
     *,
     newer: SampleProgress | None = None,
 ) -> EstimateTable:
-    """The estimates at one target length from a finished sample; `newer` as there."""
+    """The estimates at one target length from a finished sample; `newer` as in `EstimateTable`."""
     items = framed.items[target_words]
     found = estimate_systems_from_sample(items, covariates=framed.covariates, confidence=CONFIDENCE)
     answered = min(result.answered_documents for result in found.values())
@@ -152,7 +192,7 @@ def estimate_table(
     if from_people:
         found = estimate_systems_from_sample(items, confidence=CONFIDENCE, people_alone=True)
     systems = {name: _estimated(result, from_people=from_people) for name, result in found.items()}
-    # The better system comes first, so that differences are mostly positive.
+    # The better system comes first, so most differences are positive.
     best_first = sorted(found, key=lambda name: (-(found[name].estimate or 0.0), name))
     saved = [each.labels_saved for each in systems.values() if each.labels_saved is not None]
     return EstimateTable(

@@ -1,4 +1,4 @@
-"""The random samples of a project. Estimates come from the newest one that is completely answered."""
+"""The random samples of a project. Estimates use the newest one that is completely answered."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SampleProgress:
-    """`answered` of the `sampled` checks of a sample made on a `day`."""
+    """A sample of a `day` with `answered` of its `sampled` checks."""
 
     sample_id: str
     method: str
@@ -30,7 +30,7 @@ class SampleProgress:
 
 
 def samples(project: Project, side: Check.Side = Check.Side.REFERENCE) -> list[SampleProgress]:
-    """The random samples of a side that were not cancelled, the newest first."""
+    """The random samples of a side that were not cancelled, newest first."""
     return [
         SampleProgress(
             sample_id=sample.sample_id,

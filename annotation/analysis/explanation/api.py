@@ -1,18 +1,15 @@
-"""Why a number is what it is: everything behind the scores of one summary."""
-
 from __future__ import annotations
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.analysis.explanation.explanation import Explanation, explain
+from annotation.analysis.explanation.explanation import Explanation, explain, summary_of
 from annotation.analysis.explanation.side_by_side import DOCUMENT_SETS
 from annotation.api.access import ApiView
 from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.facts import plain
 from annotation.core.permissions import Verb
-from annotation.core.summaries import summary_of
 from annotation.reviewing.services.look_at_check import see_summary
 from annotation.scoring.records import score_rules, summary_records
 from evaluation.blend import score
@@ -23,11 +20,10 @@ class SummaryExplanation(ApiView):
 
     @operation("explain_scores", responses=Explanation)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show what the scores of a summary are made of.
+        """Show the units, claims and answers behind the scores of a summary.
 
-        Units, claims, every statement and who made it in order, decisions, and each score as a
-        formula with its numbers. Of a caller who may review it is kept that they have seen what the judge
-        and others said of its checks: an answer of theirs counts from now on as given after that.
+        Includes every answer with its author in order, decisions, and each score as a formula with its numbers. A
+        look is recorded for callers who may review or assess: their later answers do not count as blind.
         """
         project = self.enter(Verb.VIEW_SCORES)
         summary = summary_of(project, public_id)

@@ -1,6 +1,6 @@
-"""What each score of one summary is made of: its units and claims, who said what of them, and the formulas.
+"""The units, claims, answers and formulas behind the scores of one summary.
 
-The values come from the evaluation room; this module adds the words and the people.
+The values come from `evaluation`; this module adds texts and people.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from annotation.analysis.explanation.formulas import Formula, coverage_formula, 
 from annotation.analysis.explanation.questions import STANDINGS, QuestionStanding, standing_of
 from annotation.analysis.explanation.statements import (
     ExplainedAnswer,
+    ExplainedDispute,
     ExplainedPercent,
     Statements,
-    ToldDispute,
 )
+from annotation.core.refusals import NotFound
 from annotation.models import Check, Claim, ClaimSet, Comment, Comparison, Project, Summary, Unit
 from annotation.scoring.judge_percents import judge_percents
 from annotation.scoring.ratings import ratings_of
@@ -46,7 +47,7 @@ SOURCES: dict[UnitSource, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ExplainedClaim:
-    """A claim, what everybody answered in order, and what stands; `comments` counts what people say of it."""
+    """A claim with all answers in order and the current one; `comments` counts comments."""
 
     claim_id: str
     check_id: str | None
@@ -54,13 +55,13 @@ class ExplainedClaim:
     final: Label | None
     source: str | None
     answers: tuple[ExplainedAnswer, ...]
-    dispute: ToldDispute | None = None
+    dispute: ExplainedDispute | None = None
     comments: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedQuestion:
-    """A closed question: what the summary alone and the source answer, and what that means for the score."""
+    """A closed question with the answers of the summary and of the source, and its effect on the score."""
 
     question_id: str
     text: str
@@ -75,9 +76,9 @@ class ExplainedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedUnit:
-    """A reference unit. `formula` says how its value was computed, empty where nothing had to be.
+    """A reference unit. `formula` shows how its value was computed, "" if nothing was computed.
 
-    `by_judges` is what the checks of each judge say, as an assessor would say it.
+    `by_judges` has each judge's share of yes as a percent.
     """
 
     unit_id: str
@@ -89,12 +90,12 @@ class ExplainedUnit:
     percents: tuple[ExplainedPercent, ...]
     by_judges: tuple[ExplainedPercent, ...]
     claims: tuple[ExplainedClaim, ...]
-    dispute: ToldDispute | None = None
+    dispute: ExplainedDispute | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedComparison:
-    """One reference's part in the coverage."""
+    """One reference's contribution to the coverage."""
 
     summary_id: str
     reference: str
@@ -111,10 +112,10 @@ class NumberedText:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Everything behind the scores of one summary, people by name.
+    """Everything behind the scores of one summary, with people's names.
 
-    `signature` names the rules. `document_claims` stand in where there is no reference; `peer_claims` are
-    compared with the source.
+    `signature` names the rules. `document_claims` replace a missing reference; `peer_claims` are compared with the
+    source.
     """
 
     summary_id: str
@@ -131,6 +132,18 @@ class Explanation:
     flags: dict[str, str]
 
 
+def summary_of(project: Project, public_id: str) -> Summary:
+    """Return the summary with that public id. Raises NotFound."""
+    summary = (
+        Summary.objects.filter(document_set__project=project, is_peer=True, public_id=public_id)
+        .select_related("system", "document_set")
+        .first()
+    )
+    if summary is None:
+        raise NotFound("There is no such summary in this project.")
+    return summary
+
+
 def explain(
     project: Project,
     summary: Summary,
@@ -138,9 +151,9 @@ def explain(
     score: SummaryScore,
     terms: ConcisenessTerms | None = None,
 ) -> Explanation:
-    """Put words and people to a score. The number of queries does not grow with units, claims or verdicts.
+    """Explain a score. The number of queries does not grow with units, claims or verdicts.
 
-    `terms` are those of its conciseness, where that was rated.
+    `terms` are those of its conciseness, if it was rated.
     """
     rows = _Rows.load(project, summary)
     scored = {comparison.comparison_id: comparison for comparison in score.comparisons}
@@ -176,7 +189,7 @@ def explain(
 
 @dataclass(slots=True)
 class _Rows:
-    """The rows behind one summary's scores, each kind fetched once and found by public id."""
+    """The rows behind one summary's scores, each kind loaded once and found by public id."""
 
     project: Project
     claims: dict[str, Claim]
@@ -196,7 +209,7 @@ class _Rows:
             Q(summary_id__in=[*models, summary.pk]) | Q(document_set_id=summary.document_set_id),
             is_active=True,
         )
-        # Retired questions are shown; removed claims are not asked for.
+        # Retired questions are shown; removed claims are not.
         claims = (
             Claim.all_claims.filter(claim_set__in=active).select_related("claim_set").order_by("position")
         )
@@ -291,7 +304,7 @@ class _Rows:
 
 
 def comments_on(**claims: object) -> dict[int, int]:
-    """Number of comments on each claim, by its key."""
+    """The number of comments on each claim, by key."""
     rows = Comment.objects.filter(withdrawn_at=None, **claims).order_by()
     return dict(rows.values_list("claim_id").annotate(Count("pk")))
 
@@ -301,8 +314,8 @@ def _cut(text: str, unit: Unit) -> str:
 
 
 def _by_judges(summary: Summary) -> dict[tuple[int, str], list[ExplainedPercent]]:
-    said: dict[tuple[int, str], list[ExplainedPercent]] = defaultdict(list)
+    percents: dict[tuple[int, str], list[ExplainedPercent]] = defaultdict(list)
     for each in judge_percents([summary.pk]):
-        told = ExplainedPercent("", each.judge, "judge", each.percent, each.marks, reason="", at=each.at)
-        said[each.comparison_id, each.unit_id].append(told)
-    return dict(said)
+        percent = ExplainedPercent("", each.judge, "judge", each.percent, each.marks, reason="", at=each.at)
+        percents[each.comparison_id, each.unit_id].append(percent)
+    return dict(percents)

@@ -1,4 +1,4 @@
-"""The scores of a summary as formulas with the numbers in them."""
+"""The scores of a summary as formulas with their numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TERMS_SHOWN = 8
 UnitFigure = Literal["value", "judge_share", "human_value", "human_share"]
-"""What a unit puts into a figure of the coverage family."""
+"""The figure of a unit that enters a coverage score."""
 COVERAGES: tuple[tuple[str, str, UnitFigure], ...] = (
     ("Coverage", "coverage", "value"),
     ("Coverage by the judge alone", "coverage_judge", "judge_share"),
@@ -31,15 +31,15 @@ COVERAGES: tuple[tuple[str, str, UnitFigure], ...] = (
     ("Decided by people", "human_share", "human_share"),
 )
 RATED = ("topic_preservation", "completeness", "redundancy", "coherence")
-"""Scores that a rating gives with its reason."""
+"""Scores that consist of a rating with its reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A score with the numbers that it is made of; without a value `text` is empty, or says why.
+    """A score as a formula; without a value, `text` is "" or gives the reason.
 
-    `column` is the score's name in exports, and the place on the page that explains it. `needs_target`: it is blank
-    because neither the summary nor the project has a target length.
+    `column` is the score's name in exports and its anchor on the page. `needs_target` is True if it is blank
+    because there is no target length.
     """
 
     name: str
@@ -58,7 +58,7 @@ def formulas_of(
     ratings: Mapping[str, GivenRating] | None = None,
     terms: ConcisenessTerms | None = None,
 ) -> tuple[Formula, ...]:
-    """Every score of a summary as a formula; those that few projects have only if there is something to say."""
+    """Every score of a summary as a formula; rare scores are left out if they have no value and no reason."""
     wholes = _formulas_of_wholes(project, score, questions, ratings or {}, terms)
     return (
         *_formulas(project, value, score),
@@ -67,13 +67,13 @@ def formulas_of(
 
 
 def unit_formula(project: Project, unit: ScoredUnit, coverage: UnitCoverage) -> str:
-    """How a unit's value came about, with its numbers: "mean of 40 and 60 %", "1 yes / 2 scored".
+    """The formula of a unit's value, such as "mean of 40 and 60 %" or "1 yes / 2 scored".
 
-    Empty if nothing is computed: the value is one person's percent, a rule's, or there is none.
+    "" if nothing is computed: one person's percent, a rule, or no value.
     """
-    said = [f"{percent:g}" for percent in unit.percents]
+    shown = [f"{percent:g}" for percent in unit.percents]
     percents = (
-        f"{project.assessor_average} of {', '.join(said[:-1])} and {said[-1]} %" if len(said) > 1 else ""
+        f"{project.assessor_average} of {', '.join(shown[:-1])} and {shown[-1]} %" if len(shown) > 1 else ""
     )
     match coverage.source:
         case "assessors":
@@ -82,15 +82,15 @@ def unit_formula(project: Project, unit: ScoredUnit, coverage: UnitCoverage) -> 
             return _share_of_yes(unit.claims)
         case "blend":
             weight = project.blend_human_weight
-            return f"{weight:.3g}·({percents or f'{said[0]} %'}) + {1 - weight:.3g}·({_share_of_yes(unit.claims)})"
+            return f"{weight:.3g}·({percents or f'{shown[0]} %'}) + {1 - weight:.3g}·({_share_of_yes(unit.claims)})"
         case _:
             return ""
 
 
 def coverage_formula(score: ComparisonScore, figure: UnitFigure = "value") -> str:
-    """The mean with its numbers, such as "(1.00 + 0.50) / 2"; weights are named if they differ from 1.
+    """The weighted mean with its numbers, such as "(1.00 + 0.50) / 2"; weights appear if any differs from 1.
 
-    Empty if no unit has a value.
+    "" if no unit has a value.
     """
     found = [(unit.weight, getattr(unit, figure)) for unit in score.units]
     units = [(weight, value) for weight, value in found if value is not None]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 QuestionStanding = Literal["kept", "missed", "not_yes", "unscored", "retired"]
-"""`kept` and `missed` count: the source says yes, and the summary does or does not. `not_yes`: the source does
-not say yes. `unscored`: a side has no usable answer. `retired`: it is asked no more.
+"""`kept` and `missed` count: the source says yes, and the summary does or does not.
+
+`not_yes`: the source does not say yes. `unscored`: a side has no usable answer. `retired`: the question is not
+asked any more.
 """
 
 STANDINGS: dict[QuestionStanding, str] = {
@@ -19,7 +21,7 @@ STANDINGS: dict[QuestionStanding, str] = {
 
 
 def standing_of(source: str | None, summary: str | None, *, is_retired: bool) -> QuestionStanding:
-    """How a question counts, by the final answers of the source and of the summary; None is unscored."""
+    """The effect of a question, from the final answers of the source and the summary; None is unscored."""
     if is_retired:
         return "retired"
     if source not in ("yes", None):

@@ -1,4 +1,6 @@
-"""All summaries of a document set beside each other: which reference claims each expresses, and which it makes up."""
+"""All summaries of a document set side by side: the reference claims that each expresses, and its unsupported
+claims.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from annotation.models import (
     Score,
     Summary,
 )
-from annotation.models.claim import OF_CLAIMS
+from annotation.models.claim import NOT_YES, OF_CLAIMS
 from annotation.models.judgment import COUNTING
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BesideOthers:
-    """A summary, its score, None before it is judged, and what of it the source does not support."""
+    """A summary with its score (None before it is judged) and its claims without support in the source."""
 
     summary: Summary
     score: Score | None
@@ -39,7 +41,9 @@ class BesideOthers:
 
 @dataclass(frozen=True, slots=True)
 class AcrossSystems:
-    """A reference claim with the check of each summary and its system, in the summaries' order; None without one."""
+    """A reference claim with the check of each summary and its system, in the summaries' order; None without a
+    check.
+    """
 
     text: str
     named: tuple[tuple[Check | None, str], ...]
@@ -51,9 +55,9 @@ class AcrossSystems:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """The summaries, those that cover most first, and the reference claims in the order of their texts.
+    """The summaries, highest coverage first, and the reference claims in the order of their texts.
 
-    `has_percents` tells that assessors gave any of the summaries percents.
+    `has_percents` is True if assessors gave percents to any of the summaries.
     """
 
     summaries: tuple[BesideOthers, ...]
@@ -62,17 +66,17 @@ class SideBySide:
 
     @property
     def several_lengths(self) -> bool:
-        """Whether the summaries have different target lengths."""
+        """True if the summaries have different target lengths."""
         return len({each.summary.target_words for each in self.summaries}) > 1
 
     @property
     def in_none(self) -> int:
-        """How many claims no summary expresses, of those judged in all."""
+        """The number of claims, among those judged in all summaries, that no summary expresses."""
         return sum(not any(labels) for labels in self._judged_in_all)
 
     @property
     def in_all(self) -> int:
-        """How many claims every summary expresses."""
+        """The number of claims that every summary expresses."""
         return sum(all(labels) for labels in self._judged_in_all)
 
     @property
@@ -85,7 +89,7 @@ class SideBySide:
 
 
 def side_by_side(document_set: DocumentSet) -> SideBySide:
-    """All summaries of a document set, with the claims that each expresses and leaves unsupported. Three queries."""
+    """All summaries of a document set with the claims that each expresses or leaves unsupported. Three queries."""
     peers = Summary.objects.filter(document_set=document_set, is_peer=True).select_related("system", "score")
     best_first = F("score__coverage").desc(nulls_last=True), F("score__alignment").desc(nulls_last=True)
     summaries = list(peers.order_by("target_words", *best_first, "system__name", "pk"))
@@ -97,7 +101,7 @@ def side_by_side(document_set: DocumentSet) -> SideBySide:
         if check.side == Check.Side.REFERENCE:
             texts[check.claim_id] = check.claim.text
             covered[check.claim_id][check.peer_id] = check
-        elif check.final_label in (Label.NO, Label.UNSURE):
+        elif check.final_label in NOT_YES:
             unsupported[check.peer_id].append(check)
     return SideBySide(
         summaries=tuple(
@@ -121,36 +125,38 @@ def side_by_side(document_set: DocumentSet) -> SideBySide:
 
 
 def checks_of(document_set: DocumentSet) -> QuerySet[Check]:
-    """The checks of claims in force of all its summaries, claim by claim."""
+    """The current checks of claims of the set's summaries, claim by claim."""
     in_set = {"project": document_set.project_id, "document_set": document_set}
     rows = Check.objects.filter(OF_CLAIMS, peer__is_peer=True, is_current=True, **in_set)
     return rows.order_by("claim__claim_set", "claim__position", "pk")
 
 
 def sets_with_summaries(project: Project) -> QuerySet[DocumentSet]:
-    """The document sets that hold summaries of systems, by name."""
+    """The document sets with summaries of systems, sorted by name."""
     peers = Summary.objects.filter(document_set=OuterRef("pk"), is_peer=True)
     return project.document_sets.filter(Exists(peers)).order_by("external_id")
 
 
 BELOW_ALL, ABOVE_ALL = -1, 2_000_000
-"""Sort value, in millionths, of sets without a score: after all others, in either order."""
+"""Sort values, in millionths, that put sets without a score last in either order."""
 
 
 def _sets(viewer: Viewer) -> QuerySet[DocumentSet]:
-    """Document sets; for those who may see scores with means over their summaries and unsupported claims."""
+    """Document sets; for people who may see scores, with means over their summaries and counts of unsupported
+    claims.
+    """
     sets = viewer.project.document_sets.annotate(documents_count=Count("documents"))
     if not sees_scores(viewer):
         return sets
     scores = Score.objects.filter(summary__document_set=OuterRef("pk"), summary__is_peer=True)
     unsupported = Check.objects.filter(
-        # Indexes begin with the project.
+        # Filtered by project, with which the indexes begin.
         project=OuterRef("project"),
         document_set=OuterRef("pk"),
         side=Check.Side.PEER,
         peer__is_peer=True,
         is_current=True,
-        final_label__in=(Label.NO, Label.UNSURE),
+        final_label__in=NOT_YES,
     )
     for name in ("coverage", "alignment"):
         mean = Subquery(_of_all(scores, Avg(name)), output_field=FloatField())
@@ -218,6 +224,5 @@ DOCUMENT_SETS = List(
 
 
 def _of_all(rows: QuerySet[Any], figure: Aggregate) -> QuerySet[Any]:
-    """One row with the figure over all rows of a subquery."""
     found: QuerySet[Any] = rows.order_by().values(every=Value(1)).annotate(figure=figure).values("figure")
     return found

@@ -1,7 +1,4 @@
-"""What everybody said of one summary, in the order in which they said it, taken back or not.
-
-A statement on a check is a verdict, one on a unit is a percent; an adjudicator's is a decision.
-"""
+"""All answers on one summary in the order of time, including withdrawn ones."""
 
 from __future__ import annotations
 
@@ -30,10 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedAnswer:
-    """One statement on a check: who, what, why, and what they knew.
+    """One answer to a check with its author, reason and context.
 
-    `kind` is judge, reviewer, import or adjudicator. `had_seen` tells that a reviewer had seen others' answers; None
-    for everybody else. `label` is None where a judge gave no usable answer.
+    `kind` is judge, reviewer, import or adjudicator. `had_seen` is True if a reviewer had seen others' answers,
+    None for all other kinds. `label` is None if a judge gave no usable answer.
     """
 
     answer_id: str
@@ -73,8 +70,8 @@ class ExplainedPercent:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldDispute:
-    """That answers went to the adjudicators: how far apart they are (0 to 1), and how it stands."""
+class ExplainedDispute:
+    """A dispute with its state and spread (0 to 1)."""
 
     dispute_id: str
     state: str
@@ -84,27 +81,27 @@ class ToldDispute:
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """Everything said of a summary and of these checks: by the key of the check, or by comparison and unit."""
+    """All answers on a summary and its checks, by the key of the check, or by comparison and unit."""
 
     answers: dict[int, tuple[ExplainedAnswer, ...]]
     percents: dict[UnitPlace, tuple[ExplainedPercent, ...]]
-    check_disputes: dict[int, ToldDispute]
-    unit_disputes: dict[UnitPlace, ToldDispute]
+    check_disputes: dict[int, ExplainedDispute]
+    unit_disputes: dict[UnitPlace, ExplainedDispute]
 
     @classmethod
     def of(cls, summary: Summary, checks: Sequence[int]) -> Statements:
-        """Four queries, however much was said."""
+        """Load the answers in four queries."""
         disputes = list(_disputes(summary, checks))
         return cls(
             answers=answers_on(check_row__in=checks),
             percents=_percents(summary),
-            check_disputes={place: told for place, told in disputes if isinstance(place, int)},
-            unit_disputes={place: told for place, told in disputes if not isinstance(place, int)},
+            check_disputes={place: dispute for place, dispute in disputes if isinstance(place, int)},
+            unit_disputes={place: dispute for place, dispute in disputes if not isinstance(place, int)},
         )
 
 
 def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:
-    """Answers to the checks that these filters select, by check. One query."""
+    """The answers that match these lookups on `Verdict`, by key of their check. One query."""
     answers: dict[int, list[ExplainedAnswer]] = defaultdict(list)
     rows = Verdict.objects.filter(**checks).select_related("judge", "person", "guideline")
     for verdict in rows.order_by("created_at", "pk"):
@@ -119,7 +116,7 @@ def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:
                 confidence=verdict.confidence,
                 evidence=tuple(verdict.evidence),
                 votes=tuple(f"{name}: {label or 'unscored'}" for name, label in verdict.votes),
-                # Nobody knows what those who answered elsewhere had seen.
+                # It is unknown what raters of an imported file had seen.
                 had_seen=verdict.had_seen
                 if verdict.role == Verdict.Role.REVIEWER and verdict.person_id
                 else None,
@@ -159,7 +156,7 @@ def _in_common(answer: Verdict | CoverageJudgment) -> dict[str, Any]:
     }
 
 
-def _disputes(summary: Summary, checks: Sequence[int]) -> Iterator[tuple[int | UnitPlace, ToldDispute]]:
+def _disputes(summary: Summary, checks: Sequence[int]) -> Iterator[tuple[int | UnitPlace, ExplainedDispute]]:
     on_checks = Dispute.objects.filter(check_row__in=checks)
     on_units = Dispute.objects.filter(comparison__peer=summary)
     rows: Sequence[Dispute] = [
@@ -167,13 +164,13 @@ def _disputes(summary: Summary, checks: Sequence[int]) -> Iterator[tuple[int | U
         *on_units.select_related("unit", "claim").order_by("pk"),
     ]
     for row in rows:
-        told = ToldDispute(
+        dispute = ExplainedDispute(
             dispute_id=row.public_id,
             state=row.state,
             spread=row.spread,
             answers=row.answers,
         )
         if row.check_row_id is not None:
-            yield row.check_row_id, told
+            yield row.check_row_id, dispute
         elif row.comparison_id is not None:
-            yield (row.comparison_id, row.unit_judged.public_id), told
+            yield (row.comparison_id, row.unit_judged.public_id), dispute

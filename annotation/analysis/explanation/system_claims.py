@@ -1,4 +1,4 @@
-"""The claims behind a system's coverage or alignment, over all its summaries, by their final verdict."""
+"""The claims behind a system's coverage or alignment, by final verdict."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from annotation.analysis.explanation.statements import answers_on
 from annotation.core.paging import page_after
 from annotation.core.refusals import Invalid
 from annotation.models import SIDE_SCORES, Check, Label
+from annotation.models.claim import NOT_YES
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from evaluation.judging import Label as VerdictLabel
 
 UNSCORED = "unscored"
-VERDICTS = (Label.NO.value, Label.UNSURE.value, UNSCORED, Label.YES.value)
+VERDICTS = (*(label.value for label in NOT_YES), UNSCORED, Label.YES.value)
 ORDER = ("peer_id", "claim_id")
 
 
@@ -33,10 +34,10 @@ class SystemClaim:
 def system_claims(
     project: Project, system: System, *, side: str, verdict: str, after: str = ""
 ) -> tuple[list[SystemClaim], str]:
-    """A page of the claims of that final verdict, and the check that the next page starts after, "" at the end.
+    """A page of the system's claims with that final verdict, and the check that the next page starts after, "" at
+    the end.
 
-    In the order of the summaries and of the claims in each. The number of queries does not grow with them. Raises
-    Invalid for a side, a verdict or a page that does not exist.
+    Ordered by summary and claim. A fixed number of queries. Raises Invalid for an unknown side, verdict or page.
     """
     if side not in SIDE_SCORES:
         raise Invalid(f"side is one of {', '.join(SIDE_SCORES)}, not {side!r}.", field="side")
@@ -46,7 +47,7 @@ def system_claims(
     listed = current.filter(final_label=None if verdict == UNSCORED else verdict)
     rows = listed.select_related("claim", "peer__document_set").defer("peer__text")
     checks, following = page_after(rows, order=ORDER, after=after, scope=current)
-    said = answers_on(check_row__in=[check.pk for check in checks])
+    answers = answers_on(check_row__in=[check.pk for check in checks])
     comments = comments_on(claim__in=[check.claim_id for check in checks])
     return [
         SystemClaim(
@@ -57,7 +58,7 @@ def system_claims(
                 text=check.claim.text,
                 final=cast("VerdictLabel | None", check.final_label),
                 source=check.final_source,
-                answers=said.get(check.pk, ()),
+                answers=answers.get(check.pk, ()),
                 comments=comments.get(check.claim_id, 0),
             ),
         )
@@ -66,5 +67,5 @@ def system_claims(
 
 
 def checks_in(claims: list[SystemClaim]) -> QuerySet[Check]:
-    """The checks whose answers these claims show."""
+    """The checks whose answers are shown with these claims."""
     return Check.objects.filter(public_id__in=[each.claim.check_id for each in claims])

@@ -1,4 +1,4 @@
-"""What the scores of one summary are made of, the claims behind those of a system, and summaries side by side."""
+"""The pages of one summary's scores, of a system's claims, and of summaries side by side."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
-from annotation.analysis.explanation.explanation import explain
+from annotation.analysis.explanation.explanation import explain, summary_of
 from annotation.analysis.explanation.side_by_side import (
     DOCUMENT_SETS,
     checks_of,
@@ -15,7 +15,6 @@ from annotation.analysis.explanation.side_by_side import (
 )
 from annotation.analysis.explanation.system_claims import VERDICTS, checks_in, system_claims
 from annotation.core.permissions import Verb
-from annotation.core.summaries import summary_of
 from annotation.models import Check, Label, System
 from annotation.reviewing.services.look_at_check import see_checks, see_summary
 from annotation.reviewing.web.before_seeing import ask_before_seeing

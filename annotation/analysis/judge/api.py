@@ -1,5 +1,3 @@
-"""Each judge against what people answered before they saw its verdicts."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -33,9 +31,9 @@ class JudgeQualityView(ApiView):
 
     @operation("get_judge_quality", parameters=[JudgeQualityQuery], responses=JudgeFigures, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
-        """Show how each judge compares with people, by system, and what it costs.
+        """Show how each judge compares with people, by system, and its cost.
 
-        Compared with what people answered before they saw any verdict of a judge.
+        Compared with people's blind answers.
         """
         project = self.enter(Verb.VIEW_SCORES)
         key = judge_key(project, self.query(JudgeQualityQuery).get("score", ""))

@@ -1,4 +1,4 @@
-"""What judges and people answered to the same checks, and what people's answers stand for."""
+"""Judges' and people's answers to the same checks, and the population that people's answers represent."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ VersionKey = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class AnswerBasis:
-    """What people's answers stand for. They are of one score: of checks on the `sides`.
+    """The population that people's answers represent, for one score (checks on the `sides`).
 
-    `kind` is `all` (every check of it is answered), `sample` (the answers of the newest finished sample in which all
-    had about the same chance; `others`, answered beyond it, are left out, and so are claims that were reworded since),
-    `uneven` (finished samples had unequal chances; `others` are in), `open` (there are samples and none is finished) or
-    `chosen` (people came to these checks in no recorded way). `frame` counts the checks that could be answered.
+    `kind` is `all` (every check is answered), `sample` (the newest finished sample with about equal chances;
+    `others` beyond it and reworded claims are left out), `uneven` (finished samples had unequal chances; `others`
+    are included), `open` (no sample is finished) or `chosen` (the checks were not sampled). `frame` counts the
+    checks that could be answered.
     """
 
     kind: str
@@ -53,10 +53,10 @@ class AnswerBasis:
 
 @dataclass(frozen=True, slots=True)
 class Humans:
-    """People's answers by the key of the check, and what they stand for.
+    """People's answers by the key of the check, and the population that they represent.
 
-    `by_chance` are the answers to what chance chose, whatever the chances were, or to everything: a judge may learn
-    from these, for nobody came to them because of what it said.
+    `by_chance` has the answers to sampled checks, whatever their chances, or to all checks. A judge may learn from
+    these, because nobody chose them for what the judge said.
     """
 
     labels: Mapping[int, str]
@@ -67,15 +67,15 @@ class Humans:
 
 
 def humans_of(project: Project, facts: Mapping[int, CheckFacts], score: str = "") -> Humans:
-    """People's answers of one score: of the one named, else coverage, unless alignment alone has a finished sample or
-    any answer.
+    """People's answers for one score: the named one, or coverage unless only alignment has a finished sample or
+    answers.
     """
     given = _answers_by_check(project, facts)
     found = []
     for side in [SCORE_SIDES[score]] if score else SIDE_SCORES:
         answered = {check: answers for check, answers in given.items() if facts[check].side == side}
         found.append((answered, *_basis(project, side, answered)))
-    # The first of those that are as good: coverage is named first.
+    # The first of equally good ones; coverage comes first.
     best = max(found, key=lambda each: (each[1].is_representative, each[1].kind == "uneven", bool(each[0])))
     return _humans(project, facts, *best)
 
@@ -116,7 +116,7 @@ def _majority(answers: Sequence[CheckAnswer]) -> str | None:
 
 
 def _basis(project: Project, side: str, answered: Mapping[int, object]) -> tuple[AnswerBasis, dict[int, str]]:
-    """What people's answers on one side stand for; with those of finished samples, empty where there is none."""
+    """The population that people's answers on one side represent, and the answers of finished samples."""
     in_force = eligible(project, side)
     frame = in_force.count()
     of_side = partial(AnswerBasis, sides=(side,))
@@ -132,7 +132,7 @@ def _basis(project: Project, side: str, answered: Mapping[int, object]) -> tuple
     made = list(samples.filter(sampled__gt=0).order_by("-pk").defer("frame", "chances"))
     if not made:
         return of_side(kind="chosen", frame=frame), {}
-    # As estimates do: a new sample that waits for answers does not put out of force one that has them.
+    # As in estimates, a new unanswered sample does not replace a finished one.
     finished = [sample for sample in made if sample.answered == sample.sampled]
     if not finished:
         newest = made[0]
@@ -159,7 +159,7 @@ def _labels(samples: Sequence[Sample], side: str) -> dict[int, str]:
 
 
 def said_of(project: Project) -> dict[VersionKey, dict[int, str | None]]:
-    """What each version of each judge said of the checks that people answered; its latest usable answer to each."""
+    """The latest usable answer of each version of each judge to the checks that people answered."""
     answered = untouched_verdicts(project).order_by().values("check_row")
     rows = Verdict.objects.filter(
         role=Verdict.Role.JUDGE, check_row__in=answered, withdrawn_at__isnull=True
@@ -176,7 +176,7 @@ def said_of(project: Project) -> dict[VersionKey, dict[int, str | None]]:
 def in_order(
     project: Project, known: Mapping[VersionKey, Mapping[int, str | None]], humans: Humans
 ) -> list[VersionKey]:
-    """The versions: the deciding judge's before others', then by how many of people's checks they answered."""
+    """The versions, the deciding judge's first, then by the number of people's checks that they answered."""
 
     def place(version: VersionKey) -> tuple[bool, int, str]:
         answered = sum(
@@ -188,9 +188,9 @@ def in_order(
 
 
 def names_of(project: Project, versions: Sequence[VersionKey]) -> dict[VersionKey, str]:
-    """A name for each version: the judge's, with a number where there are several of it in the project.
+    """A name for each version: the judge's, with a number if the project has several versions of it.
 
-    Versions are numbered by their first verdict, so that a number stays with its version no matter who answers what.
+    Versions are numbered by their first verdict, so the numbers are stable.
     """
     judges = Judge.objects.in_bulk([judge for judge, _ in versions])
     verdicts = Verdict.objects.filter(role=Verdict.Role.JUDGE, check_row__project=project, judge__in=judges)

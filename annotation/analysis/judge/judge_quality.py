@@ -1,8 +1,8 @@
-"""Each judge's verdicts compared with what people answered before they saw any.
+"""Each judge's verdicts compared with people's blind answers.
 
-A judge with other words or options is another version of it, known by the signature that its verdicts keep; each is
-reported by itself. People's answer to a check is what most of those said who had seen nothing (see `ratings`); where
-they are divided evenly the check is left out, and counted.
+A judge with another prompt or other options is another version, identified by the signature of its verdicts and
+reported separately. People's answer to a check is the majority of blind answers (see `ratings`); ties are left out
+and counted.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ MOST_VERSIONS = 8
 class Cost:
     """Tokens and cost of a version's calls for this project, at the judge's present prices.
 
-    `answered` counts the checks of the project that it answered, of which a thousand cost `of_thousand`; None without
-    calls or a price.
+    `answered` counts the checks that it answered, of which a thousand cost `of_thousand`; None without calls or a
+    price.
     """
 
     calls: int
@@ -66,9 +66,9 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One judge in one version, against people; `systems` has the report of each system, the least accurate first.
+    """One version of a judge compared with people; `systems` has a report for each system, least accurate first.
 
-    `examples` are those in its prompt; empty for a judge without any. `served` has the models that answered.
+    `examples` are those in its prompt; `served` are the models that answered.
     """
 
     id: str
@@ -94,12 +94,12 @@ class Repeats:
 
 @dataclass(frozen=True, slots=True)
 class JudgeFigures(Computed):
-    """The judges of a project against its people, of one score.
+    """The judges of a project compared with its people, for one score.
 
-    `scores` are those of which people have answered any check. `versions` has each judge and version with verdicts on
-    checks that people answered, the deciding one first, then by checks; `left_out` counts further ones. `checks` in
-    `documents` have people's answers, which `basis` says how far to trust; of `ties` they are divided evenly, and
-    `imported` ones came with a file.
+    `scores` are those with any answer of a person. `versions` are judges' versions with verdicts on checks that
+    people answered, the deciding one first, then by number of checks; `left_out` counts further ones. `checks` in
+    `documents` have people's answers, described by `basis`; `ties` counts evenly divided ones, `imported` the
+    imported ones.
     """
 
     score: str
@@ -115,7 +115,7 @@ class JudgeFigures(Computed):
 
 
 def judge_inputs(project: Project) -> tuple[object, ...]:
-    """What these figures depend on beyond scores: what other judges said and cost, and their prices. Two queries."""
+    """Inputs of these figures besides scores: other judges' runs, costs and prices. Two queries."""
     runs = Run.objects.filter(project=project)
     done = runs.aggregate(
         runs=Count("pk"), cost=Sum("cost"), done=Sum("jobs__done"), last=Max("jobs__finished_at")
@@ -127,7 +127,7 @@ def judge_inputs(project: Project) -> tuple[object, ...]:
 
 
 def judge_quality(project: Project, key: str = "") -> JudgeFigures:
-    """The judges of a project against its people, of a score that `key` names."""
+    """Compare the judges of a project with its people, for the score named by `key`."""
     facts = check_facts(project)
     humans = humans_of(project, facts, key)
     said = said_of(project)
@@ -150,13 +150,13 @@ def judge_quality(project: Project, key: str = "") -> JudgeFigures:
 
 
 def judge_key(project: Project, score: str) -> str:
-    """The key under which the judges are stored against answers of that score: empty where they are anyway."""
+    """The key of the stored figures for that score, "" if it is the default one."""
     unnamed = Analysis.objects.filter(project=project, kind=Analysis.Kind.JUDGE, key="")
     return "" if not score or unnamed.filter(payload__made__score=score).exists() else score
 
 
 def _answered_scores(project: Project) -> tuple[str, ...]:
-    """Those of which people have answered any check."""
+    """The scores with any answer of a person."""
     answered = Check.objects.filter(project=project, is_current=True, human_label__isnull=False)
     return tuple(score for side, score in SIDE_SCORES.items() if answered.filter(side=side).exists())
 
@@ -211,12 +211,12 @@ def _repeats(project: Project) -> Iterator[Repeats]:
 
 
 def _place(report: JudgeReport, name: str) -> tuple[float, str]:
-    """Systems of which nothing can be said come last."""
+    """Systems without an accuracy come last."""
     return (2.0 if report.accuracy.value is None else report.accuracy.value, name)
 
 
 def _own_words(project: Project, version: VersionKey) -> tuple[str, ...]:
-    """The project's own prompts that a version was told, as `step v2`; built-in ones are not named."""
+    """The project's own prompts of a version, as `step v2`."""
     runs = Run.objects.filter(project=project, verdicts__judge=version[0], verdicts__origin_name=version[1])
     words = runs.filter(prompt_versions__isnull=False).order_by("prompt_versions__step")
     rows = words.values_list("prompt_versions__step", "prompt_versions__number").distinct()

@@ -61,4 +61,4 @@ JUDGE_TABLES: FigureTables = {
     "confusion": confusion_rows,
     "systems": system_rows,
 }
-"""By the name of the table."""
+"""The tables by name."""

@@ -1,8 +1,8 @@
-"""Make a judge that is told examples of people's answers, and try it where people's answers show what that gains.
+"""Create a judge with examples of people's answers, and measure its gain.
 
-The new judge is the old one with other words: both answer the same checks, and the Judge page compares them on people's
-answers to what chance chose. Document sets (or groups) are split once, by a hash, and each half is told examples of
-the other: no set is judged by its own answers.
+The new judge is the old one with another prompt. Both answer the same checks, and the Judge page compares them on
+people's answers to sampled checks. Examples may come from any answer of a person. A hash splits document sets (or
+groups) into two halves, and each half is judged with examples of the other.
 """
 
 from __future__ import annotations
@@ -48,12 +48,11 @@ def teach_judge(
     by: User | None,
     max_cost: float | None = None,
 ) -> Run:
-    """A judge of the project's own like this one, told examples and the guideline in force; its trial.
+    """Create a judge like this one with examples and the current guideline, and start its trial run.
 
-    The trial asks about the summaries alone whose answers by people show what the examples gain. Of a judge that is
-    told examples already its base is taught again. Raises Invalid (code `no_examples`) for a judge that is no language
-    model, and where it and people have answered a finished random sample, or everything, in fewer than five document
-    sets; else as `start_run`.
+    The trial judges only summaries with answers that can show the gain. A judge with examples is taught again from
+    its base. Raises Invalid (code `no_examples`) for a judge that is not a language model, and if it and people
+    answered a finished random sample, or everything, in fewer than five document sets; otherwise as `start_run`.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     lesson = lesson_of(project, judge)
@@ -85,9 +84,9 @@ def teach_judge(
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What a judge is to be told, as a row that is not saved and names no judge yet, and where that is measured.
+    """The examples for a judge as an unsaved row, and the checks that measure their gain.
 
-    The examples are chosen from so many `answers` of people.
+    The examples are chosen from `answers` of people.
     """
 
     row: JudgeExamples
@@ -100,12 +99,12 @@ class Lesson:
 
     @property
     def metrics(self) -> list[str]:
-        """What a run must ask to show what is gained."""
+        """The metrics that the trial run must measure."""
         return [metric for side, metric in SIDE_SCORES.items() if side in self.measured.sides]
 
     @property
     def tokens(self) -> int:
-        """About how many tokens the examples and the guideline add to a call, at most."""
+        """An upper bound on the tokens that examples and guideline add to a call."""
         added = [
             len(prompt.system) - len(PROMPTS[step].system)
             for half in (0, 1)
@@ -116,7 +115,7 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The checks chosen by chance that people and the judge answered: their summaries, sides and clusters."""
+    """The sampled checks that people and the judge answered, as summaries, sides and clusters."""
 
     peers: list[int]
     sides: set[str]
@@ -124,7 +123,7 @@ class Measured:
 
 
 def _measured(project: Project, base: Judge) -> Measured:
-    """Where the judge, in any version, can be compared with what people answered by chance."""
+    """The sampled checks on which any version of the judge can be compared with people."""
     facts = check_facts(project)
     usable = {
         check
@@ -141,7 +140,7 @@ def _measured(project: Project, base: Judge) -> Measured:
 
 
 def lesson_of(project: Project, judge: Judge) -> Lesson:
-    """What this judge, or the one that it was taught from, can be taught now. Raises as `teach_judge`."""
+    """The lesson for this judge, or for the one it was taught from. Raises as `teach_judge`."""
     require_of(judge, project)
     earlier = examples_of(judge)
     base = judge if earlier is None else earlier.base
@@ -157,11 +156,11 @@ def lesson_of(project: Project, judge: Judge) -> Lesson:
             code="no_examples",
         )
     places = [_chosen([row for row in pool if half_of(row.cluster) != half]) for half in (0, 1)]
-    told = _told(project, {row.check: row for rows in places for row in rows})
+    examples = _examples(project, {row.check: row for rows in places for row in rows})
     row = JudgeExamples(
         base=base,
         guideline=Guideline.objects.filter(project=project).order_by("-version").first(),
-        chosen=[_within([told[row.check] for row in rows]) for rows in places],
+        chosen=[_within([examples[row.check] for row in rows]) for rows in places],
     )
     return Lesson(row, measured, answers=len(pool))
 
@@ -190,7 +189,7 @@ class _Answered(NamedTuple):
 
 
 def _pool(project: Project, judge: Judge) -> list[_Answered]:
-    """The checks in force that people have decided, with the judge's latest answer. One query."""
+    """The current checks that people decided, with the judge's latest answer. One query."""
     rows = Verdict.objects.filter(
         role=Verdict.Role.JUDGE,
         judge=judge,
@@ -223,8 +222,8 @@ def _chosen(pool: Sequence[_Answered]) -> list[_Answered]:
     return found
 
 
-def _told(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict[str, str]]:
-    """By check the example as it is kept: with the passage that decides it and people's reason, if they gave one."""
+def _examples(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict[str, str]]:
+    """The stored examples by check, with the deciding passage and people's reason."""
     checks = Check.objects.filter(pk__in=rows).select_related("peer__document_set").order_by("pk")
     sets = {check.document_set_id for check in checks if check.side == Check.Side.PEER}
     sources: dict[int, list[str]] = {}
@@ -257,11 +256,11 @@ def _told(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict[str
     return found
 
 
-def _within(told: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """As many of each side as fit into the tokens now that passages and reasons are known."""
+def _within(examples_found: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """As many examples of each side as fit, now that passages and reasons are known."""
     kept: list[dict[str, str]] = []
     for side in SIDE_SCORES:
-        of_side = [each for each in told if each["side"] == side]
+        of_side = [each for each in examples_found if each["side"] == side]
         examples: list[Example] = []
         for each in of_side:
             label: Any = each["label"]

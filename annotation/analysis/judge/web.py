@@ -1,5 +1,3 @@
-"""The judge page: each judge against people, by system, and what it costs."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -36,14 +34,14 @@ def judge(request: Request, slug: str) -> HttpResponse:
     found = stored.facts(JudgeFigures)
     versions = found.versions if found else ()
     named = request.GET.get("judge", "")
-    # A judge that has just been tried is missing until the figures are made again, and may have none of another score.
+    # A new judge is missing until the figures are recomputed, and may have no answers for another score.
     may_lack = not stored.is_current or request.GET.get("score")
     if may_lack and all(each.id != named for each in versions):
         named = ""
     version = chosen_version(versions, named)
     context = {
         "version": version,
-        # Acts go by the answers that judges are compared with unless another score is named.
+        # Acts use the compared answers unless another score is named.
         "may_act": not key and Verb.CHANGE_PROJECT in room.verbs,
         "of_score": f"score={key}&" if key else "",
         "people_said": LABELS,
@@ -55,7 +53,7 @@ def judge(request: Request, slug: str) -> HttpResponse:
 
 @screen("POST")
 def teach(request: Request, slug: str) -> HttpResponse:
-    """Try examples with the judge of that name, and lead to the run that does."""
+    """Try examples with the named judge and show the run."""
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="judge")
     row = judge_by_name(request.POST.get("judge", ""), room.project)
     max_cost = cap_in(request.POST)
@@ -97,7 +95,7 @@ def _latest_run(project: Project, version: Version) -> Run | None:
 
 
 def _confusion(counted: Mapping[str, Mapping[str, int]]) -> list[tuple[str, list[int]]]:
-    """What the judge says, and how many people said each label of it; the database keeps no order of names."""
+    """The judge's labels with the counts of people's labels; JSON in the database does not keep the order."""
     return [(said, [counts.get(label, 0) for label in LABELS]) for said, counts in counted.items()]
 
 
@@ -110,7 +108,7 @@ judge_file = file_view(
 
 
 def chosen_version(versions: Sequence[Version], name: str) -> Version | None:
-    """The version that the address names, else the first. Raises NotFound."""
+    """The version named in the address, otherwise the first. Raises NotFound."""
     if not name:
         return next(iter(versions), None)
     named = next((version for version in versions if version.id == name), None)

@@ -1,5 +1,3 @@
-"""Scores: of every summary, and of the systems side by side."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -12,7 +10,6 @@ from annotation.analysis.leaderboard import leaderboards
 from annotation.analysis.leaderboard.differences import Differences
 from annotation.analysis.leaderboard.leaderboard import ALL, RANKABLE, RANKED, Leaderboard
 from annotation.analysis.leaderboard.quality import QualityTable, quality_tables
-from annotation.analysis.leaderboard.words import captioned
 from annotation.api.access import ApiView
 from annotation.api.fields import MOST_WORDS, WordChoice
 from annotation.api.lists import operation_of, shape_of
@@ -44,7 +41,7 @@ SCORE_ROWS = List(
         Column("system", "summary.system.name", order=True),
         Column("target_words", "summary.target_words", kind=Kind.COUNT, nullable=True),
         Column("peer_words", kind=Kind.COUNT, help="Length of the delivered text, in the length unit."),
-        # As in the export; in [0, 1], null where nothing can be said, never 0.
+        # As in the export: in [0, 1], null without a value, never 0.
         *(Column(name, kind=Kind.NUMBER, nullable=True) for name in SCORES),
         Column("claims", kind=Kind.COUNT),
         Column("claims_unscored", kind=Kind.COUNT),
@@ -98,7 +95,7 @@ class LeaderboardView(ApiView):
             found, _ = leaderboards.board(project, score=query["score"], target_words=target, wait=True)
         else:
             found, _ = leaderboards.opening_board(project, target_words=target, wait=True)
-        return Response(plain(captioned(found)))
+        return Response(plain(found))
 
 
 class DifferencesView(ApiView):
@@ -123,7 +120,7 @@ class Quality(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List the mean answers to the criteria by system, one table per target length.
 
-        Of closed assignments.
+        Only closed assignments count.
         """
         project = self.enter(Verb.VIEW_SCORES)
         target = self.query(LeaderboardQuery).get("target_words", ALL)

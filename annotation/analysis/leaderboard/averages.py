@@ -1,4 +1,4 @@
-"""Macro means of systems over document sets, each with a bootstrap interval over the same resampled clusters."""
+"""Macro means of systems over document sets, with bootstrap intervals over the same resampled clusters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONFIDENCE = 0.95
 DRAWS = 10_000
 SEED = 0
 
-# A draw holds one mean per column; more columns than this are done in slices, to bound the memory.
+# A resample holds one mean per column; more columns than this are processed in slices to bound memory.
 _COLUMNS_AT_ONCE = 512
 
 
@@ -30,9 +30,8 @@ _COLUMNS_AT_ONCE = 512
 class Average:
     """A macro mean over document sets with its bootstrap interval.
 
-    `mean` is None where there is no value, `low` and `high` where there are too few clusters, or all have the same mean
-    (see `intervals`): who has no interval has no range of ranks either.
-    `n` counts the document sets with a value, `left_out` the summaries without one.
+    `mean` is None without a value; `low` and `high` are None with too few clusters or without variation (see
+    `intervals`). `n` counts the document sets with a value, `left_out` the summaries without one.
     """
 
     mean: float | None
@@ -43,7 +42,7 @@ class Average:
 
 
 class Observation(NamedTuple):
-    """The scores of one summary, None where there is none, in the order of the columns."""
+    """The scores of one summary in the order of the columns; None is a missing score."""
 
     system: str
     document_set: str
@@ -53,10 +52,10 @@ class Observation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SetMeans:
-    """What each system has in each document set: the mean over its summaries there, by column.
+    """The mean over each system's summaries in each document set, by column.
 
-    `means` and `has_value` are of shape (sets, systems, columns); a mean counts only where there is a value. `scored`
-    counts the summaries with a value and `summaries` all of them, by system.
+    `means` and `has_value` have the shape (sets, systems, columns); a mean is valid only if its `has_value` is True.
+    `scored` counts the summaries with a value and `summaries` all of them, by system.
     """
 
     systems: tuple[str, ...]
@@ -83,7 +82,7 @@ class SetMeans:
         }
 
     def clusters_by_set(self) -> dict[str, str]:
-        """The cluster of each document set, made again by every call."""
+        """The cluster of each document set, as a new dictionary."""
         return dict(zip(self.sets, self.clusters, strict=True))
 
 
@@ -97,8 +96,8 @@ def averages(
 ) -> dict[str, dict[str, Average]]:
     """The average of each system and column: over the summaries of a set, then over the sets.
 
-    A cluster weighs as much as it has document sets, so the mean is that over sets however they are
-    grouped. Where a draw holds no cluster of a system, that draw says nothing of it.
+    A cluster weighs as much as its number of document sets, so the mean does not depend on the grouping. A resample
+    without any cluster of a system is left out for it.
     """
     return averages_of(set_means(observations, columns), confidence=confidence, draws=draws, seed=seed)
 
@@ -109,7 +108,7 @@ def set_means(observations: Sequence[Observation], columns: Sequence[str]) -> Se
     clusters = {seen.document_set: seen.cluster for seen in observations}
     sets = tuple(sorted(clusters))
     shape = (len(sets), len(systems), len(columns))
-    # None becomes NaN here and nowhere else; it ends with the next two lines.
+    # None becomes NaN only here; the next two lines remove it.
     values = np.array([seen.values for seen in observations], dtype=np.float64).reshape(-1, len(columns))
     is_there = ~np.isnan(values)
     values[~is_there] = 0.0
@@ -136,7 +135,7 @@ def set_means(observations: Sequence[Observation], columns: Sequence[str]) -> Se
 def averages_of(
     found: SetMeans, *, confidence: float = CONFIDENCE, draws: int = DRAWS, seed: int = SEED
 ) -> dict[str, dict[str, Average]]:
-    """As `averages`, of means that are made already; without intervals where there are no draws."""
+    """As `averages`, from given means; without intervals if `draws` is 0."""
     width = len(found.columns)
     shape = (len(found.sets), len(found.systems) * width)
     means, has_value = found.means.reshape(shape), found.has_value.reshape(shape)
@@ -158,7 +157,7 @@ def averages_of(
 
 
 def _sums_at(places: NDArray[np.int64], rows: Floats, shape: tuple[int, int, int]) -> Floats:
-    """Sums of the rows that share a place."""
+    """The sums of rows with the same place."""
     cells = shape[0] * shape[1]
     columns = [np.bincount(places, weights=column, minlength=cells) for column in rows.T]
     sums: Floats = np.stack(columns, axis=1) if columns else np.zeros((cells, 0))
@@ -168,11 +167,11 @@ def _sums_at(places: NDArray[np.int64], rows: Floats, shape: tuple[int, int, int
 def _by_cluster(
     means: Floats, has_value: NDArray[np.bool_], clusters: Sequence[str]
 ) -> tuple[Floats, Floats]:
-    """Sums of the sets' means, and how many sets they come from, each of shape (clusters, columns)."""
+    """The sums of the sets' means and the numbers of sets, both of shape (clusters, columns)."""
     weights = has_value.astype(np.float64)
     places = {name: place for place, name in enumerate(sorted(set(clusters)))}
     if len(places) == len(clusters):
-        # Each set is its own cluster. Their order is that of the clusters' names, however sets are called.
+        # Each set is its own cluster. Sorted by the names of clusters, so that the names of sets do not matter.
         order = np.argsort([places[name] for name in clusters])
         return (means * weights)[order], weights[order]
     of_set = np.array([places[name] for name in clusters], dtype=np.intp)
@@ -186,7 +185,7 @@ def _by_cluster(
 def _bounds(
     sums: Floats, sizes: Floats, *, confidence: float, draws: int, seed: int
 ) -> list[tuple[float | None, float | None]]:
-    """The interval of each column, None twice where too few clusters have a value or all have the same."""
+    """The interval of each column; (None, None) with too few clusters or without variation."""
     bounds: list[tuple[float | None, float | None]] = [(None, None)] * sums.shape[1]
     if not draws:
         return bounds
@@ -194,17 +193,17 @@ def _bounds(
     wanted = np.flatnonzero((held >= FEWEST_FOR_INTERVAL) & (_spread(sums, sizes) > NO_SPREAD))
     for start in range(0, len(wanted), _COLUMNS_AT_ONCE):
         some = wanted[start : start + _COLUMNS_AT_ONCE]
-        means, is_said = _drawn_means(sums[:, some], sizes[:, some], draws=draws, seed=seed)
+        means, is_defined = _drawn_means(sums[:, some], sizes[:, some], draws=draws, seed=seed)
         for clusters in np.unique(held[some]):
             tails = expanded_tails(confidence, int(clusters))
-            for columns, low_and_high in _quantiles(means, is_said, held[some] == clusters, tails):
+            for columns, low_and_high in _quantiles(means, is_defined, held[some] == clusters, tails):
                 for column, (low, high) in zip(columns, low_and_high, strict=True):
                     bounds[some[column]] = (float(low), float(high))
     return bounds
 
 
 def _spread(sums: Floats, sizes: Floats) -> Floats:
-    """By column, the highest mean of a cluster less the lowest; below 0 where none has a value."""
+    """The range of cluster means by column; negative without values."""
     is_there = sizes > 0
     means = sums / np.where(is_there, sizes, 1.0)
     highest = np.where(is_there, means, -np.inf).max(axis=0, initial=-1.0)
@@ -214,22 +213,22 @@ def _spread(sums: Floats, sizes: Floats) -> Floats:
 
 
 def _drawn_means(sums: Floats, sizes: Floats, *, draws: int, seed: int) -> tuple[Floats, NDArray[np.bool_]]:
-    """The mean over the document sets of each draw, and whether it holds any; shape (draws, columns)."""
-    # Side by side, so that sums and sizes are drawn together. Most columns know the same sets: sizes once each.
+    """The mean over the document sets of each resample, and whether it has any; shape (draws, columns)."""
+    # Sums and sizes are resampled together. Most columns have the same sets, so equal sizes appear once.
     patterns, which = _patterns(sizes)
     both = np.hstack([sums, patterns])
-    # Every cluster counts in every column: one column of presence stands for all.
+    # Every cluster counts in every column, so one column of presence is enough.
     drawn, _ = bootstrap_means(both, np.ones((len(both), 1), dtype=np.bool_), draws=draws, seed=seed)
     held = drawn[:, sums.shape[1] :]
-    is_said = held > 0
-    weights = 1.0 / np.where(is_said, held, 1.0)
+    is_defined = held > 0
+    weights = 1.0 / np.where(is_defined, held, 1.0)
     if patterns.shape[1] > 1:
-        weights, is_said = weights[:, which], is_said[:, which]
-    return drawn[:, : sums.shape[1]] * weights, np.broadcast_to(is_said, (draws, sums.shape[1]))
+        weights, is_defined = weights[:, which], is_defined[:, which]
+    return drawn[:, : sums.shape[1]] * weights, np.broadcast_to(is_defined, (draws, sums.shape[1]))
 
 
 def _patterns(sizes: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """The columns that differ, and which of them each column is."""
+    """The distinct columns, and the index of each column among them."""
     if (sizes == sizes[:, :1]).all():
         return sizes[:, :1], np.zeros(sizes.shape[1], dtype=np.intp)
     patterns, which = np.unique(sizes, axis=1, return_inverse=True)
@@ -237,18 +236,18 @@ def _patterns(sizes: Floats) -> tuple[Floats, NDArray[np.intp]]:
 
 
 def _quantiles(
-    means: Floats, is_said: NDArray[np.bool_], chosen: NDArray[np.bool_], tails: tuple[float, float]
+    means: Floats, is_defined: NDArray[np.bool_], chosen: NDArray[np.bool_], tails: tuple[float, float]
 ) -> list[tuple[NDArray[np.intp], Floats]]:
-    """The quantiles of the chosen columns: together where every draw says something, else one by one."""
-    full = is_said.all(axis=0)
+    """The quantiles of the chosen columns: together if every resample has a value, otherwise one by one."""
+    full = is_defined.all(axis=0)
     found: list[tuple[NDArray[np.intp], Floats]] = []
     together = np.flatnonzero(chosen & full)
     if len(together):
-        # Row by row in memory: a third of the time that quantiles across rows take.
+        # Contiguous rows take a third of the time of quantiles across rows.
         rows = np.ascontiguousarray(means[:, together].T)
         found.append((together, np.quantile(rows, tails, axis=1, overwrite_input=True).T))
     found.extend(
-        (np.array([column]), np.quantile(means[is_said[:, column], column], tails)[np.newaxis])
+        (np.array([column]), np.quantile(means[is_defined[:, column], column], tails)[np.newaxis])
         for column in np.flatnonzero(chosen & ~full)
     )
     return found

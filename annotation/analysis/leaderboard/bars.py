@@ -1,4 +1,4 @@
-"""Geometry of the small drawings beside numbers: intervals on an axis that fits the data."""
+"""Geometry of interval bars on an axis that fits the data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from annotation.analysis.intervals import why_no_interval
 from annotation.analysis.leaderboard.sorting import sorted_rows
-from annotation.analysis.leaderboard.words import headline
 
 if TYPE_CHECKING:
     from annotation.analysis.leaderboard.leaderboard import Average, SystemRow, TargetTable
@@ -29,7 +28,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A piece of [0, 1] drawn over the width of a chart."""
+    """A part of [0, 1] drawn over the width of a chart."""
 
     low: float
     high: float
@@ -41,7 +40,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """An interval with its mean, in the chart's own coordinates; None where there is no value."""
+    """An interval with its mean in chart coordinates; None for missing bounds."""
 
     low: str | None
     high: str | None
@@ -51,9 +50,9 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class LeagueRow:
-    """A system with its rank by the score that is drawn; None where it has no mean.
+    """A system with its rank by the drawn score, None without a mean.
 
-    `may_be_best` is false for all systems unless the tests rule some out.
+    `may_be_best` is False for all systems unless the tests exclude some.
     """
 
     rank: int | None
@@ -84,10 +83,10 @@ def league(
     is_made: bool = True,
     judge: Judge | None = None,
 ) -> League:
-    """A table of the leaderboard, drawn for one score, best first or sorted otherwise.
+    """A table of the leaderboard drawn for one score, best first or sorted by `sort`.
 
-    `is_made` is false while a worker makes the intervals: then those that lack may still come. `judge` is the
-    project's deciding one, who says what the sentence tells.
+    `is_made` is False while a worker computes the intervals. `judge` is the project's deciding judge, named in the
+    sentence.
     """
     rows = sorted_rows(table.rows, column=column, sort=sort)
     shown = rows[:most]
@@ -109,13 +108,13 @@ def league(
             )
             for row in shown
         ),
-        sentence=headline(table, judge, is_made=is_made),
+        sentence=table.headline(judge, is_made=is_made),
         left_out=len(rows) - len(shown),
     )
 
 
 def axis_over(averages: Iterable[Average]) -> Axis:
-    """The shortest axis of round steps within [0, 1] that holds all means and intervals."""
+    """The shortest axis of round steps within [0, 1] that contains all means and intervals."""
     values = [
         value
         for average in averages
@@ -126,7 +125,7 @@ def axis_over(averages: Iterable[Average]) -> Axis:
     step = next((step for step in STEPS if (high - low) / step <= MOST_TICKS - 1), STEPS[-1])
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     if first == last:
-        # One value alone: a step to each side of it, as far as the scale goes.
+        # A single value gets a step on each side, within the scale.
         first, last = max(first - 1, 0), min(last + 1, round(1 / step))
     start, end = max(0.0, first * step), min(1.0, last * step)
     ticks = [
@@ -142,7 +141,7 @@ def axis_over(averages: Iterable[Average]) -> Axis:
 
 
 def bar(average: Average, axis: Axis, *, is_made: bool = True) -> Bar | None:
-    """The drawing of an average, None where there is no mean."""
+    """The bar of an average, None without a mean."""
     if average.mean is None:
         return None
     if average.low is None or average.high is None:

@@ -1,4 +1,4 @@
-"""Every pair of systems compared by permutation, with Holm's correction."""
+"""Every pair of systems compared by permutation tests with Holm's correction."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 WITHOUT_TARGET = "none"
 HEATS = 5
-"""Steps of shading in the matrix of differences."""
+"""The number of shades in the matrix of differences."""
 
 
 @dataclass(frozen=True, slots=True)
 class SystemPair:
-    """Two systems on the document sets that both have; `difference` is first minus second.
+    """Two systems on their common document sets; `difference` is first minus second.
 
-    `p` and `adjusted_p` (Holm's) come of the permutation test, of estimates of Student's t; a difference `holds` by it,
-    or because it follows from others (`settled_order`). None where nothing can be said.
+    `p` and `adjusted_p` (Holm) come from the permutation test, for estimates from Student's t. A difference `holds`
+    by the test, or because it follows from others (`settled_order`). None if there is no result.
     """
 
     first: str
@@ -44,11 +44,10 @@ class SystemPair:
 
 @dataclass(frozen=True, slots=True)
 class Differences(Computed):
-    """All pairs of systems by one score at one target length.
+    """All pairs of systems by one score at one target length, smallest p first.
 
-    `has_gaps` says that some system lacks sets, so that differences may not be those of the leaderboard's means, which
-    are over all sets of each system. `by_group` says that groups of sets were flipped together, `is_exact` that all
-    flips were enumerated. The surest difference comes first.
+    `has_gaps` is True if a system lacks sets, so that differences may not match those of the leaderboard's means.
+    `by_group` is True if groups of sets were flipped together, `is_exact` if all flips were enumerated.
     """
 
     score: str
@@ -63,19 +62,19 @@ class Differences(Computed):
 
     @property
     def holding(self) -> int:
-        """How many differences hold after Holm's correction."""
+        """The number of differences that hold after Holm's correction."""
         return sum(pair.holds for pair in self.pairs)
 
 
 def differences(project: Project, *, score: str, target_words: int | None) -> Differences:
-    """All pairs of systems by a score, the surest difference first. Raises Invalid for what is no score."""
+    """Compare all pairs of systems by a score, smallest p first. Raises Invalid for an unknown score."""
     if score not in RANKABLE:
         raise Invalid(f"Systems cannot be compared by {score!r}.", field="score", code="unknown_score")
     if score in SIDES:
         return _of_estimates(project, score, target_words)
     found = means_at(project, target_words)
     values = {system: of_system for system, of_system in found.of(score).items() if of_system}
-    # The better system comes first, so that differences are mostly positive.
+    # The better system comes first, so most differences are positive.
     order = sorted(values, key=lambda system: (-fmean(values[system].values()), system))
     values = {system: values[system] for system in order}
     cluster_of = found.clusters_by_set()
@@ -92,7 +91,6 @@ def differences(project: Project, *, score: str, target_words: int | None) -> Di
 
 
 def _of_estimates(project: Project, score: str, target_words: int | None) -> Differences:
-    """All pairs of estimates."""
     table = estimates(project, SIDES[score]).at(target_words)
     means = {system: table.average(system).mean or 0.0 for system in table.systems or {}}
     settled = settled_order(means, table.compared, level=table.level)
@@ -125,9 +123,9 @@ def _pairs(compared: Iterable[PairComparison], settled: frozenset[tuple[str, str
 
 @dataclass(frozen=True, slots=True)
 class MatrixCell:
-    """Where two systems meet: their difference, row minus column, above the diagonal, its corrected p below.
+    """A cell of the matrix: the difference, row minus column, above the diagonal, its corrected p below.
 
-    `heat` says from 1 to 5 how large a difference is that holds, beside the largest one; 0 where it does not hold.
+    `heat` (1 to 5) is the size of a difference that holds, relative to the largest; 0 if it does not hold.
     """
 
     pair: SystemPair
@@ -136,8 +134,8 @@ class MatrixCell:
 
 
 def matrix(found: Differences) -> list[tuple[str, list[MatrixCell | None]]]:
-    """The systems, the best first, each against all; None on the diagonal."""
-    # Pairs name the better system first: who is named first more often has the higher mean.
+    """The systems, best first, each compared with all; None on the diagonal."""
+    # Pairs name the better system first, so a system named first more often has the higher mean.
     leads = Counter(pair.first for pair in found.pairs)
     names = {name for pair in found.pairs for name in (pair.first, pair.second)}
     order = sorted(names, key=lambda name: (-leads[name], name))
@@ -151,17 +149,17 @@ def matrix(found: Differences) -> list[tuple[str, list[MatrixCell | None]]]:
 
 
 def key(score: str, target_words: int | None) -> str:
-    """The key under which the differences are stored."""
+    """The key of the stored differences."""
     return f"{score} {target_word(target_words)}"
 
 
 def target_word(target_words: int | None) -> str:
-    """How a key or an address names a target length."""
+    """The name of a target length in keys and addresses."""
     return WITHOUT_TARGET if target_words is None else str(target_words)
 
 
 def named(words: str) -> dict[str, Any]:
-    """The differences that `key` names, as `differences` takes them."""
+    """The arguments of `differences` for a key."""
     score, _, target = words.partition(" ")
     return {"score": score, "target_words": None if target == WITHOUT_TARGET else int(target)}
 

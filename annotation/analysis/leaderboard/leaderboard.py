@@ -1,4 +1,4 @@
-"""The systems of a project side by side: macro means with intervals, one table per target length."""
+"""The leaderboard: macro means of systems with intervals, one table per target length."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from annotation.analysis.estimates.estimates import (
     ALIGNMENT_ESTIMATE,
+    CAPTION,
     ESTIMATE,
     SIDES,
     Estimates,
@@ -30,7 +31,7 @@ from annotation.analysis.leaderboard.averages import (
 )
 from annotation.analysis.leaderboard.ranking import Ranking, ranking_from, ranking_of
 from annotation.core.refusals import Invalid
-from annotation.models import SCORES, DocumentSet, Score, System
+from annotation.models import SCORES, DocumentSet, Judge, Score, System
 from annotation.models.document import cluster_of
 from evaluation.blend import left_out_of_averages
 
@@ -52,16 +53,29 @@ __all__ = [
 ]
 
 RANKED = "coverage"
-"""What systems are ranked by unless asked otherwise."""
+"""The default score for ranking."""
 RANKABLE = (*SCORES, *SIDES)
-"""What they can be ranked by."""
+"""The scores by which systems can be ranked."""
+
+SAMPLING = "sampling of documents only"
+JUDGED = f"{SAMPLING}; judge error not included"
+CAPTIONS: Mapping[str, str] = {
+    **dict.fromkeys(SCORES, JUDGED),
+    **dict.fromkeys(("human_share", "completeness", "redundancy", "brevity"), SAMPLING),
+    "coverage_human": f"people's own scores for summaries that they judged completely; {SAMPLING}",
+    **dict.fromkeys(SIDES, CAPTION),
+}
+"""The population that the interval of each score covers if a judge decided any part of it."""
+DECIDED = f"people decided everything it uses; {SAMPLING}"
+RESTING_ON_COVERAGE = ("coverage", "composite_1", "composite_2_3", "composite_custom")
+"""Scores without a judge's error if people decided all of coverage; their other part is brevity."""
 
 OF_COVERAGE = ("coverage", "coverage_human", "coverage_judge", ESTIMATE)
 OF_ALIGNMENT = ("alignment", ALIGNMENT_ESTIMATE)
-"""The scores beside which an estimate tells what people would say."""
+"""The scores shown with an estimate."""
 
 LOW_ALIGNMENT = 0.8
-"""Below this mean more than one in five claims of a system lacks support in its source, which its row then says."""
+"""A row warns about a mean below this: more than one in five claims lacks support in its source."""
 
 NO_AVERAGE = Average(mean=None, low=None, high=None, n=0, left_out=0)
 _ROWS_AT_ONCE = 2000
@@ -70,7 +84,7 @@ _QUESTIONS = SCORES.index("question_coverage")
 
 
 class Targets(Enum):
-    """Stands for every target length; None is a target of its own, that of summaries without one."""
+    """`ALL` selects all target lengths, None the summaries without a target length."""
 
     ALL = "all"
 
@@ -82,10 +96,10 @@ ALL = Targets.ALL
 class SystemRow:
     """One system at one target length.
 
-    `n` counts the document sets behind the mean that it is ranked by, of the `document_sets` that hold any
-    of its `summaries`; each of the `scores` has an n of its own. `flags` says how many summaries carry each
-    flag, `claims_unscored` counts the claims without a usable answer. Equal means share a rank, no mean has
-    none. Among the scores stand the estimates of what people would say, without a mean where there are none.
+    `n` counts the document sets behind the ranked mean, out of the `document_sets` with any of its `summaries`;
+    each score has its own n. `flags` counts summaries by flag, `claims_unscored` claims without a usable answer.
+    Equal means share a rank; a system without a mean has none. `scores` includes the estimates, without a mean if
+    there are none.
     """
 
     rank: int | None
@@ -103,22 +117,22 @@ class SystemRow:
 
     @property
     def aligned(self) -> float | None:
-        """The share of its claims that their sources support: what people would say where it is estimated."""
+        """The share of its claims with support in their sources; the estimate if there is one."""
         return self.scores[self.aligned_by].mean
 
     @property
     def unsupported(self) -> float | None:
-        """The share of its claims that their sources do not support, where that is much; else None."""
+        """The share of its claims without support in their sources if it is large, otherwise None."""
         return None if self.aligned is None or self.aligned >= LOW_ALIGNMENT else 1 - self.aligned
 
 
 @dataclass(frozen=True, slots=True)
 class TargetTable:
-    """The systems at one target length, the best first.
+    """The systems at one target length, best first.
 
-    `summarized_by` counts the summaries whose summarization rests on `questions` and on `claims`: with both its values
-    do not all mean the same. `ranking` says how sure the order is; None of what is no mean over document sets.
-    `estimate` and `alignment_estimate` say where the estimates come from.
+    `summarized_by` counts the summaries whose summarization uses `questions` or `claims`; with both, values are not
+    fully comparable. `ranking` is None for scores that are not means over document sets. `estimate` and
+    `alignment_estimate` describe the estimates.
     """
 
     target_words: int | None
@@ -130,7 +144,7 @@ class TargetTable:
 
     @property
     def is_decided_by_people(self) -> bool:
-        """Whether nothing that coverage rests on is left to a judge, in any document set that has one."""
+        """True if people decided everything behind coverage, in every document set that has one."""
         held = [row.scores for row in self.rows if row.scores["coverage"].mean is not None]
         return bool(held) and all(
             scores["human_share"].n == scores["coverage"].n
@@ -140,52 +154,95 @@ class TargetTable:
 
     @property
     def is_estimated(self) -> bool:
-        """The leaderboard shows the estimate as its value of coverage."""
+        """True if the leaderboard shows the estimate as its value of coverage."""
         return self.shown_as("coverage") == ESTIMATE
 
     def shown_as(self, score: str) -> str:
-        """The one value that is shown of coverage or alignment.
+        """The version of coverage or alignment that is shown.
 
-        People's where they decided everything, which the blend then is; else the estimate where every system has one
-        with an interval; else the blend.
+        People's value if they decided everything (the blend equals it), else the estimate if every system has one
+        with an interval, else the blend.
         """
         estimate = {"coverage": ESTIMATE, "alignment": ALIGNMENT_ESTIMATE}[score]
         is_census = score == "coverage" and self.is_decided_by_people
         return estimate if self.has_all_of(estimate) and not is_census else score
 
     def has_all_of(self, estimate: str) -> bool:
-        """Whether every system has that estimate with an interval."""
+        """True if every system has that estimate with an interval."""
         return bool(self.rows) and all(row.scores[estimate].low is not None for row in self.rows)
 
     def estimate_beside(self, score: str) -> EstimateTable | None:
-        """Where the estimates of coverage or alignment come from, by a score of either; None of other scores."""
+        """The estimates that belong to a score of coverage or alignment; None for other scores."""
         if score in OF_ALIGNMENT:
             return self.alignment_estimate
         return self.estimate if score in OF_COVERAGE else None
 
+    def caption_of(self, score: str) -> str:
+        """The population that the mean and interval of a score cover."""
+        estimate = self.estimate_beside(score)
+        if score in SIDES and estimate is not None:
+            return estimate.caption
+        if score in RESTING_ON_COVERAGE and self.is_decided_by_people:
+            return DECIDED
+        return CAPTIONS[score]
+
+    @property
+    def mixed(self) -> str:
+        """A warning if the values of summarization come from two measures; "" otherwise."""
+        if len(self.summarized_by) < 2:
+            return ""
+        return (
+            "Summarization mixes two measures: question coverage if questions have answers (summaries: "
+            f"{self.summarized_by['questions']}), otherwise claim coverage (summaries: "
+            f"{self.summarized_by['claims']}). The values are not fully comparable."
+        )
+
+    def headline(self, judge: Judge | None, *, is_made: bool = True) -> str:
+        """The leading systems and the source of the ranking; `judge` is the project's deciding judge.
+
+        Nothing leads while a worker computes the tests (`is_made` is false).
+        """
+        if not is_made and (self.ranking is None or self.ranking.front is None):
+            return "The ranking is being computed."
+        if self.ranking is None:
+            return ""
+        by = self._decided_by(self.ranking.score, judge) if self.ranking.front else ""
+        return f"According to {by}, {self.ranking.sentence}" if by else self.ranking.sentence
+
+    def _decided_by(self, score: str, judge: Judge | None) -> str:
+        if score in SIDES:
+            return "the estimate of people's answers"
+        if judge is None or self.caption_of(score) != JUDGED:
+            return ""
+        is_lexical = judge.kind == Judge.Kind.LEXICAL
+        name = "the lexical judge (an offline baseline)" if is_lexical else f"the judge {judge.name}"
+        if score in RESTING_ON_COVERAGE and any(row.scores["human_share"].mean for row in self.rows):
+            return f"{name} and people"
+        return name
+
     @property
     def summaries(self) -> int:
-        """Number of summaries of all systems together."""
+        """The number of summaries of all systems."""
         return sum(row.summaries for row in self.rows)
 
     @property
     def scores_held(self) -> list[str]:
-        """The names of the scores that any system has a mean of."""
+        """The names of scores with a mean for any system."""
         return [name for name in SCORES if any(row.scores[name].mean is not None for row in self.rows)]
 
     @property
     def is_judged(self) -> bool:
-        """Whether anybody has said anything of its summaries; brevity is there without."""
+        """True if the summaries have any score besides brevity."""
         return bool(set(self.scores_held) - {"brevity"})
 
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard(Computed):
-    """One table per target length, shortest first and without a target last, and how they were made.
+    """One table per target length, shortest first and without a target last.
 
-    Means never cross target lengths. Systems are ranked by `score`. `signature` names the rules that made the
-    scores; more than one only while a project is being rescored. `draws` counts the bootstrap samples of an interval,
-    and `captions` say what the interval of each score covers.
+    Means never combine target lengths. Systems are ranked by `score`. `signature` names the scoring rules; there
+    are several only during a rescoring. `draws` counts the bootstrap samples of an interval, and `captions`
+    describe the population that each interval covers.
     """
 
     project: str
@@ -199,14 +256,15 @@ class Leaderboard(Computed):
 
     @property
     def foremost(self) -> TargetTable | None:
-        """The table that is shown first: the judged one with most summaries; None if there are no tables."""
+        """The table shown first: the judged one with most summaries; None without tables."""
         return max(self.tables, key=lambda table: (table.is_judged, table.summaries), default=None)
 
 
 def opening_score(table: TargetTable | None) -> str:
-    """What systems are ranked by where nobody names a score: on the page, in the API and by the command.
+    """The default score for ranking on the page, in the API and in the command.
 
-    The estimate where every system has one, else coverage, else the first score that any system has a mean of.
+    The estimate if every system has one, else the first of coverage, alignment and the other scores that has a mean,
+    but neither brevity nor the share of people's answers.
     """
     if table is None or table.is_estimated:
         return RANKED if table is None else ESTIMATE
@@ -218,12 +276,11 @@ def opening_score(table: TargetTable | None) -> str:
 def leaderboard(
     project: Project, *, target_words: int | Targets | None = ALL, score: str = RANKED
 ) -> Leaderboard:
-    """Every system's averages, per target length or for the one named, ranked by any of the scores.
+    """Compute every system's averages, for all target lengths or one, ranked by any score.
 
-    Several summaries within a document set are averaged first, then the document sets. Intervals resample
-    clusters (the group of a set, else the set), the same ones for every system and score. A summary flagged
-    `no_claims` stays out of the averages that would rest on there being none. Raises Invalid (code
-    `unknown_score`) with the scores that there are.
+    Summaries within a document set are averaged first, then the document sets. Intervals resample clusters (the
+    group of a set, else the set), the same ones for every system and score. A summary flagged `no_claims` is left
+    out of the affected averages. Raises Invalid (code `unknown_score`).
     """
     if score not in RANKABLE:
         raise Invalid(
@@ -232,21 +289,18 @@ def leaderboard(
             code="unknown_score",
         )
     estimated = {name: estimates(project, side) for name, side in SIDES.items()}
-    return Leaderboard(
-        project=project.slug,
-        signature=_signatures(project, target_words),
-        tables=tuple(
-            gathered.table(target, score, estimated)
-            for target, gathered in _by_target(project, target_words).items()
-        ),
-        score=score,
+    tables = tuple(
+        gathered.table(target, score, estimated)
+        for target, gathered in _by_target(project, target_words).items()
     )
+    signature = _signatures(project, target_words)
+    return _captioned(Leaderboard(project=project.slug, signature=signature, tables=tables, score=score))
 
 
 def as_it_stands(project: Project, *, score: str, computed: Leaderboard | None) -> Leaderboard:
-    """The leaderboard with the means and counts of this moment, and all that takes long as it was once computed.
+    """The leaderboard with present means and counts, and stored intervals, tests and estimates.
 
-    An interval that the mean has left is not shown; nor is an estimate that was not computed.
+    An interval that no longer contains its mean is left out.
     """
     known = {table.target_words: table for table in computed.tables} if computed else {}
     tables = tuple(
@@ -254,11 +308,18 @@ def as_it_stands(project: Project, *, score: str, computed: Leaderboard | None) 
         for target, gathered in _by_target(project, ALL).items()
     )
     board = computed or Leaderboard(project=project.slug, signature="", tables=(), score=score)
-    return replace(board, signature=_signatures(project, ALL), tables=tables)
+    return _captioned(replace(board, signature=_signatures(project, ALL), tables=tables))
+
+
+def _captioned(board: Leaderboard) -> Leaderboard:
+    first = board.foremost
+    return replace(
+        board, captions={name: first.caption_of(name) if first else CAPTIONS[name] for name in CAPTIONS}
+    )
 
 
 def means_at(project: Project, target_words: int | None) -> SetMeans:
-    """What each system has in each document set at one target length."""
+    """The mean of each system in each document set at one target length."""
     gathered = _Gathered()
     for row in _score_rows(project, target_words):
         gathered.add(row)
@@ -284,14 +345,14 @@ class _ScoreRow(NamedTuple):
 
     @property
     def summarization_part(self) -> str:
-        """What stands for coverage in the summary's summarization; empty where it has none."""
+        """The part that replaces coverage in the summary's summarization, "" if there is none."""
         if self.values[_SUMMARIZATION] is None or self.averaged_values[_SUMMARIZATION] is None:
             return ""
         return "claims" if self.values[_QUESTIONS] is None else "questions"
 
     @property
     def averaged_values(self) -> tuple[float | None, ...]:
-        """The scores without those that rest on there being no claims."""
+        """The scores without those affected by missing claims."""
         resting = left_out_of_averages(self.flags, by_questions=self.values[_QUESTIONS] is not None)
         if not resting:
             return self.values
@@ -306,7 +367,7 @@ def _scores(project: Project, target_words: int | Targets | None) -> QuerySet[Sc
 
 
 def _score_rows(project: Project, target_words: int | Targets | None) -> Iterator[_ScoreRow]:
-    # What is said of a system or a set is fetched once, not with each of its many scores.
+    # Texts of systems and sets are loaded once, not with each score.
     systems = {
         key: (name, public_id, kind)
         for key, name, public_id, kind in System.objects.filter(project=project).values_list(
@@ -332,7 +393,7 @@ def _score_rows(project: Project, target_words: int | Targets | None) -> Iterato
 
 @dataclass(slots=True)
 class _Gathered:
-    """What one target length has, while the rows come in."""
+    """The collected rows of one target length."""
 
     observations: list[Observation] = field(default_factory=list)
     systems: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -379,7 +440,7 @@ class _Gathered:
         )
 
     def counted(self, target_words: int | None, score: str, known: TargetTable) -> TargetTable:
-        """The table that is known, with the rows of this moment."""
+        """The stored table with present rows."""
         found = averages_of(set_means(self.observations, SCORES), draws=0)
         known_scores = {row.system: row.scores for row in known.rows}
         for system, of_system in found.items():
@@ -415,14 +476,14 @@ class _Gathered:
 
 
 def _aligned(rows: Iterator[SystemRow]) -> Iterator[SystemRow]:
-    """The rows with the value of alignment that is shown: estimates where all systems have one."""
+    """The rows with the shown value of alignment: estimates if all systems have one."""
     held = list(rows)
     by = TargetTable(None, tuple(held)).shown_as("alignment")
     return (replace(row, aligned_by=by) for row in held)
 
 
 def _by_target(project: Project, target_words: int | Targets | None) -> dict[int | None, _Gathered]:
-    """What each target length has, the shortest first and without a target last."""
+    """The rows by target length, shortest first and without a target last."""
     targets: defaultdict[int | None, _Gathered] = defaultdict(_Gathered)
     for row in _score_rows(project, target_words):
         targets[row.target_words].add(row)
@@ -441,12 +502,12 @@ def _with_interval(average: Average, before: Average) -> Average:
 
 
 def _ranks(means: Mapping[str, float | None]) -> dict[str, int | None]:
-    """Rank of each system, the best first, systems without a mean last; equal means share a rank."""
+    """The rank of each system, best first; equal means share a rank, systems without a mean are last."""
     known = {system: mean for system, mean in means.items() if mean is not None}
     found: dict[str, int | None] = {}
     rank, last = 0, math.inf
     for place, system in enumerate(sorted(known, key=lambda name: (-known[name], name)), start=1):
-        # Means that differ in the last digit alone are equal.
+        # Means that differ only in the last digit are equal.
         if not math.isclose(known[system], last, abs_tol=1e-12):
             rank, last = place, known[system]
         found[system] = rank

@@ -1,4 +1,4 @@
-"""The stored leaderboard and the stored differences behind it, as values."""
+"""The stored leaderboard and the stored differences, as values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def board_key(score: str) -> str:
-    """Under which the leaderboard by a score is stored."""
+    """The key of the stored leaderboard by a score."""
     return f"board {score}"
 
 
@@ -37,11 +37,11 @@ def board(
     wait: bool = False,
     other: Leaderboard | None = None,
 ) -> tuple[Leaderboard, StoredStatistics]:
-    """The leaderboard ranked by a score, and how fresh its intervals and tests are.
+    """The leaderboard ranked by a score, with the state of its stored part.
 
-    Means and counts are those of this moment, also while a worker makes the rest; who waits has it all, or NotReady.
-    Until the first one is made, intervals and estimates are those of the `other` one, by another score.
-    Raises Invalid (code `unknown_score`) with the scores that there are.
+    Means and counts are always current. With `wait`, everything is current or NotReady is raised. Before the first
+    computation, intervals and estimates come from `other`, a leaderboard by another score. Raises Invalid (code
+    `unknown_score`).
     """
     if score not in RANKABLE:
         raise Invalid(
@@ -67,7 +67,7 @@ def board(
 def opening_board(
     project: Project, *, target_words: int | Targets | None = ALL, wait: bool = False
 ) -> tuple[Leaderboard, StoredStatistics]:
-    """As `board`, by the score that it opens on: that of the table that is shown first."""
+    """As `board`, ranked by the default score of the table shown first."""
     found, made = board(project, target_words=target_words, wait=wait)
     score = opening_score(found.foremost)
     if score == found.score:
@@ -78,9 +78,9 @@ def opening_board(
 def differences(
     project: Project, *, score: str, target_words: int | None, wait: bool = False
 ) -> tuple[Differences | None, StoredStatistics]:
-    """All pairs of systems by a score at a target length, and how fresh they are; refusals as `board`.
+    """All pairs of systems by a score at a target length, with their state; refusals as `board`.
 
-    None only while a worker makes the first ones; who waits gets NotReady instead.
+    None only while a worker computes the first ones; with `wait`, NotReady is raised instead.
     """
     if score not in RANKABLE:
         raise Invalid(f"Systems cannot be compared by {score!r}.", field="score", code="unknown_score")

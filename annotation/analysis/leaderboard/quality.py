@@ -1,4 +1,4 @@
-"""People's ratings by criterion and system. Not for the blind."""
+"""People's ratings by criterion and system. People who are blind do not see them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class CriterionMean:
     """The macro mean of the answers to one criterion: over people, then summaries, then document sets.
 
-    None where nobody answered; `n` counts the document sets with an answer.
+    None without answers; `n` counts the document sets with an answer.
     """
 
     criterion: str
@@ -40,7 +40,7 @@ class QualityRow:
 
 @dataclass(frozen=True, slots=True)
 class QualityTable:
-    """The systems at one target length, by name. The values of the answers are those of the criteria."""
+    """The systems at one target length, sorted by name."""
 
     target_words: int | None
     criteria: tuple[Criterion, ...]
@@ -48,19 +48,19 @@ class QualityTable:
 
 
 def quality_tables(project: Project, *, target_words: int | Targets | None = ALL) -> list[QualityTable]:
-    """People's answers to what is asked now, per target length or for the one named. Two queries.
+    """People's answers to the current criteria, for all target lengths or one. Two queries.
 
     Answers in open assignments do not count. Target lengths without answers are left out.
     """
     asked = asked_of_people(project)
-    said = Rating.objects.filter(criterion__in=asked, judge__isnull=True, withdrawn_at__isnull=True).exclude(
-        assignment__isnull=False, assignment__closed_at__isnull=True
-    )
+    ratings = Rating.objects.filter(
+        criterion__in=asked, judge__isnull=True, withdrawn_at__isnull=True
+    ).exclude(assignment__isnull=False, assignment__closed_at__isnull=True)
     if not isinstance(target_words, Targets):
-        said = said.filter(summary__target_words=target_words)
+        ratings = ratings.filter(summary__target_words=target_words)
     last = {
         (target, (system, system_id), document_set, peer, criterion, person or origin): value
-        for target, system, system_id, document_set, peer, criterion, person, origin, value in said.order_by(
+        for target, system, system_id, document_set, peer, criterion, person, origin, value in ratings.order_by(
             "pk"
         ).values_list(
             "summary__target_words",
@@ -92,7 +92,7 @@ def quality_tables(project: Project, *, target_words: int | Targets | None = ALL
 
 
 class _OfSystem:
-    """The answers about one system's summaries at one target length, by criterion, document set and summary."""
+    """The answers on one system's summaries at one target length, by criterion, document set and summary."""
 
     def __init__(self) -> None:
         self.peers: set[int] = set()

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.utils.text import get_text_list
+
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.averages import SEED
 from evaluation.statistics import (
@@ -22,15 +24,16 @@ from evaluation.statistics import (
 if TYPE_CHECKING:
     from annotation.analysis.leaderboard.averages import Average, SetMeans
 
+NAMED_AT_MOST = 3
 SIGNIFICANCE_LEVEL = 0.05
-"""Differences hold where chance alone would show any so large in fewer than 5 of 100 such tables."""
+"""The family-wise error rate of the tests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """A system's letters: systems that share one are not significantly different.
 
-    `group_marks` says of each group of the ranking in turn whether the system stands in it.
+    `group_marks` is True at each group of the ranking that contains the system.
     """
 
     letters: str
@@ -41,9 +44,9 @@ class Place:
 class Front:
     """The systems at the top of a ranking.
 
-    `level` are the systems with the highest mean over `sets` document sets, `others` counts the further ones.
-    `may_be_best`, best mean first, are `level` and every system that no test shows to be worse than another one: by the
-    comparison with the best, of two systems by the comparison of the pair.
+    `level` are the systems with the highest mean over `sets` document sets, `others` counts the remaining ones.
+    `may_be_best`, best mean first, also has the systems that are not significantly worse than the best. With only two
+    systems the test of that pair decides.
     """
 
     level: tuple[str, ...]
@@ -54,10 +57,10 @@ class Front:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The order of the systems by one score and how sure it is.
+    """The order of the systems by one score, with its significance.
 
-    `pairs` of systems were compared on their common document sets, and of `holding` the difference holds at `level`
-    after Holm's correction. `places` has every system with a mean.
+    `pairs` of systems were compared on their common document sets; `holding` of them differ at `level` after Holm's
+    correction. `places` has every system with a mean.
     """
 
     score: str
@@ -70,14 +73,34 @@ class Ranking:
 
     @property
     def has_groups(self) -> bool:
-        """Whether the tests tell any systems apart and leave others together: else letters say nothing."""
+        """True if the tests separate any systems; otherwise letters say nothing."""
         return self.holding > 0
+
+    @property
+    def sentence(self) -> str:
+        """A sentence that names the leading systems and those that may be best."""
+        front = self.front
+        if front is None:
+            return "No system has this score yet."
+        first = front.level[0]
+        if not front.others:
+            return f"{first} is the only system with this score."
+        near = [system for system in front.may_be_best if system not in front.level]
+        if len(front.level) > 1:
+            tied = f"{_listed(front.level)} are tied for first"
+            return f"{tied}, and {_listed(near)} could be as good." if near else f"{tied}."
+        if not has_interval(front.sets):
+            return f"{first} is ahead, but there are too few document sets to test it."
+        if not near:
+            return f"{first} is best: every other system is significantly worse than the best."
+        named = "any other system" if len(near) == front.others else _listed(near)
+        return f"{first} is ahead, but {named} could be as good."
 
 
 def ranking_of(found: SetMeans, averages: Mapping[str, Average], order: Sequence[str], score: str) -> Ranking:
-    """The order of the systems by a score, compared on document sets.
+    """Rank the systems by a score, compared on document sets.
 
-    `order` names the systems that have a mean of the score, best first.
+    `order` names the systems with a mean of the score, best first.
     """
     values = {system: of_system for system, of_system in found.of(score).items() if system in order}
     compared = compare_systems(values, found.clusters_by_set(), seed=SEED)
@@ -93,7 +116,7 @@ def ranking_from(
     *,
     level: float,
 ) -> Ranking:
-    """The order of the systems by an estimate, from the comparisons of all pairs."""
+    """Rank the systems by an estimate, from the comparisons of all pairs."""
     best = best_estimates(compared, level=level)
     return _ranking(compared, averages, order, score, level=level, best=best)
 
@@ -136,7 +159,7 @@ def _front(
     first, *others = order
     sets = averages[first].n
     level = tuple(system for system in order if _is_same(averages[system], averages[first]))
-    # Of two systems all pairs are one: a one-sided test beside its two-sided one would say another thing.
+    # For two systems, the one-sided test against the best could contradict the two-sided test of the pair.
     is_compared = len(order) > 2 and has_interval(sets)
     left = (best if is_compared else frozenset(order)) - {worse for _, worse in settled}
     return Front(
@@ -149,3 +172,8 @@ def _front(
 
 def _is_same(one: Average, other: Average) -> bool:
     return one.mean is not None and math.isclose(one.mean, other.mean or 0.0, abs_tol=1e-12)
+
+
+def _listed(names: Sequence[str]) -> str:
+    rest = len(names) - NAMED_AT_MOST
+    return str(get_text_list([*names[:NAMED_AT_MOST], *([f"{rest} more"] if rest > 0 else [])], "and"))

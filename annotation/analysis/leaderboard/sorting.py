@@ -1,4 +1,4 @@
-"""The systems of a table in the order of any of its columns."""
+"""Sort the systems of a table by any of its columns."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 RANK, SYSTEM, SETS, UNSCORED = "rank", "system", "sets", "unscored"
 SORTABLE = (RANK, SYSTEM, *RANKABLE, SETS, UNSCORED)
-"""What rows can be ordered by; a minus before it turns the order around."""
+"""The sortable columns; a leading minus reverses the order."""
 UPWARDS = (RANK, SYSTEM)
-"""What one reads from the lowest on; of all else the highest comes first where somebody asks for it."""
+"""Columns that start ascending; all others start descending."""
 
 
 def checked_sort(asked: str) -> str:
-    """The order that an address names: a column, "-column", or "" for that of ranks. Raises Invalid for another."""
+    """Return the sort parameter: a column, "-column", or "" for ranks. Raises Invalid."""
     if asked and asked.removeprefix("-") not in SORTABLE:
         raise Invalid(f"The leaderboard cannot be sorted by {asked!r}.", field="sort")
     return "" if asked == RANK else asked
 
 
 def sorted_rows(rows: Iterable[SystemRow], *, column: str, sort: str = "") -> list[SystemRow]:
-    """The rows by the mean of `column`, best first, or as `sort` says; without a value last, either way."""
+    """The rows by the mean of `column`, best first, or by `sort`; rows without a value are last."""
     by = sort.removeprefix("-") or RANK
     ranked = sorted(rows, key=lambda row: row.scores[column].mean or 0.0, reverse=True)
     held = [(value, row) for row in ranked if (value := _value(row, by, column)) is not None]
@@ -36,7 +36,7 @@ def sorted_rows(rows: Iterable[SystemRow], *, column: str, sort: str = "") -> li
 
 
 def _value(row: SystemRow, by: str, column: str) -> Any:
-    """What of the row is compared: names or numbers, all of one kind; None where it has none."""
+    """The compared value of the row, None without one."""
     mean = row.scores[column].mean
     match by:
         case "rank":

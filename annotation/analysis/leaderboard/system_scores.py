@@ -1,4 +1,4 @@
-"""The scores of one system's summaries, where to look first on top."""
+"""The scores of one system's summaries, lowest first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAGE_SIZE = 200
 
 @dataclass(frozen=True, slots=True)
 class ScorePage:
-    """One page of a system's scores, of `count` in all; `after` names the next one, empty at the end."""
+    """A page of a system's `count` scores; `after` names the next one, "" at the end."""
 
     rows: tuple[Score, ...]
     after: str
@@ -26,10 +26,10 @@ class ScorePage:
 
 
 def scores_of_system(project: Project, system: System, *, by: str = "coverage", after: str = "") -> ScorePage:
-    """A page of the scores of a system's summaries, the one after the summary of that public id. Two queries, or three.
+    """A page of the scores of a system's summaries, after the summary with that public id. Two or three queries.
 
-    At each target length the lowest value of the score `by` comes first; what has no target or no value comes last.
-    Raises Invalid where that summary is not the system's, or has no score.
+    At each target length, the lowest value of the score `by` comes first; rows without a target or value are last.
+    Raises Invalid if that summary is not the system's or has no score.
     """
     scores = Score.objects.filter(project=project, summary__system=system)
     following, columns = scores, ("summary__target_words", by, "summary__document_set__external_id", "pk")

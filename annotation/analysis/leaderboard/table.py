@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from annotation.analysis.leaderboard.leaderboard import Leaderboard, leaderboard
 from annotation.analysis.leaderboard.sorting import sorted_rows
-from annotation.analysis.leaderboard.words import caption_of
 from annotation.core.tables.columns import HEAD, Cell, Column, ColumnKind, Level, TableRow, number
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ SYSTEM_COLUMNS = (
 
 
 def rows(project: Project, people: People) -> Iterator[TableRow]:
-    """`n` counts the document sets behind a mean; an average over them has no `document_id`."""
+    """Rows of averages. `n` counts the document sets behind a mean; an average has no `document_id`."""
     board = leaderboard(project)
     found = [(row, table.target_words) for table in board.tables for row in table.rows]
     for row, target in sorted(found, key=lambda pair: (pair[0].system, pair[1] or 0)):
@@ -60,12 +59,12 @@ LEAGUE_COLUMNS = (
 )
 """The columns of a leaderboard as one small table; `rank` and `letters` are those of the ranked score.
 
-`caption` says what the mean and its interval cover: in a column, since readers of CSV know no other place for it.
+`caption` describes the population that the interval covers; it is a column because CSV has no other place for it.
 """
 
 
 def league_rows(board: Leaderboard, *, sort: str = "") -> Iterator[Mapping[str, Cell]]:
-    """Every system, target length and score of a leaderboard, in its order or sorted otherwise."""
+    """Every system, target length and score of a leaderboard, in its order or by `sort`."""
     for table in board.tables:
         for row in sorted_rows(table.rows, column=board.score, sort=sort):
             place = table.ranking.places.get(row.system) if table.ranking else None
@@ -83,7 +82,7 @@ def league_rows(board: Leaderboard, *, sort: str = "") -> Iterator[Mapping[str, 
                     "summaries": row.summaries,
                     "claims": row.claims,
                     "claims_unscored": row.claims_unscored,
-                    "caption": caption_of(name, table),
+                    "caption": table.caption_of(name),
                 }
 
 

@@ -1,4 +1,4 @@
-"""Scores: the leaderboard, the differences behind it, and one system's summaries."""
+"""The pages of the leaderboard, its differences, and one system's summaries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from annotation.analysis.estimates.estimates import ALIGNMENT_ESTIMATE, ESTIMATE, SIDES
-from annotation.analysis.estimates.words import estimate_in_words
 from annotation.analysis.leaderboard import leaderboards as boards
 from annotation.analysis.leaderboard.bars import league
 from annotation.analysis.leaderboard.differences import (
@@ -34,11 +33,6 @@ from annotation.analysis.leaderboard.quality import quality_tables
 from annotation.analysis.leaderboard.sorting import RANK, SETS, SYSTEM, UNSCORED, UPWARDS, checked_sort
 from annotation.analysis.leaderboard.system_scores import scores_of_system
 from annotation.analysis.leaderboard.table import LEAGUE_COLUMNS, league_rows
-from annotation.analysis.leaderboard.words import (
-    caption_of,
-    headline,
-    mixed_in_words,
-)
 from annotation.analysis.make_analysis import StoredStatistics
 from annotation.analysis.web import table_file
 from annotation.core.permissions import Verb
@@ -49,15 +43,15 @@ from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 MATRIX_FROM, MATRIX_TO = 7, 40
-"""So many systems are compared in a matrix too: fewer are read from the list, more do not fit."""
+"""A matrix is shown for this range of systems: fewer are easy to read as a list, more do not fit."""
 SYSTEM_PAIRS_SHOWN = 500
-"""Of more pairs of systems a page shows the surest differences; the file has all."""
+"""The number of pairs on a page, smallest p first; the file has all."""
 DUC_WEIGHT = 2 / 3
-"""The weight of coverage in the composite that is always shown; an equal one of the project is not shown twice."""
+"""The weight of coverage in the composite that is always shown; an equal project weight is not shown twice."""
 
 
 class ScoreView(NamedTuple):
-    """A score's words on the leaderboard: on its switch, at the head of its column, and its question."""
+    """The texts of a score on the leaderboard: its switch, its column head, and its question."""
 
     name: str
     head: str
@@ -95,7 +89,7 @@ BASED_ON_COVERAGE = (
     "composite_2_3",
     "composite_custom",
 )
-"""The views in which whose coverage it is stands beside it."""
+"""The views that show the source of their coverage."""
 
 
 @screen("GET")
@@ -116,7 +110,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "targets": [(target_word(other.target_words), other.target_words) for other in shown.tables],
         "league": league(table, column=column, sort=sort, is_made=shown.made.is_current) if table else None,
         "kept": f"&sort={sort}" if sort else "",
-        "say": headline(table, room.project.deciding_judge, is_made=shown.made.is_current) if table else "",
+        "say": table.headline(room.project.deciding_judge, is_made=shown.made.is_current) if table else "",
         "places": table.ranking.places if table and table.ranking else {},
         "views": [
             (label, [(name, VIEWS[name].name, name == column) for name in names])
@@ -127,9 +121,9 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "column": column,
         "charted": view.head,
         "question": view.question,
-        "caption": caption_of(column, table) if table else "",
-        "mixed": mixed_in_words(table).get(column, "") if table else "",
-        "estimated": estimate_in_words(estimate) if estimate else "",
+        "caption": table.caption_of(column) if table else "",
+        "mixed": table.mixed if table and column == "summarization" else "",
+        "estimated": estimate.sentence if estimate else "",
         "quality": quality[0] if quality else None,
         **(_columns(room, table, column, sort) if table else {}),
         "summaries": table.summaries if table else 0,
@@ -145,7 +139,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of a column: its words, the order that a click on it asks for, and that of now for `aria-sort`."""
+    """A column head: its text, the order that a click requests, and the present one for `aria-sort`."""
 
     by: str
     words: str
@@ -158,12 +152,12 @@ class Head:
 
     @property
     def query(self) -> str:
-        """The part of the address that asks for the order; nothing for that of ranks."""
+        """The part of the query string that asks for this order, "" for the order by rank."""
         return f"&sort={self.sort}" if self.sort else ""
 
 
 def _columns(room: Room, table: TargetTable, column: str, sort: str) -> dict[str, object]:
-    """The heads of the columns that hold anything: one value of coverage and one of alignment."""
+    """The heads of columns with values: one of coverage and one of alignment."""
     coverage = column if column in OF_COVERAGE else table.shown_as("coverage")
     alignment = column if column in OF_ALIGNMENT else table.shown_as("alignment")
     names = [
@@ -196,7 +190,7 @@ def _columns(room: Room, table: TargetTable, column: str, sort: str) -> dict[str
 
 
 def _turned(by: str, sort: str) -> str:
-    """What a click on a column asks for: its own first order, or the other one where that is the order of now."""
+    """The order that a click requests: the column's first order, or the reverse if it is the present one."""
     first, other = (by, f"-{by}") if by in UPWARDS else (f"-{by}", by)
     asked = other if (sort or RANK) == first else first
     return "" if asked == RANK else asked
@@ -211,7 +205,7 @@ def _aria(by: str, sort: str) -> str:
 
 @screen("GET")
 def league_file(request: Request, slug: str) -> HttpResponse:
-    """Every system, target length and score of the leaderboard, as one table, in the order of the page."""
+    """Download the leaderboard as one table, in the order of the page."""
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     asked = _asked(request)
     if asked:
@@ -224,7 +218,6 @@ def league_file(request: Request, slug: str) -> HttpResponse:
 
 @screen("GET")
 def differences(request: Request, slug: str) -> HttpResponse:
-    """All pairs of systems by one score at one target length."""
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     shown = shown_table(request, room.project)
     found, made = None, shown.made
@@ -260,7 +253,7 @@ def differences(request: Request, slug: str) -> HttpResponse:
 
 
 def _matrix(found: Differences | None) -> list[tuple[str, list[MatrixCell | None]]]:
-    """The pairs of more systems than a list can be surveyed of, while their matrix still fits on a screen."""
+    """The matrix, if there are more systems than a list can show and it fits on a screen."""
     made = matrix(found) if found else []
     return made if MATRIX_FROM <= len(made) <= MATRIX_TO else []
 
@@ -271,7 +264,7 @@ def system(request: Request, slug: str, system_id: str) -> HttpResponse:
     row = found(System.objects.filter(project=room.project), system_id, "system")
     board, made = boards.board(room.project)
     after, asked = request.GET.get("after", ""), request.GET.get("by", "")
-    # An estimate is of all summaries together.
+    # Estimates have no values for single summaries.
     by = asked if asked in SCORES else "alignment" if asked in OF_ALIGNMENT else "coverage"
     context = {
         "room": room,
@@ -292,16 +285,16 @@ def _name_of(score: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """All means that a system has at one target length, by the score's name."""
+    """All means of a system at one target length, by score."""
 
     target_words: int | None
     document_sets: int
     averages: dict[str, Average]
-    mixed: tuple[str, ...]
+    mixed: str
 
     @property
     def lines(self) -> list[tuple[str, str, Average]]:
-        """Each score's name, its name in words, and its mean."""
+        """The name, displayed name and mean of each score."""
         return [(name, _name_of(name), average) for name, average in self.averages.items()]
 
 
@@ -315,13 +308,13 @@ def _means(board: Leaderboard, system: System) -> Iterator[Means]:
                 target_words=table.target_words,
                 document_sets=row.document_sets,
                 averages={name: row.scores[name] for name in held},
-                mixed=tuple(words for name, words in mixed_in_words(table).items() if name in held),
+                mixed=table.mixed if "summarization" in held else "",
             )
 
 
 @dataclass(frozen=True, slots=True)
 class ShownTable:
-    """The leaderboard that the address names, and the table of it that is on screen; None where there are no scores."""
+    """The requested leaderboard and its shown table; None without scores."""
 
     board: Leaderboard
     made: StoredStatistics
@@ -334,7 +327,10 @@ class ShownTable:
 
 
 def shown_table(request: Request, project: Project) -> ShownTable:
-    """Raises Invalid for a score that is not drawn, NotFound for a target length that no summary has."""
+    """Read the requested table.
+
+    Raises Invalid for a score that cannot be shown, NotFound for an unknown target length.
+    """
     target = request.GET.get("target", "")
     asked = _asked(request)
     board, made = boards.board(project, score=asked or RANKED)
@@ -347,7 +343,7 @@ def shown_table(request: Request, project: Project) -> ShownTable:
 
 
 def _asked(request: Request) -> str:
-    """The score that the address names; empty where it names none. Raises Invalid for one that is not drawn."""
+    """The score named in the address, "" without one. Raises Invalid for a score that cannot be shown."""
     asked = request.GET.get("by", "")
     if asked and asked not in VIEWS:
         raise Invalid(f"The leaderboard cannot be sorted by {asked!r}.", field="by")
@@ -355,7 +351,7 @@ def _asked(request: Request) -> str:
 
 
 def _table(board: Leaderboard, target: str) -> TargetTable | None:
-    """The table of the target that the address names, else the foremost. Raises NotFound."""
+    """The table of the target length in the address, otherwise the foremost. Raises NotFound."""
     if not target:
         return board.foremost
     named = next((table for table in board.tables if target_word(table.target_words) == target), None)
@@ -365,8 +361,10 @@ def _table(board: Leaderboard, target: str) -> TargetTable | None:
 
 
 def _views(table: TargetTable | None, project: Project) -> dict[str, list[str]]:
-    """What can be drawn, by the label of its switch: coverage, the estimate first where it is what the page opens on,
-    alignment, and what else the table has values for; an own composite only where it is one.
+    """The scores that can be shown, by the label of their switch.
+
+    Coverage (the estimate first if the page opens with it), alignment, and other scores with values; an own
+    composite only if its weight differs.
     """
     first = [ESTIMATE] if table is not None and table.is_estimated else []
     is_estimated = table is not None and table.alignment_estimate and table.alignment_estimate.has_estimates

@@ -1,6 +1,6 @@
-"""Who judges what: giving sets out, the queue, taking sets away.
+"""Assign document sets, take sets from the queue, and unassign them.
 
-Open to the blind: nothing here tells a system, a summary's id or what anybody said.
+People who are blind may use it: nothing here reveals a system, a summary's id or an answer.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Assignments(ApiView):
 
     @operation("assign", request=NewAssignment, responses={201: WorkRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Give a document set to one person, who goes on in it where they had it before.
+        """Assign a document set to one person, who continues their earlier work in it.
 
         Needs the verb "assign".
         """
@@ -82,9 +82,9 @@ class SetsAssigned(ApiView):
 
     @operation("assign_sets", request=NewAssignments, responses={201: WorkRow(many=True)})
     def post(self, request: Request, slug: str) -> Response:
-        """Give every document set `per_set` assessors: of these people those who have the fewest open sets.
+        """Assign `per_set` people to every document set, those with the fewest open sets first.
 
-        Needs the verb "assign". Nobody is given a set that they had before.
+        Needs the verb "assign". Nobody is assigned a set that they had before.
         """
         project = self.enter(Verb.ASSIGN)
         wanted = self.body(NewAssignments)
@@ -100,7 +100,7 @@ class Assessors(ApiView):
 
     @operation("list_assessors", responses=list[AssessorProgress])
     def get(self, request: Request, slug: str) -> Response:
-        """List how far everybody is who is or was an assessor.
+        """List the progress of all present and former assessors.
 
         Needs the verb "assign".
         """
@@ -112,9 +112,9 @@ class AssignmentUnassign(ApiView):
 
     @operation("unassign", responses=WorkRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Take an open assignment from its assessor.
+        """Unassign an open assignment.
 
-        Needs the verb "assign". What was said in it is kept and counts for nothing.
+        Needs the verb "assign". Its answers are kept and not counted.
         """
         project = self.enter(Verb.ASSIGN)
         assignment = unassign(assignment=assignment_in(project, public_id), by=self.person)
@@ -128,8 +128,8 @@ class AssignmentPull(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Take the next set of the queue.
 
-        One at a time. It is the caller's for as long as they work at it, and goes back to the queue once
-        they have not for the project's `lease_minutes`.
+        A person holds one such set at a time. It returns to the queue after the project's `lease_minutes` without
+        work.
         """
         project = self.enter(Verb.ASSESS)
         assignment = queue.pull(project=project, by=self.person)
@@ -144,7 +144,7 @@ class AssignmentTakeUp(ApiView):
 
     @operation("take_up_assignment", responses=AssignmentRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Go on in a set that the caller returned or lost to the lease, as long as it lacks assessors."""
+        """Continue a set that the caller returned or whose lease ended, while it lacks assessors."""
         project = self.enter(Verb.ASSESS)
         lost = own_assignment(project, self.person, public_id)
         assignment = queue.take_up(assignment=lost, by=self.person)
@@ -156,7 +156,7 @@ class AssignmentGiveBack(ApiView):
 
     @operation("give_back_assignment", responses={204: None})
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Put a set into the queue again that the caller took from it."""
+        """Return a set to the queue."""
         project = self.enter(Verb.ASSESS)
         assignment = own_assignment(project, self.person, public_id)
         queue.give_back(assignment=assignment, by=self.person)

@@ -1,4 +1,4 @@
-"""An assessor's own work. Blind: no system, no id of a summary or comparison, nobody else's word."""
+"""An assessor's own work. Blind: no system, no id of a summary or comparison, no answer of others."""
 
 from __future__ import annotations
 
@@ -40,21 +40,23 @@ GATES = ("none", "shut", "open", "done", "rule")
 
 
 class StageField(NamedChoice):
-    """What is to be done at a comparison now."""
+    """The next stage of a comparison."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__("Stage", STAGES, **kwargs)
 
 
 class GateField(NamedChoice):
-    """none: not asked here; shut: something else comes first; open; done; rule: 0 without being asked."""
+    """The state of a stage. none: not asked here; shut: another stage comes first; open; done; rule: 0 without
+    being asked.
+    """
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__("Gate", GATES, **kwargs)
 
 
 class GatesRow(serializers.Serializer[Gates]):
-    """Stages of a comparison: criteria before the reference, its units, criteria after."""
+    """The stages of a comparison: criteria before the reference, its units, criteria after."""
 
     before = GateField()
     units = GateField()
@@ -62,7 +64,7 @@ class GatesRow(serializers.Serializer[Gates]):
 
 
 class ReadingRow(serializers.Serializer[SummaryWork]):
-    """One comparison to judge: a summary, at random within a target length, against a reference."""
+    """A comparison to judge. Summaries are in random order within a target length."""
 
     id = serializers.CharField(source="reading_id")
     number = serializers.IntegerField(help_text="Place of the summary in the assignment.")
@@ -77,7 +79,7 @@ class ReadingRow(serializers.Serializer[SummaryWork]):
 
 
 class AssignmentRow(serializers.Serializer[SetWork]):
-    """One document set to judge."""
+    """A document set to judge."""
 
     id = serializers.CharField(source="assignment_id")
     number = serializers.IntegerField()
@@ -114,7 +116,7 @@ class OwnDeskRow(serializers.Serializer[OwnDesk]):
 
 
 class JudgedUnitRow(serializers.Serializer[JudgedUnit]):
-    """A reference unit, or a claim in its stead, with what the caller has said of it so far."""
+    """A reference unit, or a claim that replaces one, with the caller's answer."""
 
     id = serializers.CharField(source="unit_id")
     number = serializers.IntegerField()
@@ -131,7 +133,7 @@ class PeerUnitRow(serializers.Serializer[PeerUnit]):
 
 
 class AskedCriterionRow(serializers.Serializer[AskedCriterion]):
-    """A question about the summary, and the caller's answer so far."""
+    """A question about the summary, with the caller's answer."""
 
     id = serializers.CharField(source="criterion_id")
     question = serializers.CharField()
@@ -147,9 +149,9 @@ class AskedCriterionRow(serializers.Serializer[AskedCriterion]):
 
 
 class ReadingDetail(serializers.Serializer[SeeForm]):
-    """One comparison: the units of the reference, and those of the summary to mark.
+    """A comparison with the units of the reference and of the summary.
 
-    While criteria are open that come before, there are no reference units.
+    The reference units are left out while criteria before them are open.
     """
 
     id = serializers.CharField(source="reading_id")
@@ -177,9 +179,10 @@ class ReadingDetail(serializers.Serializer[SeeForm]):
 
 
 class ActRow(serializers.Serializer[Any]):
-    """One act. `follows` is the version that it changes, 0 where there is none.
+    """One act. `follows` is the version that it changes, 0 for none.
 
-    Kind `unit` takes `unit`, `percent` (null in a draft), `marks` and `note`; `rating` takes `criterion` and `value`.
+    Kind `unit` takes `unit`, `percent` (null in a draft), `marks` and `note`; `rating` takes `criterion` and
+    `value`.
     """
 
     kind = serializers.ChoiceField(choices=("unit", "rating"))
@@ -208,8 +211,6 @@ class NewActs(serializers.Serializer[Any]):
 
 
 class ActsBody(NewActs):
-    """Acts, in order."""
-
     acts = ActRow(many=True)  # type: ignore[assignment]  # what the schema tells; read by `read_acts`
 
 
@@ -223,7 +224,7 @@ class ActResultRow(serializers.Serializer[Any]):
 
 
 class SavedRow(serializers.Serializer[Any]):
-    """What became of the acts, and where the comparisons that they touched stand now."""
+    """The results of the acts, and the stages of the comparisons that they changed."""
 
     results = ActResultRow(many=True, help_text="In the order of the acts.")
     slips = serializers.DictField(
@@ -238,7 +239,7 @@ class OwnWork(ApiView):
 
     @operation("get_own_work", responses=OwnDeskRow)
     def get(self, request: Request, slug: str) -> Response:
-        """Show the caller's own work: open, started and submitted sets, with what there is to judge in each."""
+        """Show the caller's own work: open, started and submitted sets with their comparisons."""
         project = self.enter(Verb.ASSESS)
         return Response(OwnDeskRow(own_desk(project, self.person)).data)
 
@@ -258,10 +259,10 @@ class AssignmentClose(ApiView):
 
     @operation("close_assignment", responses=AssignmentRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Close an assignment: everything in it is submitted and counts from now on.
+        """Close an assignment: its answers are submitted and count.
 
-        Everything has to be answered first; `details.missing` says what is not, by assignment, and
-        `details.go_to` where to go. Twice changes nothing.
+        Everything must be answered first; `details.missing` names the gaps by reading, and `details.go_to` the
+        first one. Idempotent.
         """
         project = self.enter(Verb.ASSESS)
         close_assignment(assignment=own_assignment(project, self.person, public_id), by=self.person)
@@ -273,11 +274,12 @@ class AssignmentActs(ApiView):
 
     @operation("save_acts", request=ActsBody, responses=SavedRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Save acts in order. What is already current is saved once, so acts may be sent again.
+        """Save acts in order. An act that repeats the current value changes nothing, so acts may be
+        sent again.
 
-        An act that makes no sense, or follows an older version than the newest (409, code `newer`, with `yours` and
-        `theirs`), is refused in its own result, and the others are saved. 409 `closed` or `unassigned` with nothing
-        saved where the assignment is over.
+        An invalid act, or one that follows an older version (409, code `newer`, with `yours` and `theirs`), is
+        refused in its own result; the others are saved. If the assignment is over (409 `closed` or `unassigned`),
+        nothing is saved.
         """
         project = self.enter(Verb.ASSESS)
         assignment = own_assignment(project, self.person, public_id)
@@ -290,7 +292,7 @@ class OneReading(ApiView):
 
     @operation("get_reading", responses=ReadingDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show one comparison of the caller's own, as the SEE form does."""
+        """Show one of the caller's comparisons, as in the SEE form."""
         project = self.enter(Verb.ASSESS)
         reading = own_reading(project, self.person, public_id)
         open_assignment(reading.assignment)

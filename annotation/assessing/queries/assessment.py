@@ -1,7 +1,7 @@
 """An assessor's own work, and one comparison as the SEE form shows it.
 
-Assessors work blind. Nothing here selects who wrote a summary, what a judge or another person said, or
-an id or order that would tell: columns are named one by one.
+Assessors work blind. Columns are selected by name, so that no author, answer, revealing id or revealing order is
+read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from annotation.assessing.queries.progress import (
     Stage,
 )
 from annotation.core.refusals import NotFound
-from annotation.core.unit_lists import unit_list
 from annotation.models import (
     Assignment,
     Claim,
@@ -31,6 +30,7 @@ from annotation.models import (
     Unit,
 )
 from annotation.scoring.records import target_of
+from annotation.scoring.unit_lists import unit_list
 from evaluation.text import count_length
 
 if TYPE_CHECKING:
@@ -40,22 +40,22 @@ if TYPE_CHECKING:
     from evaluation.text import LengthUnit
 
 PEER_LETTERS = "abcdefhilmoqrtvwxyz"
-"""Keys that mark summary units; those that are missing steer the form (g, j, k, n, p, s, u)."""
+"""Keys that mark summary units; the missing letters control the form (g, j, k, n, p, s, u)."""
 
 SCALES: dict[str, tuple[int, ...]] = {
     Project.PercentScale.SIX: tuple(range(0, 101, 20)),
     Project.PercentScale.FIVES: tuple(range(0, 101, 5)),
     Project.PercentScale.FREE: (),
 }
-"""Percents to choose from; none where any whole percent may be typed."""
+"""The percents of each scale; empty if any whole percent can be typed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryWork:
-    """One comparison to judge: of "peer `number`" of its set, compared with its `part`-th reference.
+    """A comparison to judge: "summary `number`" of its set with its `part`-th reference.
 
-    `total` is None while questions about the peer are open that come before: until they are answered nothing is told
-    of the reference, not even how long it is.
+    `total` is None while questions before the reference are open, because nothing about the reference is shown
+    then.
     """
 
     reading_id: str
@@ -70,18 +70,18 @@ class SummaryWork:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is to be done here at present."""
+        """True if nothing is left to do here at present."""
         return self.stage == "done"
 
     @property
     def is_judged(self) -> bool:
-        """Whether every reference unit has its percent."""
+        """True if every reference unit has a percent."""
         return self.stage in ("after", "done")
 
 
 @dataclass(frozen=True, slots=True)
 class SetWork:
-    """One document set to judge: "set `number`" of the assessor's, with `peers` summaries."""
+    """A document set to judge: "set `number`" of the assessor, with `peers` summaries."""
 
     assignment_id: str
     number: int
@@ -106,13 +106,13 @@ class SetWork:
 
     @property
     def next_summary(self) -> SummaryWork | None:
-        """The first one with something left to do."""
+        """The first comparison with work left."""
         return next((summary for summary in self.summaries if not summary.is_complete), None)
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedUnit:
-    """A reference unit (or a claim in its stead) with what the assessor has said of it so far."""
+    """A reference unit (or a claim that replaces one) with the assessor's answer."""
 
     unit_id: str
     number: int
@@ -125,7 +125,7 @@ class JudgedUnit:
 
 @dataclass(frozen=True, slots=True)
 class PeerUnit:
-    """A piece of the summary; `letter` is the key that marks it, empty beyond the last one."""
+    """A unit of the summary; `letter` is the key that marks it, "" beyond the last key."""
 
     number: int
     letter: str
@@ -138,10 +138,10 @@ class PeerUnit:
 
 @dataclass(frozen=True, slots=True)
 class AskedCriterion:
-    """A criterion with the assessor's answer so far, and its version.
+    """A criterion with the assessor's answer and its version.
 
-    `choices` are values and words; there are none where a percent from 0 to 100 is typed. `reads` is what is read
-    beside the summary (summary, reference, source, unmarked).
+    `choices` are values and words, empty for a typed percent from 0 to 100. `reads` names the text beside the
+    summary (summary, reference, source, unmarked).
     """
 
     criterion_id: str
@@ -157,11 +157,11 @@ class AskedCriterion:
 
 @dataclass(frozen=True, slots=True)
 class SeeForm:
-    """One comparison in an assessor's hands.
+    """One comparison in the form.
 
-    `units` is empty while questions are open that come before. `comparisons` are all those of the same summary,
-    this one among them. `previous_id` and `next_id` are those beside it in its set. `elsewhere` are the numbers of the
-    summary units that are marked in other comparisons of the same summary, `unmarked` of those marked nowhere.
+    `units` is empty while questions before the reference are open. `comparisons` are all those of the same summary,
+    this one included. `previous_id` and `next_id` are its neighbours in the set. `elsewhere` has the numbers of
+    summary units marked in other comparisons of the same summary, `unmarked` of those marked nowhere.
     """
 
     reading_id: str
@@ -203,37 +203,37 @@ class SeeForm:
 
     @property
     def letters(self) -> str:
-        """The keys of the summary units, in their order."""
+        """The keys of the summary units, in order."""
         return PEER_LETTERS
 
     @property
     def quick(self) -> range:
-        """Percents to choose with a pointer where they are typed otherwise."""
+        """Percents for the pointer if percents are typed."""
         return range(0, 101, 10)
 
     @property
     def in_hand(self) -> JudgedUnit | None:
-        """The unit that the form opens on: the first without a percent, else the first."""
+        """The unit that the form opens first: the first without a percent, otherwise the first."""
         waiting = (unit for unit in self.units if unit.percent is None)
         return next(waiting, self.units[0] if self.units else None)
 
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """The documents behind a comparison, each as its paragraphs."""
+    """The source documents of a comparison, each as a tuple of paragraphs."""
 
     documents: tuple[tuple[str, ...], ...]
 
 
 def own_work(project: Project, person: User) -> list[SetWork]:
-    """The person's assignments in the project, in their order. The number of queries does not grow with them."""
+    """The person's assignments in the project, in order, in a fixed number of queries."""
     places = _own_places(project, person)
     progress = AssessingProgress.load(project, [place.key for place in places])
     return [place.work(progress) for place in places]
 
 
 def own_work_in(project: Project, person: User, public_id: str) -> SetWork:
-    """The person's assignment of that public id, as `own_work` has it. Raises NotFound."""
+    """Return one of the person's assignments as `own_work` does. Raises NotFound."""
     for work in own_work(project, person):
         if work.assignment_id == public_id:
             return work
@@ -241,7 +241,7 @@ def own_work_in(project: Project, person: User, public_id: str) -> SetWork:
 
 
 def own_reading(project: Project, person: User, public_id: str) -> Reading:
-    """The person's own assignment of that public id, whatever its state. Raises NotFound."""
+    """Return the person's own reading with that public id, in any state. Raises NotFound."""
     reading = (
         _own(project, person)
         .select_related("assignment__document_set__project", "comparison__model", "comparison__peer")
@@ -267,7 +267,7 @@ def own_reading(project: Project, person: User, public_id: str) -> Reading:
 
 
 def own_assignment(project: Project, person: User, public_id: str) -> Assignment:
-    """The person's own assignment of that public id, an unassigned one too. Raises NotFound."""
+    """Return the person's own assignment with that public id, an unassigned one too. Raises NotFound."""
     own = Assignment.objects.filter(assessor=person, document_set__project=project, public_id=public_id)
     assignment = own.select_related("document_set__project").first()
     if assignment is None:
@@ -276,7 +276,7 @@ def own_assignment(project: Project, person: User, public_id: str) -> Assignment
 
 
 def assignment_to_save(slug: str, person: User, public_id: str) -> Assignment | None:
-    """The person's own assignment with the columns that a save needs, in one query; None where there is none."""
+    """The person's own assignment with the columns that a save needs, in one query; None if there is none."""
     own = Assignment.objects.filter(assessor=person, document_set__project__slug=slug, public_id=public_id)
     columns = ("name", "percent_scale", "lease_minutes", "archived_at")
     return (
@@ -291,9 +291,9 @@ def assignment_to_save(slug: str, person: User, public_id: str) -> Assignment | 
 
 
 def see_form(project: Project, person: User, reading: Reading) -> SeeForm:
-    """One comparison of the person's own as the form shows it, with its place among the others."""
+    """One of the person's comparisons as the form shows it, with its place among the others."""
     places = _own_places(project, person)
-    # Of the others it says only how many they are: reading them all would be felt at every page.
+    # The other sets are only counted: reading them would slow down every page.
     progress = AssessingProgress.load(project, [reading.assignment.pk])
     comparison, assignment = reading.comparison, reading.assignment
     here = next(place for place in places if place.key == assignment.pk).work(progress)
@@ -329,7 +329,7 @@ def see_form(project: Project, person: User, reading: Reading) -> SeeForm:
 
 
 def source_text(reading: Reading) -> SourceText:
-    """The source documents of an assignment's set, cut into paragraphs for reading."""
+    """The source documents of a reading, split into paragraphs."""
     texts = Document.objects.filter(document_set__assignments=reading.assignment).order_by("position")
     return SourceText(
         documents=tuple(tuple(_paragraphs(text)) for text in texts.values_list("text", flat=True))
@@ -346,8 +346,6 @@ def _own(project: Project, person: User) -> QuerySet[Reading]:
 
 @dataclass(frozen=True, slots=True)
 class _OwnAssignment:
-    """An assignment of the person's own and its number among them."""
-
     number: int
     key: int
     assignment_id: str
@@ -397,7 +395,6 @@ def _summary_work(piece: JudgedComparison, *, is_closed: bool) -> SummaryWork:
 
 
 def _neighbours(here: SetWork, reading_id: str) -> tuple[str | None, str | None]:
-    """The assignments before and after one in its set."""
     order = [summary.reading_id for summary in here.summaries]
     place = order.index(reading_id)
     before = order[place - 1] if place else None
@@ -405,7 +402,7 @@ def _neighbours(here: SetWork, reading_id: str) -> tuple[str | None, str | None]
 
 
 def _asked(piece: JudgedComparison) -> Iterable[AskedCriterion]:
-    """What is asked at this comparison: before the reference, and at the peer's last one also after it."""
+    """The criteria of this comparison; those after the reference are asked at the summary's last comparison."""
     summary = piece.summary
     for row in summary.criteria:
         if row.asked == Criterion.Asked.AFTER and (not piece.is_last or summary.is_before_open):

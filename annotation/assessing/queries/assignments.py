@@ -1,4 +1,4 @@
-"""Who has which document sets to judge, and how far they are: a manager's view, without systems or judgments."""
+"""The assignments of a project and their progress, for managers, without systems or answers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ IN_STATE = {
 
 @dataclass(frozen=True, slots=True)
 class AssessorProgress:
-    """How far one person is, in assignments. `is_assessor` says that a role of theirs lets them be given sets."""
+    """The progress of one person, in assignments.
+
+    `is_assessor` is True if their roles let them be assigned sets.
+    """
 
     person: str
     is_assessor: bool
@@ -43,7 +46,7 @@ class AssessorProgress:
 
 @dataclass(frozen=True, slots=True)
 class QueueOffer:
-    """What the queue has for one person: how many sets, and the one from it that they must close first."""
+    """The number of sets that a person can take from the queue, and the assignment that they must close first."""
 
     sets: int
     in_hand: str | None
@@ -51,7 +54,7 @@ class QueueOffer:
 
 @dataclass(frozen=True, slots=True)
 class LapsedSet:
-    """A set that a person took from the queue and no longer has; they may take it up again while it lacks assessors."""
+    """A set from the queue that a person lost or returned. They may continue it while it lacks assessors."""
 
     assignment_id: str
     document_set: str
@@ -59,12 +62,10 @@ class LapsedSet:
 
 
 def assignments_of(project: Project) -> QuerySet[Assignment]:
-    """The project's assignments with what their rows name."""
     return Assignment.objects.filter(document_set__project=project).select_related("assessor", "document_set")
 
 
 def _counted_states(viewer: Viewer) -> list[tuple[str, str]]:
-    """The states, each with the number of assignments in it."""
     counts = Assignment.objects.filter(document_set__project=viewer.project).aggregate(
         **{state: Count("pk", filter=condition) for state, condition in IN_STATE.items()}
     )
@@ -117,7 +118,7 @@ ASSIGNMENTS = List(
 
 
 def assignment_in(project: Project, public_id: str) -> Assignment:
-    """Anybody's assignment of that public id, for a manager. Raises NotFound."""
+    """Return any person's assignment with that public id. Raises NotFound."""
     assignment = assignments_of(project).filter(public_id=public_id).first()
     if assignment is None:
         raise NotFound("There is no such assignment in this project.")
@@ -126,7 +127,7 @@ def assignment_in(project: Project, public_id: str) -> Assignment:
 
 
 def member_named(project: Project, username: str, *, field: str) -> User:
-    """The member of that name. Raises Invalid, with the `field` that named them."""
+    """Return the member with that username. Raises Invalid with the `field`."""
     person = User.objects.filter(username=username, memberships__project=project).first()
     if person is None:
         raise Invalid(f"{username or 'Nobody'} is not a member of {project.name}.", field=field)
@@ -134,7 +135,7 @@ def member_named(project: Project, username: str, *, field: str) -> User:
 
 
 def set_named(project: Project, external_id: str) -> DocumentSet:
-    """The document set of that name. Raises Invalid."""
+    """Return the document set with that name. Raises Invalid."""
     document_set = DocumentSet.objects.filter(project=project, external_id=external_id).first()
     if document_set is None:
         raise Invalid(f"There is no document set {external_id!r}.", field="document_set")
@@ -143,7 +144,7 @@ def set_named(project: Project, external_id: str) -> DocumentSet:
 
 
 def comparable_sets(project: Project) -> QuerySet[Any]:
-    """The sets in which there is something to judge, with the number of their `assessors`."""
+    """The document sets with comparisons, with the number of their `assessors`."""
     compared = Comparison.objects.filter(peer__document_set=OuterRef("pk"))
     return DocumentSet.objects.filter(Exists(compared), project=project).annotate(
         assessors=Count("assignments", filter=Q(assignments__unassigned_at=None))
@@ -156,13 +157,13 @@ def lacking_sets(project: Project) -> QuerySet[Any]:
 
 
 def queued_sets(project: Project, person: User) -> QuerySet[Any]:
-    """The sets in the queue that the person never had."""
+    """The sets in the queue that the person has never had."""
     had = Assignment.objects.filter(assessor=person, document_set=OuterRef("pk"))
     return lacking_sets(project).filter(~Exists(had))
 
 
 def queue_offer(project: Project, person: User) -> QueueOffer:
-    """What the queue has for the person at this moment. Two queries."""
+    """The queue's present offer to the person. Two queries."""
     in_hand = Assignment.objects.filter(
         OPEN, document_set__project=project, assessor=person, lease_until__isnull=False
     )
@@ -172,7 +173,7 @@ def queue_offer(project: Project, person: User) -> QueueOffer:
 
 
 def lapsed_work(project: Project, person: User) -> list[LapsedSet]:
-    """The sets that the person may take up again, the newest first."""
+    """The sets that the person may continue, newest first."""
     lost = Assignment.objects.filter(
         document_set__in=lacking_sets(project).values("pk"),
         assessor=person,
@@ -184,13 +185,13 @@ def lapsed_work(project: Project, person: User) -> list[LapsedSet]:
 
 
 def assessors_in(project: Project) -> list[str]:
-    """The names of those who may be given sets: assessors, then others whose roles let them assess."""
+    """Usernames of the people who can be assigned sets: assessors first, then others whose roles include assessing."""
     able = _who_may_assess(project)
     return sorted(able, key=lambda name: (Role.ASSESSOR not in able[name], name))
 
 
 def assessor_progress(project: Project) -> list[AssessorProgress]:
-    """Every assessor, and anyone who has been given sets, by name. Two queries, however many."""
+    """Every assessor and everybody with an assignment, sorted by name. Two queries."""
     able = _who_may_assess(project)
     rows = (
         Assignment.objects.filter(document_set__project=project)
@@ -211,7 +212,6 @@ def assessor_progress(project: Project) -> list[AssessorProgress]:
 
 
 def _who_may_assess(project: Project) -> dict[str, frozenset[Role]]:
-    """By name the roles of the members who hold one that lets them assess."""
     members = Membership.objects.filter(project=project).select_related("user")
     able = roles_with(Verb.ASSESS)
     return {member.user.username: member.role_set for member in members if member.role_set & able}

@@ -1,4 +1,4 @@
-"""An assessor's own page: what is started, what waits, what is submitted. Blind, as all of an assessor's own work."""
+"""An assessor's own page, blind like all their work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OwnDesk:
-    """All of a person's work in a project, each kind in the person's own order."""
+    """All of a person's work in a project, each kind in the person's order."""
 
     drafts: tuple[SetWork, ...]
     open: tuple[SetWork, ...]
@@ -26,14 +26,14 @@ class OwnDesk:
 
     @property
     def at_hand(self) -> tuple[SetWork, ...]:
-        """What is shown with its summaries: what a lease runs on, what is started, and the next of one's own."""
+        """The sets shown with their summaries: leased ones, started ones, and the next one."""
         pulled = tuple(work for work in self.drafts + self.open if work.lease_until)
         given = tuple(work for work in self.drafts if not work.lease_until)
         return pulled + given + self._waiting[:1]
 
     @property
     def later(self) -> tuple[SetWork, ...]:
-        """The rest of what is not started, for which a line each will do."""
+        """The remaining unstarted sets, shown as one line each."""
         return self._waiting[1:]
 
     @property
@@ -46,7 +46,7 @@ class OwnDesk:
 
 
 def own_desk(project: Project, person: User) -> OwnDesk:
-    """The person's own work in the project. The number of queries does not grow with it."""
+    """The person's own work in the project, in a fixed number of queries."""
     sets = own_work(project, person)
     opened = [work for work in sets if work.closed_at is None]
     return OwnDesk(

@@ -1,8 +1,8 @@
-"""Progress of assessors in their assignments, and the stages of the protocol that are open to them.
+"""The progress of assignments, and the open stages of the protocol.
 
-A *reading* is one comparison in an assignment. The order of work on one summary: the criteria that are asked
-before, while nothing of the reference is shown; the reference units of its readings; at the last of them the criteria
-that are asked after. The set can be closed when every summary is complete.
+A *reading* is one comparison in an assignment. Work on a summary has this order: criteria asked before, while the
+reference is hidden; the reference units of its readings; after the last of them, criteria asked after. A set can be
+closed when every summary is complete.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from annotation.assessing import sql
+from django.db.models import F, FilteredRelation, Q
+
 from annotation.core import by_hand
 from annotation.core.criteria import asked_of_people
 from annotation.models import (
     CoverageJudgment,
     Criterion,
     Project,
-    Rating,
 )
 from annotation.models.judgment import ASKED_AT_PRESENT
 
 SHORT_TARGET = 10
-"""Summaries of a target up to this are too short to ask about as wholes."""
+"""Summaries with a target up to this many words get no questions about the whole."""
 
 Gate = Literal["none", "shut", "open", "done", "rule"]
 Stage = Literal["before", "units", "after", "done"]
@@ -32,11 +32,10 @@ Stage = Literal["before", "units", "after", "done"]
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """Where a comparison stands in the protocol.
+    """The states of the three stages of a comparison.
 
-    `before`: none (nothing is asked), open, done. `units`: shut (answer what is asked before first), open, done.
-    `after`: none (nothing is asked, or it is at another comparison of the same peer), shut (judge the units first),
-    open, done.
+    `before`: none (nothing is asked), open, done. `units`: shut (questions before are open), open, done. `after`:
+    none (nothing is asked, or another comparison of the summary asks it), shut (units are open), open, done.
     """
 
     before: Gate
@@ -45,7 +44,7 @@ class Gates:
 
     @property
     def stage(self) -> Stage:
-        """What is to be done now."""
+        """The next stage."""
         if self.before == "open":
             return "before"
         if self.units == "open":
@@ -55,9 +54,9 @@ class Gates:
 
 @dataclass(slots=True, eq=False)
 class JudgedComparison:
-    """One comparison in an assignment. `judged` counts the units of its list that have a percent.
+    """One comparison in an assignment. `judged` counts the units with a percent.
 
-    `marked` are the summary units that are marked in it, None where nobody needed to know.
+    `marked` has the marked summary units; None means that they were not loaded.
     """
 
     key: int
@@ -95,13 +94,13 @@ class JudgedComparison:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is to be done here at present."""
+        """True if nothing is left to do here at present."""
         return self.gates.stage == "done"
 
 
 @dataclass(slots=True, eq=False)
 class SummaryState:
-    """One summary in an assignment: the criteria that are asked of it, with values and versions by their keys."""
+    """One summary in an assignment, with its criteria, and values and versions by their keys."""
 
     number: int
     peer_id: int
@@ -113,7 +112,7 @@ class SummaryState:
     versions: dict[int, int] = field(default_factory=dict)
 
     def unanswered(self, asked: str) -> list[Criterion]:
-        """Those asked at that stage without an answer, be it by rule."""
+        """Criteria of that stage without an answer, also not by rule."""
         return [
             each
             for each in self.criteria
@@ -121,7 +120,7 @@ class SummaryState:
         ]
 
     def give(self, criterion: int, value: float | None, version: int) -> None:
-        """Take a rating in; one without a value takes back what was said before."""
+        """Set a rating and its version; None removes the rating."""
         self.answers.pop(criterion, None)
         if value is not None:
             self.answers[criterion] = value
@@ -132,7 +131,7 @@ class SummaryState:
         return bool(self.unanswered(Criterion.Asked.BEFORE))
 
     def is_by_rule(self, criterion: Criterion) -> bool:
-        """Whether no summary unit is unmarked, so that the answer is the lowest without being asked."""
+        """True if every summary unit is marked, so that the lowest answer follows without being asked."""
         return criterion.reads == Criterion.Reads.UNMARKED and self.marked is not None and not self.unmarked
 
     def gate(self, criterion: Criterion) -> Gate:
@@ -143,19 +142,19 @@ class SummaryState:
         return "done" if criterion.pk in self.answers else "open"
 
     def gate_of(self, asked: str) -> Gate:
-        """Where all that are asked at that stage stand."""
+        """The common state of all criteria of that stage."""
         gates: list[Gate] = [self.gate(each) for each in self.criteria if each.asked == asked]
         standing: tuple[Gate, ...] = ("shut", "open")
         return next((gate for gate in standing if gate in gates), "done" if gates else "none")
 
     @property
     def is_judged(self) -> bool:
-        """Whether every unit of all its comparisons has a percent."""
+        """True if every unit of all its comparisons has a percent."""
         return not self.is_before_open and all(piece.is_judged for piece in self.pieces)
 
     @property
     def marked(self) -> frozenset[int] | None:
-        """Numbers of the summary units that are marked in any of its comparisons; None where nobody needed to know."""
+        """Numbers of the summary units marked in any of its comparisons; None if they were not loaded."""
         each = [piece.marked for piece in self.pieces if piece.marked is not None]
         return frozenset[int]().union(*each) if len(each) == len(self.pieces) else None
 
@@ -172,7 +171,7 @@ class SummaryState:
 
 @dataclass(slots=True, eq=False)
 class AssignmentProgress:
-    """An assignment's comparisons in their order, and its readings."""
+    """The summaries and comparisons of an assignment, in order."""
 
     pieces: dict[str, JudgedComparison] = field(default_factory=dict)
     summaries: dict[int, SummaryState] = field(default_factory=dict)
@@ -182,21 +181,21 @@ class AssignmentProgress:
         return all(summary.is_complete for summary in self.summaries.values())
 
     def leave_unasked(self) -> None:
-        """Ask nothing any more: a set that was closed before the project had a criterion lacks no answer."""
+        """Drop unanswered criteria: a set closed before the project had a criterion lacks no answer."""
         for summary in self.summaries.values():
             summary.criteria = tuple(each for each in summary.criteria if each.pk in summary.answers)
 
 
 @dataclass(slots=True, eq=False)
 class AssessingProgress:
-    """Some assignments of one project. The number of queries never grows with what is in them."""
+    """The progress of some assignments of one project, in a fixed number of queries."""
 
     project: Project
     assignments: dict[int, AssignmentProgress]
 
     @classmethod
     def load(cls, project: Project, assignment_ids: Collection[int]) -> AssessingProgress:
-        """All that is known: three queries, four where a question of unmarked summary units may be open."""
+        """Load everything: two queries, or three if a question about unmarked units may be open."""
         progress = cls.read(project, assignment_ids)
         progress.load_marks(
             summary for summary in progress.summaries() if summary.is_judged and not summary.is_complete
@@ -205,8 +204,8 @@ class AssessingProgress:
 
     @classmethod
     def read(cls, project: Project, assignment_ids: Collection[int]) -> AssessingProgress:
-        """All but which summary units are marked, in three queries."""
-        criteria = asked_of_people(project)
+        """Load everything except marks, in two queries."""
+        criteria, ratings = _asked_and_rated(project, assignment_ids)
         assignments: dict[int, AssignmentProgress] = defaultdict(AssignmentProgress)
         for row in _rows(assignment_ids):
             assignment = assignments[row.assignment_id]
@@ -228,16 +227,14 @@ class AssessingProgress:
             )
             summary.pieces.append(piece)
             assignment.pieces[piece.reading_id] = piece
-        ratings = Rating.objects.filter(assignment__in=assignment_ids).order_by("version")
-        for key, peer, criterion, value, version in ratings.values_list(
-            "assignment_id", "summary_id", "criterion_id", "value", "version"
-        ):
-            if (summary := assignments[key].summaries.get(peer)) is not None:
-                summary.give(criterion, value, version)
+        for row in ratings:
+            summary = assignments[row.rated_in].summaries.get(row.summary_id)
+            if summary is not None:
+                summary.give(row.pk, row.value, row.rating_version)
         return cls(project=project, assignments=dict(assignments))
 
     def of(self, assignment_id: int) -> AssignmentProgress:
-        """The progress of one assignment; an empty one where nothing is in it."""
+        """The progress of one assignment; empty if it has no comparisons."""
         return self.assignments.get(assignment_id) or AssignmentProgress()
 
     def summaries(self) -> Iterator[SummaryState]:
@@ -245,7 +242,7 @@ class AssessingProgress:
             yield from assignment.summaries.values()
 
     def load_marks(self, summaries: Iterable[SummaryState]) -> None:
-        """Which summary units are marked anywhere in these readings; no query for none."""
+        """Load the marks of these readings; no query if there are none."""
         pieces = by_reading(summaries)
         marked: dict[int | None, set[int]] = {key: set() for key in pieces}
         for said in standing_judgments(pieces):
@@ -254,12 +251,29 @@ class AssessingProgress:
             pieces[key].marked = frozenset(numbers)
 
 
+def _asked_and_rated(project: Project, assignment_ids: Collection[int]) -> tuple[_Asked, list[Any]]:
+    """The criteria in order, and the ratings of the assignments by version, in one query, because every save
+    needs both.
+    """
+    rows = asked_of_people(project).annotate(
+        given=FilteredRelation("ratings", condition=Q(ratings__assignment__in=assignment_ids)),
+        rated_in=F("given__assignment_id"),
+        summary_id=F("given__summary_id"),
+        value=F("given__value"),
+        rating_version=F("given__version"),
+    )
+    found = list(rows.order_by("position", "pk", "rating_version"))
+    criteria = tuple(dict.fromkeys(found))
+    of_short = tuple(each for each in criteria if each.reads == Criterion.Reads.UNMARKED)
+    return _Asked(criteria, of_short), [row for row in found if row.rated_in is not None]
+
+
 def by_reading(summaries: Iterable[SummaryState]) -> dict[int | None, JudgedComparison]:
     return {piece.key: piece for summary in summaries for piece in summary.pieces}
 
 
 def standing_judgments(pieces: Mapping[int | None, JudgedComparison]) -> list[CoverageJudgment]:
-    """The current judgments in these comparisons of all that is in their lists of units today; no query for none."""
+    """The current judgments of these comparisons on units that are asked now; no query without comparisons."""
     if not pieces:
         return []
     rows = CoverageJudgment.objects.filter(reading__in=pieces, is_current=True)
@@ -269,20 +283,76 @@ def standing_judgments(pieces: Mapping[int | None, JudgedComparison]) -> list[Co
 
 
 def slips_in(project: Project, assignment_id: int) -> list[int]:
-    """Of each judgment of an assignment that looks like a slip, the number of its summary.
+    """For each judgment that looks like a slip, the number of its summary.
 
-    It gives a percent although no summary unit is marked, or 0 % although one is.
+    A slip is a percent without marked summary units, or 0 % with a marked one.
     """
     progress = AssessingProgress.read(project, [assignment_id])
     pieces = by_reading(progress.summaries())
     slips = []
     for said in standing_judgments(pieces):
         summary = pieces[said.reading_id].summary
-        # Marks may be left on summary units that a later import took away.
+        # Marks may refer to summary units that a later import removed.
         is_marked = any(mark <= summary.peer_units for mark in said.evidence)
         if said.percent is not None and (said.percent > 0) != is_marked:
             slips.append(summary.number)
     return sorted(slips)
+
+
+# Counts units and claims apart, so that each uses its own partial index. CROSS JOIN keeps SQLite, which knows no sizes
+# of tables, from reading all units and judgments of the database. Every save asks it; tests/bench/answering.py (save)
+# defends it.
+_PROGRESS = """
+WITH piece AS (
+    SELECT a.assignment_id, a.id, a.public_id, a.state, a.position, a.comparison_id,
+           c.peer_id, c.model_id, p.target_words
+    FROM annotation_reading a
+    JOIN annotation_comparison c ON c.id = a.comparison_id
+    JOIN annotation_summary p ON p.id = c.peer_id
+    WHERE a.assignment_id IN ({assignments})
+), texts AS (
+    SELECT peer_id AS id FROM piece UNION SELECT model_id FROM piece
+), unit_counts AS (
+    SELECT texts.id AS summary_id, COUNT(u.id) AS n
+    FROM texts CROSS JOIN annotation_unit u
+    WHERE u.summary_id = texts.id
+    GROUP BY texts.id
+), claim_counts AS (
+    SELECT s.summary_id, COUNT(*) AS n
+    FROM annotation_claimset s JOIN annotation_claim k ON k.claim_set_id = s.id
+    WHERE s.is_active AND k.removed_at IS NULL AND s.summary_id IN (SELECT model_id FROM piece)
+    GROUP BY s.summary_id
+    HAVING COUNT(*) > COUNT(k.unit_id)
+), judged_units AS (
+    SELECT piece.id AS reading_id, COUNT(*) AS n
+    FROM piece CROSS JOIN annotation_coveragejudgment j
+    WHERE j.reading_id = piece.id AND j.is_current AND j.unit_id IS NOT NULL AND j.percent IS NOT NULL
+    GROUP BY piece.id
+), judged_claims AS (
+    SELECT piece.id AS reading_id, COUNT(*) AS n
+    FROM piece CROSS JOIN annotation_coveragejudgment j CROSS JOIN annotation_claim k CROSS JOIN annotation_claimset s
+    WHERE j.reading_id = piece.id AND j.is_current AND j.claim_id IS NOT NULL AND j.percent IS NOT NULL
+      AND k.id = j.claim_id AND k.removed_at IS NULL AND s.id = k.claim_set_id AND s.is_active
+    GROUP BY piece.id
+)
+SELECT piece.assignment_id, piece.id, piece.public_id, piece.state, piece.comparison_id, piece.peer_id,
+       piece.model_id, piece.target_words, COALESCE(peers.n, 0), COALESCE(models.n, 0), claim_counts.n,
+       COALESCE(judged_units.n, 0), COALESCE(judged_claims.n, 0)
+FROM piece
+LEFT JOIN unit_counts peers ON peers.summary_id = piece.peer_id
+LEFT JOIN unit_counts models ON models.summary_id = piece.model_id
+LEFT JOIN claim_counts ON claim_counts.summary_id = piece.model_id
+LEFT JOIN judged_units ON judged_units.reading_id = piece.id
+LEFT JOIN judged_claims ON judged_claims.reading_id = piece.id
+ORDER BY piece.assignment_id, piece.position, piece.id
+"""
+
+
+class _Asked(NamedTuple):
+    """The criteria of all summaries, and those of summaries that are too short for questions about the whole."""
+
+    all: tuple[Criterion, ...]
+    of_short: tuple[Criterion, ...]
 
 
 class _ProgressRow(NamedTuple):
@@ -304,17 +374,17 @@ class _ProgressRow(NamedTuple):
 def _rows(assignment_ids: Collection[int]) -> list[_ProgressRow]:
     if not assignment_ids:
         return []
-    statement = sql.PROGRESS.format(assignments=by_hand.places(assignment_ids))
+    statement = _PROGRESS.format(assignments=by_hand.places(assignment_ids))
     return [_ProgressRow(*row) for row in by_hand.rows(statement, list(assignment_ids))]
 
 
-def _summary_state(row: _ProgressRow, number: int, criteria: Iterable[Criterion]) -> SummaryState:
-    # A text without a unit is empty, and a headline is too short to ask about.
+def _summary_state(row: _ProgressRow, number: int, criteria: _Asked) -> SummaryState:
+    # A text without units is empty, and a headline is too short for questions.
     is_asked = row.peer_units and (row.target_words is None or row.target_words > SHORT_TARGET)
     return SummaryState(
         number=number,
         peer_id=row.peer_id,
         target_words=row.target_words,
         peer_units=row.peer_units,
-        criteria=tuple(each for each in criteria if is_asked or each.reads == Criterion.Reads.UNMARKED),
+        criteria=criteria.all if is_asked else criteria.of_short,
     )

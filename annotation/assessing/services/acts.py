@@ -1,7 +1,7 @@
-"""Acts of the SEE form as values, and as the JSON in which a form or a program sends them.
+"""Acts of the SEE form as values, read from JSON.
 
-An act sets one value. `follows` is the version that it changes, 0 where there is none yet; None follows whatever
-stands, for programs of our own that cannot have shown anybody an older one.
+An act sets one value. `follows` is the version that it changes, 0 if there is no value yet. None, which only code of
+the product may pass, changes any version.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OWN_KEYS = {
 
 @dataclass(frozen=True, slots=True)
 class UnitAct:
-    """The percent, marks and note of one reference unit, or of a claim that stands in for one."""
+    """The percent, marks and note of a reference unit, or of a claim that replaces one."""
 
     reading_id: str
     unit_id: str
@@ -38,7 +38,7 @@ class UnitAct:
 
 @dataclass(frozen=True, slots=True)
 class RatingAct:
-    """The answer to one criterion about the summary of a reading; None takes it back."""
+    """The answer to one criterion about the summary of a reading; None withdraws it."""
 
     reading_id: str
     criterion_id: str
@@ -51,10 +51,9 @@ Act = UnitAct | RatingAct
 
 
 def read_acts(given: object) -> list[Act]:
-    """The acts in what JSON holds: objects with `kind`, `follows` and what that kind of act needs.
+    """Read acts from JSON objects with `kind`, `follows` and the fields of that kind.
 
-    Only the shape is read here; whether an act makes sense is for the set that it is about. Raises Invalid
-    with the place of the fault.
+    Only the shape is checked here; `save_acts` checks the rest. Raises Invalid with the place of the fault.
     """
     if not isinstance(given, list) or not 1 <= len(given) <= MOST_ACTS:
         raise Invalid(f"acts is a list of 1 to {MOST_ACTS} acts.", field="acts")
@@ -94,7 +93,6 @@ def _number(given: object, field: str) -> int:
 
 
 def _optional(given: object, field: str) -> int | None:
-    """A whole number, of any size: whether it makes sense here is for the act to be refused or not."""
     if given is None:
         return None
     if not isinstance(given, int) or isinstance(given, bool):

@@ -1,4 +1,4 @@
-"""Document sets are given to assessors: one set to one person, or so many people to every set."""
+"""Assign document sets to assessors: one set to one person, or a number of people to every set."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
 
 from annotation.assessing.queries.assignments import comparable_sets
+from annotation.assessing.services.unassign import mark_seen
 from annotation.core.events import log
 from annotation.core.permissions import Verb, has_sight, require, roles_in, verbs_of
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import Assignment, Comparison, DocumentSet, Project, Reading
+from annotation.models import Assignment, Comparison, DocumentSet, Look, Project, Reading
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -22,17 +24,25 @@ if TYPE_CHECKING:
 
 MOST_PER_SET = 20
 WRITTEN_AT_ONCE = 2000
+_ASSESSOR_SAW = Exists(
+    Look.objects.filter(
+        Q(summary__document_set=OuterRef("document_set"))
+        | Q(check_row__peer__document_set=OuterRef("document_set")),
+        person=OuterRef("assessor"),
+        revealed_at__isnull=False,
+    )
+)
+"""True for assignments whose assessor saw others' answers on a summary of the set before."""
 
 
 @transaction.atomic
 def assign(
     *, document_set: DocumentSet, assessor: User, by: User | None, seed: int | None = None
 ) -> Assignment:
-    """Give a person a document set with all its comparisons.
+    """Assign a document set with all its comparisons to a person.
 
-    One that they have open gets the comparisons that are new; one that was taken from them goes on with all that was
-    said in it. Raises Conflict (code `closed`) where they have closed it, Invalid where there is nothing to compare
-    or the person may not assess.
+    An open assignment gets the new comparisons; an unassigned one continues with its answers. Raises Conflict (code
+    `closed`) if they closed it, Invalid if the set has no comparison or the person may not assess.
     """
     project = document_set.project
     require(by, project, Verb.ASSIGN)
@@ -58,10 +68,10 @@ def assign(
 def assign_sets(
     *, project: Project, people: Sequence[User], per_set: int, by: User | None
 ) -> list[Assignment]:
-    """Give every document set so many assessors: of these people those who have the fewest open sets.
+    """Assign `per_set` of these people to every document set, those with the fewest open sets first.
 
-    The assessors that a set has already count; nobody is given a set that they had before, and where too few people
-    are left a set gets fewer. Raises Invalid where there is nothing to give.
+    Present assessors of a set count. Nobody is assigned a set that they had before, so a set may get fewer people.
+    Raises Invalid if nothing can be assigned.
     """
     require(by, project, Verb.ASSIGN)
     for person in people:
@@ -89,6 +99,7 @@ def assign_sets(
     if not given:
         raise Invalid("Every document set has enough assessors, or these people have had it.", field="people")
     Assignment.objects.bulk_create(given, batch_size=WRITTEN_AT_ONCE)
+    mark_seen(Assignment.objects.filter(_ASSESSOR_SAW, document_set__project=project, closed_at=None))
     _fill(given, Comparison.objects.filter(peer__document_set__project=project), chance)
     log(
         project=project,
@@ -105,23 +116,29 @@ def assign_sets(
 
 
 def lock_work(project: Project) -> None:
-    """Let nobody else give or take sets of the project until the caller's transaction ends."""
+    """Prevent other assignments in the project until the caller's transaction ends."""
     Project.objects.select_for_update(of=("self",), no_key=True).only("pk").get(pk=project.pk)
 
 
 def give(
     document_set: DocumentSet, person: User, *, lease_until: datetime | None = None, seed: int | None = None
 ) -> Assignment:
-    """The person's open assignment on the set. The caller holds `lock_work`. Raises Conflict (code `closed`)."""
+    """Return the person's open assignment on the set, created if needed.
+
+    The caller holds `lock_work`. Raises Conflict (code `closed`).
+    """
     assignment, _ = Assignment.objects.select_for_update(of=("self",)).get_or_create(
         document_set=document_set, assessor=person, defaults={"lease_until": lease_until}
     )
     if assignment.closed_at is not None:
         raise Conflict(f"{person} has already closed {document_set.external_id}.", code="closed")
-    if assignment.unassigned_at is not None:
-        assignment.unassigned_at, assignment.lease_until = None, lease_until
-        assignment.may_have_seen |= has_sight(person, document_set.project)
-        assignment.save(update_fields=["unassigned_at", "lease_until", "may_have_seen"])
+    this = Assignment.objects.filter(pk=assignment.pk)
+    was_taken_away = assignment.unassigned_at is not None
+    if was_taken_away:
+        this.update(unassigned_at=None, lease_until=lease_until)
+    is_seen = was_taken_away and has_sight(person, document_set.project)
+    mark_seen(this if is_seen else this.filter(_ASSESSOR_SAW))
+    assignment.refresh_from_db(fields=["unassigned_at", "lease_until", "may_have_seen"])
     lacking = Comparison.objects.filter(peer__document_set=document_set).exclude(
         readings__assignment=assignment
     )
@@ -145,7 +162,7 @@ def _fill(
     *,
     behind: int = 0,
 ) -> None:
-    """Lay those of these comparisons that belong to its set into each assignment, `behind` so many others."""
+    """Add the comparisons of its set to each assignment, after `behind` existing ones."""
     compared: dict[int, list[Compared]] = defaultdict(list)
     columns = ("peer__document_set_id", "pk", "peer_id", "peer__target_words")
     for set_id, key, peer, target in comparisons.order_by("pk").values_list(*columns):
@@ -163,7 +180,9 @@ def _fill(
 
 
 def _in_order(comparisons: Iterable[Compared], chance: random.Random) -> list[int]:
-    """Target lengths fall, as in DUC 2002; peers of one length come at random, each with its comparisons together."""
+    """Order by falling target length, as in DUC 2002, then at random by summary, with the comparisons of a summary
+    together.
+    """
     of_peer: dict[tuple[int, int], list[int]] = defaultdict(list)
     for key, peer, target in comparisons:
         of_peer[target or 0, peer].append(key)

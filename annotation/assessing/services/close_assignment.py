@@ -1,5 +1,3 @@
-"""An assessor closes an assignment: everything in it is submitted and counts from now on."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -27,16 +25,16 @@ MISSING_WORDS = {
     "units": ("reference unit has no percent yet", "reference units have no percent yet"),
     "after": ("question at the end has no answer yet", "questions at the end have no answer yet"),
 }
-"""What a set can lack, in the order in which an assessor comes to it."""
+"""The possible gaps of a set, in the order of the protocol."""
 
 
 @transaction.atomic
 def close_assignment(*, assignment: Assignment, by: User) -> Assignment:
-    """Submit everything in an assignment; its percents count from now on. Twice changes nothing.
+    """Submit everything in an assignment; its percents count from now on. Idempotent.
 
-    Where no summary unit is unmarked, the lowest answer to questions of them is written down. Raises Invalid (code
-    `incomplete`) with what is missing by assignment (`missing`: the stage and how much) and the assignment to
-    go to (`go_to`); Conflict (code `unassigned`) and NotFound where the assignment is no longer the person's.
+    If all summary units are marked, the lowest answer to questions about unmarked units is stored. Raises Invalid
+    (code `incomplete`) with the gaps by reading (`missing`: stage and number) and the first reading with a gap
+    (`go_to`); Conflict (code `unassigned`); NotFound if the assignment is another person's.
     """
     project = assignment.document_set.project
     require(by, project, Verb.ASSESS)
@@ -77,9 +75,11 @@ def _check_complete(here: AssignmentProgress) -> None:
     missing = {piece.reading_id: what for piece in here.pieces.values() if (what := _missing(piece))}
     if not missing:
         return
-    told = [_in_words(stage, [n for each, n in missing.values() if each == stage]) for stage in MISSING_WORDS]
+    parts = [
+        _in_words(stage, [n for each, n in missing.values() if each == stage]) for stage in MISSING_WORDS
+    ]
     raise Invalid(
-        f"{', '.join(words for words in told if words)}, in {len(missing)} of {len(here.pieces)} summaries. "
+        f"{', '.join(words for words in parts if words)}, in {len(missing)} of {len(here.pieces)} summaries. "
         "Complete these, then close the set.",
         code="incomplete",
         details={
@@ -90,9 +90,9 @@ def _check_complete(here: AssignmentProgress) -> None:
 
 
 def _missing(piece: JudgedComparison) -> tuple[str, int] | None:
-    """The stage at which a comparison stands and how much is missing there; None where nothing is.
+    """The current stage of a comparison and the number of missing answers; None if it is complete.
 
-    Nothing is told of what comes after the stage: not even how many units a reference has.
+    Nothing about later stages is revealed, not even the number of reference units.
     """
     match piece.gates.stage:
         case "before":
@@ -112,7 +112,6 @@ def _in_words(stage: str, counts: Sequence[int]) -> str:
 
 
 def _answer_by_rule(assignment: Assignment, summaries: Iterable[SummaryState]) -> None:
-    """Write down that nothing of what is unmarked is related where nothing is unmarked."""
     Rating.objects.bulk_create(
         Rating(
             criterion=criterion,
@@ -123,6 +122,7 @@ def _answer_by_rule(assignment: Assignment, summaries: Iterable[SummaryState]) -
             value=lowest,
             version=summary.versions.get(criterion.pk, 0) + 1,
             guideline_id=assignment.guideline_id,
+            had_seen=assignment.may_have_seen,
         )
         for summary in summaries
         for criterion in summary.criteria

@@ -1,4 +1,4 @@
-"""An assessor opens an assignment; who may, and until when it is theirs."""
+"""Open an assignment, and check who may work in it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def open_assignment(assignment: Assignment) -> None:
-    """Store the guidelines that its form shows from now on, and renew its lease; nothing where it is over."""
+    """Store the guidelines that the form shows, and renew the lease; does nothing if the assignment is over."""
     project = assignment.document_set.project
     open_now = Assignment.objects.filter(pk=assignment.pk, closed_at=None, unassigned_at=None)
     open_now.update(guideline=current_id(project), worked_at=timezone.now())
@@ -28,14 +28,14 @@ def open_assignment(assignment: Assignment) -> None:
 
 
 def enter(assignment: Assignment, by: User) -> None:
-    """Refuse unless the assignment is the person's own. Raises NotFound and NotAllowed."""
+    """Refuse another person's assignment. Raises NotFound and NotAllowed."""
     if assignment.assessor_id != by.pk:
         raise NotFound("There is no such assignment.")
     require(by, assignment.document_set.project, Verb.ASSESS)
 
 
 def check_open(assignment: Assignment) -> None:
-    """Refuse an assignment that takes no more judgments. Raises Conflict (codes `closed`, `unassigned`)."""
+    """Refuse an assignment that takes no more answers. Raises Conflict (codes `closed`, `unassigned`)."""
     if assignment.closed_at is not None:
         raise Conflict("This document set is closed, so its judgments cannot be changed.", code="closed")
     if assignment.unassigned_at is not None:
@@ -47,5 +47,5 @@ def check_open(assignment: Assignment) -> None:
 
 
 def lease_end(project: Project) -> datetime:
-    """Until when a set is held by somebody who works at it now: all processes go by one clock."""
+    """The end of a lease that is renewed now, by the database's clock."""
     return shared_now() + timedelta(minutes=project.lease_minutes)

@@ -1,4 +1,6 @@
-"""Assessors take sets themselves, under a lease, until every set has as many assessors as the project wants."""
+"""Assessors take sets themselves, under a lease, until every set has the number of assessors that the project
+wants.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from django.db import transaction
 from annotation.assessing.queries.assignments import lacking_sets, queued_sets
 from annotation.assessing.services.assign import give, lock_work
 from annotation.assessing.services.open_assignment import lease_end
-from annotation.assessing.services.unassign import held, put_away, told
+from annotation.assessing.services.unassign import held, logged, put_away
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, NotFound
@@ -28,10 +30,10 @@ GIVE_BACK = "give back"
 
 
 def pull(*, project: Project, by: User) -> Assignment:
-    """The next set of the queue for this person, leased to them for as long as they work at it.
+    """Assign the next set of the queue to this person under a lease.
 
-    One of those that fewest people have, at random among equals; never one that they have or had. Raises Conflict:
-    `one_at_a_time` while they hold a set of the queue (`details` names it), `queue_empty` where there is none.
+    Sets with the fewest assessors come first, in random order among equals; never a set that they have or had.
+    Raises Conflict: `one_at_a_time` while they hold a set of the queue (`details` names it), `queue_empty`.
     """
     require(by, project, Verb.ASSESS)
     lapse_leases(project=project)
@@ -44,16 +46,16 @@ def pull(*, project: Project, by: User) -> Assignment:
                 "The queue has no set for you. Try again later, or ask a manager.", code="queue_empty"
             )
         assignment = give(document_set, by, lease_until=lease_end(project))
-        log(project=project, actor=by, verb="pull", target=assignment, data=told(assignment))
+        log(project=project, actor=by, verb="pull", target=assignment, data=logged(assignment))
     return assignment
 
 
 @transaction.atomic
 def take_up(*, assignment: Assignment, by: User) -> Assignment:
-    """Let a person go on in a set that they returned or that their lease ran out on, with all that they said in it.
+    """Let a person continue a set that they returned or whose lease ended, with their earlier answers.
 
-    Raises NotFound where it is not theirs, Conflict: `closed`, `unassigned` where a manager took it away, `taken`
-    where others have the set by now, `one_at_a_time`.
+    Raises NotFound if it is another person's; Conflict: `closed`, `unassigned` if a manager took it away, `taken`
+    if others have the set, `one_at_a_time`.
     """
     project = assignment.document_set.project
     require(by, project, Verb.ASSESS)
@@ -73,15 +75,15 @@ def take_up(*, assignment: Assignment, by: User) -> Assignment:
             code="taken",
         )
     resumed = give(document_set, by, lease_until=lease_end(project))
-    log(project=project, actor=by, verb="take up", target=resumed, data=told(resumed))
+    log(project=project, actor=by, verb="take up", target=resumed, data=logged(resumed))
     return resumed
 
 
 @transaction.atomic
 def give_back(*, assignment: Assignment, by: User) -> Assignment:
-    """Put a set into the queue again that the person took from it.
+    """Return a set from the queue to it.
 
-    Raises NotFound where it is not theirs, Conflict where it is closed, or not from the queue (code `not_pulled`).
+    Raises NotFound if it is another person's, Conflict if it is closed or not from the queue (code `not_pulled`).
     """
     project = assignment.document_set.project
     require(by, project, Verb.ASSESS)
@@ -92,14 +94,14 @@ def give_back(*, assignment: Assignment, by: User) -> Assignment:
         raise Conflict("This set is not from the queue. Ask a manager to unassign it.", code="not_pulled")
     if assignment.is_open:
         put_away(assignment)
-        log(project=project, actor=by, verb=GIVE_BACK, target=assignment, data=told(assignment))
+        log(project=project, actor=by, verb=GIVE_BACK, target=assignment, data=logged(assignment))
     return assignment
 
 
 def lapse_leases(*, project: Project | None = None) -> int:
-    """Put sets of the queue at which nobody has worked in time back into it; how many.
+    """Return sets with an expired lease to the queue; returns their number.
 
-    May be called by anybody at any time, by several at once.
+    Safe to call at any time and concurrently.
     """
     now = shared_now()
     expired = _expired(now)
@@ -111,7 +113,7 @@ def lapse_leases(*, project: Project | None = None) -> int:
 
 @transaction.atomic
 def _lapse(key: int, now: datetime) -> bool:
-    # Tested again under the lock: its person may just have worked on, and somebody else may be at this too.
+    # Tested again under the lock: the person may have worked on, or another process may be doing the same.
     assignment = (
         _expired(now)
         .select_for_update(of=("self",), skip_locked=True)
@@ -127,7 +129,7 @@ def _lapse(key: int, now: datetime) -> bool:
         actor=None,
         verb="lapse",
         target=assignment,
-        data=told(assignment),
+        data=logged(assignment),
     )
     return True
 

@@ -1,4 +1,4 @@
-"""An assessor's acts in the SEE form are saved: each is a new version of what it changes."""
+"""Save an assessor's acts in the SEE form, each as a new version."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ STATUSES = {Conflict: 409, NotFound: 404, Invalid: 422}
 
 @dataclass(frozen=True, slots=True)
 class ActResult:
-    """The result of one act. `status` is that of HTTP: 200 if it was saved, else 404, 409 or 422.
+    """The result of one act. `status` is an HTTP status: 200 if it was saved, otherwise 404, 409 or 422.
 
-    `version` is the newest one of what the act is about. Where the act follows an older one (code `newer`), `theirs`
-    is what stands and `yours` what was sent.
+    `version` is the newest version of the item. If the act follows an older one (code `newer`), `theirs` is the
+    current value and `yours` the sent one.
     """
 
     status: int
@@ -63,9 +63,9 @@ class ActResult:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The results of some acts, in their order, and the stage of each comparison that they changed.
+    """The results of acts in order, and the stages of the comparisons that they changed.
 
-    `slips` has an entry for each unit act that was saved, empty where nothing looks like a slip.
+    `slips` has an entry for each saved unit act, "" if nothing looks like a slip.
     """
 
     results: tuple[ActResult, ...]
@@ -76,16 +76,16 @@ class Saved:
 
 @transaction.atomic
 def save_acts(*, assignment: Assignment, by: User, acts: Sequence[Act], all_or_none: bool = False) -> Saved:
-    """Save acts in order. What stands already is saved once, so an act may arrive twice.
+    """Save acts in order. An act that repeats the current value changes nothing, so acts may be sent again.
 
-    An act that follows an older version than the newest, or makes no sense, is refused in its own result, and the
-    others are saved; with `all_or_none` the first refusal is raised and nothing is saved. Nothing is scored before
-    the assignment is closed. Raises Conflict (`closed`, `unassigned`) where the assignment is over, NotFound where
-    it is not the person's.
+    An invalid act, or one that follows an older version, is refused in its own result and the others are saved;
+    with `all_or_none` the first refusal is raised and nothing is saved. Scores do not change before the assignment
+    is closed. Raises Conflict (`closed`, `unassigned`) if the assignment is over, NotFound if it is another
+    person's.
     """
     enter(assignment, by)
     if all_or_none:
-        # Such a form does not say which guidelines it had on screen.
+        # Such a form does not record which guidelines it showed.
         assignment.guideline_id = current_id(assignment.document_set.project)
     _hold(assignment)
     saving = _Saving.of(assignment, acts)
@@ -104,7 +104,7 @@ def judge_unit(
     note: str = "",
     follows: int | None = None,
 ) -> CoverageJudgment:
-    """Save one judgment of a reference unit by itself and return its row. Raises what is wrong with it."""
+    """Save one judgment of a reference unit and return its row. Raises the refusal of the act."""
     act = UnitAct(reading.public_id, unit_id, percent, tuple(marks), note, follows=follows)
     save_acts(assignment=reading.assignment, by=by, acts=[act], all_or_none=True)
     rows = CoverageJudgment.objects.filter(reading=reading, is_current=True)
@@ -112,7 +112,7 @@ def judge_unit(
 
 
 def _hold(assignment: Assignment) -> None:
-    """One update that renews the assignment and holds its row to the end of the transaction, if it is still open."""
+    """One update renews the lease and locks the row until the transaction ends, if the assignment is open."""
     if assignment.lease_until is not None:
         assignment.lease_until = lease_end(assignment.document_set.project)
     still_open = Assignment.objects.filter(pk=assignment.pk, closed_at=None, unassigned_at=None)
@@ -125,8 +125,6 @@ def _hold(assignment: Assignment) -> None:
 
 
 class _Place(NamedTuple):
-    """A unit, or the claim that stands in for one."""
-
     unit_id: int | None
     claim_id: int | None
     model_id: int | None
@@ -139,7 +137,7 @@ _Key = tuple[int | None, int | None, int | None]
 
 @dataclass(slots=True)
 class _Saving:
-    """The acts of one request on their way into rows, and the summaries that they touch as they leave them."""
+    """The acts of one request, and the rows and summaries that they change."""
 
     assignment: Assignment
     here: AssignmentProgress
@@ -152,7 +150,7 @@ class _Saving:
     ratings: list[Rating] = field(default_factory=list)
     started: set[int] = field(default_factory=set)
     versions: dict[object, int] = field(default_factory=dict)
-    """The version before these acts of each thing that they change."""
+    """The version of each item before these acts."""
 
     @classmethod
     def of(cls, assignment: Assignment, acts: Sequence[Act]) -> _Saving:
@@ -186,7 +184,7 @@ class _Saving:
         return ActResult(200, version)
 
     def store(self) -> None:
-        """Write the rows: the last one on each thing is the current one, and those before it are kept."""
+        """Write the rows. The last row of an item is the current one."""
         CoverageJudgment.objects.filter(pk__in=self.outdated).update(is_current=False)
         CoverageJudgment.objects.bulk_create(self.judgments)
         Rating.objects.bulk_create(self.ratings)
@@ -197,8 +195,6 @@ class _Saving:
     def gates(self) -> dict[str, Gates]:
         self._count_marks()
         return {piece.reading_id: piece.gates for summary in self.touched for piece in summary.pieces}
-
-    # Reference units
 
     def _judge(self, act: UnitAct, piece: JudgedComparison) -> int:
         if piece.summary.is_before_open:
@@ -223,6 +219,7 @@ class _Saving:
             reason=_clean_note(act.note),
             active_ms=act.active_ms,
             guideline_id=self.assignment.guideline_id,
+            had_seen=self.assignment.may_have_seen,
         )
         key = (piece.key, place.unit_id, place.claim_id)
         before = self.standing.get(key)
@@ -247,15 +244,13 @@ class _Saving:
             self.outdated.append(before.pk)
 
     def _count_marks(self) -> None:
-        """Bring the marks of the readings that are touched up to this point of the acts."""
+        """Update the marks of the touched readings to this act."""
         marked: dict[int | None, set[int]] = {}
         for row in self.standing.values():
             marked.setdefault(row.reading_id, set()).update(row.evidence)
         for summary in self.touched:
             for piece in summary.pieces:
                 piece.marked = frozenset(marked.get(piece.key, ()))
-
-    # Criteria
 
     def _rate(self, act: RatingAct, summary: SummaryState) -> int:
         self._count_marks()
@@ -282,6 +277,7 @@ class _Saving:
                 version=version + 1,
                 active_ms=act.active_ms,
                 guideline_id=self.assignment.guideline_id,
+                had_seen=self.assignment.may_have_seen,
             )
         )
         return version + 1
@@ -289,7 +285,7 @@ class _Saving:
     def _check_follows(
         self, key: object, act: Act, version: int, yours: Mapping[str, object], theirs: Mapping[str, object]
     ) -> None:
-        # The sender knows what earlier acts of the same request wrote.
+        # The sender knows the versions that earlier acts of the same request wrote.
         if act.follows in (None, version, self.versions.setdefault(key, version)):
             return
         raise Conflict(
@@ -301,7 +297,6 @@ class _Saving:
 
 
 def _places(names: Iterable[str], pieces: Iterable[JudgedComparison]) -> dict[str, _Place]:
-    """The units, or the claims in their stead, by public id."""
     pieces = list(pieces)
     places: dict[str, _Place] = {}
     if any(not piece.has_claims_as_units for piece in pieces):
@@ -348,7 +343,7 @@ def _clean_marks(given: Iterable[int], summary: SummaryState) -> list[int]:
 
 def _clean_note(note: str) -> str:
     note = note.strip()
-    # The zero character and half of a surrogate pair are text for JSON, but for no database.
+    # JSON may hold the zero character and half of a surrogate pair; databases do not store them.
     if len(note) > LONGEST_UNIT_NOTE or NO_TEXT.search(note):
         raise Invalid(f"A note can have at most {LONGEST_UNIT_NOTE} characters.", field="note")
     return note

@@ -1,4 +1,4 @@
-"""An open set is taken from its assessor: what was said in it is kept and counts for nothing."""
+"""Unassign an open set: its answers are kept and not counted."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from django.utils import timezone
 from annotation.core.events import log
 from annotation.core.permissions import Verb, has_sight, require
 from annotation.core.refusals import Conflict
-from annotation.models import Assignment
+from annotation.models import Assignment, CoverageJudgment, Rating
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
 
 @transaction.atomic
 def unassign(*, assignment: Assignment, by: User | None) -> Assignment:
-    """Take an open set from its assessor; twice changes nothing. Raises Conflict (code `closed`)."""
+    """Unassign an open set. Idempotent. Raises Conflict (code `closed`)."""
     project = assignment.document_set.project
     require(by, project, Verb.ASSIGN)
     assignment = held(assignment)
     if assignment.unassigned_at is None:
         assignment.lease_until = None
         put_away(assignment)
-        log(project=project, actor=by, verb="unassign", target=assignment, data=told(assignment))
+        log(project=project, actor=by, verb="unassign", target=assignment, data=logged(assignment))
     return assignment
 
 
 def held(assignment: Assignment) -> Assignment:
-    """The assignment as it stands, locked. Raises Conflict (code `closed`) where it is submitted."""
+    """Return the current assignment, locked. Raises Conflict (code `closed`) if it is submitted."""
     found = (
         Assignment.objects.select_for_update(of=("self",))
         .select_related("document_set__project", "assessor")
@@ -46,12 +47,21 @@ def held(assignment: Assignment) -> Assignment:
 
 
 def put_away(assignment: Assignment) -> None:
-    """Take a locked assignment from its assessor, who is blind to it no more if their roles show them anything."""
+    """Unassign a locked assignment. The assessor is no longer blind to it if their roles show them anything."""
     assignment.unassigned_at = timezone.now()
-    assignment.may_have_seen |= has_sight(assignment.assessor, assignment.document_set.project)
-    assignment.save(update_fields=["unassigned_at", "lease_until", "may_have_seen"])
+    assignment.save(update_fields=["unassigned_at", "lease_until"])
+    if has_sight(assignment.assessor, assignment.document_set.project):
+        mark_seen(Assignment.objects.filter(pk=assignment.pk))
 
 
-def told(assignment: Assignment) -> dict[str, object]:
-    """What the log says of an assignment."""
+def mark_seen(assignments: QuerySet[Assignment]) -> None:
+    """Record that the assessors may have seen others' answers, on the assignments and on their answers."""
+    keys = list(assignments.values_list("pk", flat=True))
+    Assignment.objects.filter(pk__in=keys).update(may_have_seen=True)
+    CoverageJudgment.objects.filter(reading__assignment__in=keys).update(had_seen=True)
+    Rating.objects.filter(assignment__in=keys).update(had_seen=True)
+
+
+def logged(assignment: Assignment) -> dict[str, object]:
+    """The assignment's data for the log."""
     return {"assessor": assignment.assessor.username, "document_set": assignment.document_set.external_id}

@@ -1,7 +1,7 @@
-"""An assessor's own work, blind: the list of sets, the queue, the SEE form, the acts in it, and closing a set.
+"""An assessor's own work, blind: list of sets, queue, SEE form, acts and closing.
 
-A form with scripts sends its acts as JSON and gets JSON, and fetches the pages of other summaries to put them in
-its place; without scripts every unit and question is a plain form, and every summary a page.
+With scripts, the form sends acts as JSON and fetches the pages of other summaries. Without scripts, every unit and
+question is a plain form and every summary a page.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from annotation.web.screen import json_screen, screen
 from evaluation.metrics import Marks, MarkWarning
 
 VALUE, FOLLOWS = "value-", "follows-"
-"""In a plain form the answer to a criterion, and the version that it follows, are named by these and its id."""
+"""Prefixes of the field names in a plain form: the answer to a criterion, and the version that it follows."""
 
 
 @screen("GET")
@@ -83,7 +83,7 @@ def source(request: Request, slug: str, reading_id: str) -> HttpResponse:
 
 @screen("POST")
 def judge_unit(request: Request, slug: str, reading_id: str, unit_id: str) -> HttpResponse:
-    """The percent, marks and note of one reference unit from a plain form."""
+    """Save the percent, marks and note of one reference unit from a plain form."""
     room = enter(request, slug, Verb.ASSESS, here="work")
     reading = own_reading(room.project, request.user, reading_id)
     judge(
@@ -101,7 +101,7 @@ def judge_unit(request: Request, slug: str, reading_id: str, unit_id: str) -> Ht
 
 @screen("POST")
 def rate(request: Request, slug: str, reading_id: str) -> HttpResponse:
-    """Answers to criteria from a plain form, any number of them at once."""
+    """Save answers to any number of criteria from a plain form."""
     room = enter(request, slug, Verb.ASSESS, here="work")
     reading = own_reading(room.project, request.user, reading_id)
     acts = [
@@ -122,7 +122,7 @@ def rate(request: Request, slug: str, reading_id: str) -> HttpResponse:
 
 @json_screen
 def acts(request: Request, slug: str, assignment_id: str) -> JsonResponse:
-    """The acts of an open form; see `save_acts`."""
+    """Save the acts of an open form; see `save_acts`."""
     assignment = assignment_to_save(slug, request.user, assignment_id)
     if assignment is None:
         project = project_for(request.user, slug, Verb.ASSESS)
@@ -153,7 +153,7 @@ def close_assignment(request: Request, slug: str, assignment_id: str) -> HttpRes
 
 @screen("POST")
 def pull(request: Request, slug: str) -> HttpResponse:
-    """The next set of the queue. A refusal says why there is none."""
+    """Take the next set of the queue, or show why there is none."""
     room = enter(request, slug, Verb.ASSESS, here="work")
     assignment = queue.pull(project=room.project, by=request.user)
     messages.success(request, f"You have {assignment.document_set.external_id} to judge.")
@@ -194,9 +194,9 @@ def _body(request: Request, known: Iterable[str]) -> dict[str, object]:
 
 
 def _slips(form: SeeForm) -> list[MarkWarning | None]:
-    """What looks like a slip in the judgment of each unit, in their order; it is said and never blocks."""
+    """A warning for each unit whose judgment looks like a slip; it never blocks."""
     there = {peer.number for peer in form.peer_units}
-    # Marks on summary units that a later import took away are no longer on the form.
+    # Marks on summary units that a later import removed are not on the form.
     marks = Marks.of(
         {unit.number: there.intersection(unit.marks) for unit in form.units},
         model_units=len(form.units),
@@ -207,14 +207,12 @@ def _slips(form: SeeForm) -> list[MarkWarning | None]:
 
 
 def _slips_in_words(peers: list[int]) -> str:
-    """`peers` has the number of the summary of each slip."""
     what = "1 reference unit has" if len(peers) == 1 else f"{len(peers)} reference units have"
     named = ", ".join(f"summary {number}" for number in sorted(set(peers)))
     return f"{what} a percent but no marked summary unit, or 0 % with a marked one: {named}."
 
 
 def _whole(text: str, field: str) -> int | None:
-    """A whole number from 0, None where nothing was given. Raises Invalid."""
     return _number(text, field) if text.strip() else None
 
 

@@ -1,4 +1,4 @@
-"""A manager gives document sets to assessors, takes them away, and sees how far everybody is."""
+"""Assign and unassign document sets, and show everybody's progress."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 
 from annotation.assessing.queries.assignments import (
@@ -23,7 +24,6 @@ from annotation.assessing.services.assign import assign_sets as give_sets
 from annotation.assessing.services.unassign import unassign as take_away
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
-from annotation.core.words import counted
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.lists import list_page, listed
 from annotation.web.numbers import need_whole_number
@@ -42,7 +42,6 @@ def assignments(request: Request, slug: str) -> HttpResponseBase:
 
 @screen("POST")
 def assign(request: Request, slug: str) -> HttpResponse:
-    """One set to one person."""
     room = enter(request, slug, Verb.ASSIGN, here="assignments")
     try:
         document_set = set_named(room.project, request.POST.get("document_set", "").strip())
@@ -55,7 +54,6 @@ def assign(request: Request, slug: str) -> HttpResponse:
 
 @screen("POST")
 def assign_sets(request: Request, slug: str) -> HttpResponse:
-    """So many assessors for every set."""
     room = enter(request, slug, Verb.ASSIGN, here="assignments")
     try:
         per_set = need_whole_number(
@@ -65,7 +63,7 @@ def assign_sets(request: Request, slug: str) -> HttpResponse:
         given = give_sets(project=room.project, people=people, per_set=per_set, by=request.user)
     except Invalid as refusal:
         return _show(request, room, refusal=refusal)
-    return _done(request, room, f"{counted(len(given), 'assignment')} created.")
+    return _done(request, room, f"{len(given):,} assignment{pluralize(len(given))} created.")
 
 
 @screen("POST")
@@ -97,7 +95,6 @@ def _show(request: Request, room: Room, *, refusal: Conflict | Invalid | None = 
 
 
 def _beside(request: Request, room: Room) -> dict[str, object]:
-    """How far everybody is, and the forms that assign, as they were filled in."""
     return {
         "progress": assessor_progress(room.project),
         "in_queue": lacking_sets(room.project).count(),

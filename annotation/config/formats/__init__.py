@@ -1,1 +1,1 @@
-"""How moments and days are written, by language, where a template or the admin does not say: in 24 hours."""
+"""Formats of dates and times by language, with 24 hours."""

@@ -1,1 +1,1 @@
-"""One module per place that Coverdict runs in: local, demo, test and production, all on top of base."""
+"""One settings module per environment (local, demo, test, production), all based on base."""

@@ -1,4 +1,4 @@
-"""What every place shares. Everything that differs comes from the environment or from the module on top."""
+"""Common settings. Differences come from the environment or the module on top."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -12,67 +12,67 @@ from annotation.config import environment
 
 env = environ.Env()
 
-# Where templates, static files and the pages of help are: inside of an installed package, beside it in a clone.
+# Templates, static files and help pages are inside an installed package, or beside it in a clone.
 PACKAGE_DIR = Path(annotation.__file__).resolve().parent
 IS_INSTALLED = (PACKAGE_DIR / "templates").is_dir()
 BASE_DIR = PACKAGE_DIR if IS_INSTALLED else PACKAGE_DIR.parent
-# The one folder that a running Coverdict writes to. Next to the packages nobody would look for it.
+# The only folder that a running Coverdict writes to. An installed package uses the home folder.
 _VAR = Path.home() / ".local" / "share" / "coverdict" if IS_INSTALLED else BASE_DIR / "var"
 VAR_DIR = Path(env.str("COVERDICT_VAR", default=str(_VAR))).resolve()
 
 DEBUG = False
-# One-click sign-in as the demo's people; true in the demo settings and nowhere else.
+# One-click sign-in as people of the demo; True only in the demo settings.
 DEMO_SIGN_IN = False
-# Anybody may sign in as anybody in the demo, so nobody outside of this machine may reach it.
+# In the demo, anybody can sign in as anybody, so only this machine may reach it.
 DEMO_HOST = "127.0.0.1"
-# Base URLs that a judge may call. An entry allows what has its scheme, its host, its port (the scheme's own where it
-# names none) and its path at the start; an empty list allows no judge that needs a network.
+# Base URLs that a judge may call. An entry allows URLs with its scheme, host, port (by default the scheme's) and
+# path prefix. An empty list allows no judge that needs a network.
 COVERDICT_JUDGE_URLS = environment.judge_urls(env.list("COVERDICT_JUDGE_URLS", default=[]))
-# Environment variables whose keys judges may be given, each with the base URLs that its key may be sent to, matched as
+# Environment variables whose keys judges may use, each with the base URLs to which its key may be sent, matched as
 # above: COVERDICT_JUDGE_KEYS=OPENAI_API_KEY=https://api.openai.com/v1,OTHER_KEY=https://llm.example.org/v1
 COVERDICT_JUDGE_KEYS = environment.judge_keys(env.list("COVERDICT_JUDGE_KEYS", default=[]))
-# For how many days replies of judges, exported files and the log are kept; empty: for ever.
+# Retention of judges' replies, exported files and the log, in days; empty for no limit.
 COVERDICT_KEEP_CALLS_DAYS: int | None = env.int("COVERDICT_KEEP_CALLS_DAYS", default=None)
 COVERDICT_KEEP_EXPORTS_DAYS: int | None = env.int("COVERDICT_KEEP_EXPORTS_DAYS", default=None)
 COVERDICT_KEEP_LOG_DAYS: int | None = env.int("COVERDICT_KEEP_LOG_DAYS", default=None)
-# Who may make projects: "staff", or "everybody" who is signed in.
+# Who may create projects: "staff", or "everybody" who is signed in.
 COVERDICT_NEW_PROJECTS = environment.one_of(
     "COVERDICT_NEW_PROJECTS", env.str("COVERDICT_NEW_PROJECTS", default="staff"), ("staff", "everybody")
 )
-# Mail for forgotten passwords: without a server an administrator makes the link.
+# Mail for forgotten passwords; without a server, an administrator creates the link.
 EMAIL_URL = env.str("EMAIL_URL", default="")
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="")
 EMAIL_TIMEOUT = 20
 vars().update(environment.mail(EMAIL_URL, DEFAULT_FROM_EMAIL))
-# Figures for Prometheus at /metrics, for anyone who sends this token; without it there is no such page.
+# Figures for Prometheus at /metrics for requests with this token; without a token, the page does not exist.
 METRICS_TOKEN = environment.token("METRICS_TOKEN", env.str("METRICS_TOKEN", default=""))
-# Single sign-on by OpenID Connect, off unless its three variables are set, and who gets an account by it.
+# Single sign-on by OpenID Connect, off unless its three variables are set, and its rules for new accounts.
 OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
 OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
 OIDC_CLIENT_SECRET = env.str("OIDC_CLIENT_SECRET", default="")
 environment.check_single_sign_on(OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET)
 OIDC_NAME = env.str("OIDC_NAME", default="single sign-on")
 OIDC_NEW_ACCOUNTS = environment.new_accounts(env.list("OIDC_NEW_ACCOUNTS", default=[]))
-# Whether people may have a second factor, or who must: codes of an app, asked for wherever somebody signs in.
+# Second factors (codes of an app) for all sign-ins: allowed, required or off.
 SECOND_FACTOR = environment.one_of(
     "SECOND_FACTOR",
     env.str("SECOND_FACTOR", default="off"),
     ("off", "optional", "staff", "everybody"),
 )
-# Whether a request's id is what X-Request-ID says: only behind a proxy that sets the header itself.
+# Accept the request id in X-Request-ID; only behind a proxy that sets the header itself.
 TRUST_REQUEST_ID = False
-# How many proxies of the operator's own stand in front of the server, each appending to X-Forwarded-For.
+# The number of the operator's proxies in front of the server, each appending to X-Forwarded-For.
 TRUSTED_PROXIES = environment.count("TRUSTED_PROXIES", env.str("TRUSTED_PROXIES", default="0"))
-# A worker that has not reported for this long counts as gone.
+# A worker without a report for this long counts as gone.
 WORKER_SILENT_SECONDS = env.int("WORKER_SILENT_SECONDS", default=30)
-# A job whose worker has not renewed its lease for this long is taken over by another.
+# A job whose lease was not renewed for this long is taken over by another worker.
 JOB_LEASE_SECONDS = env.float("JOB_LEASE_SECONDS", default=10)
-# Files of more bytes together are brought in by a worker; smaller ones while the person waits.
+# Files above this total size are imported by a worker; smaller ones during the request.
 IMPORT_BACKGROUND_BYTES = env.int("IMPORT_BACKGROUND_BYTES", default=2 * 1024 * 1024)
 
 INSTALLED_APPS = [
     "annotation",
-    "annotation.config.admin_app.GatedAdmin",
+    "annotation.apps.GatedAdmin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -85,7 +85,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "knox",
     "rest_framework",
-    # Also where both are off: their rows hang on accounts, and erasure has to know them.
+    # Also if both are off: their rows belong to accounts, and erasing a person must delete them.
     "allauth.account",
     "allauth.mfa",
     "allauth.socialaccount",
@@ -99,7 +99,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    # Before the check of forms' tokens, which would be the first to read a form.
+    # Before the CSRF check, which would read a form first.
     "annotation.web.bodies.ReadableRequests",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -109,7 +109,7 @@ MIDDLEWARE = [
     "annotation.accounts.lock_out.RememberedDevice",
     "annotation.web.come_in.HeldToSecondFactor",
     "allauth.account.middleware.AccountMiddleware",
-    # Last, so that it sees what every other layer made of a failed sign-in.
+    # Last, so that it sees the final result of a failed sign-in.
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -137,7 +137,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 PLAIN_STORAGES: dict[str, Any] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    # Exports, and uploads that wait: what web servers and workers hand to each other.
+    # Exports and waiting uploads, which web servers and workers exchange.
     "kept": environment.kept_files(env.str("COVERDICT_FILES", default="") or str(VAR_DIR)),
 }
 HASHED_STORAGES: dict[str, Any] = {
@@ -153,7 +153,6 @@ LANGUAGE_CODE = "en-gb"
 USE_I18N = False
 FORMAT_MODULE_PATH = "annotation.config.formats"
 
-# Signing in
 
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "/"
@@ -175,17 +174,17 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
-AXES_CLIENT_IP_CALLABLE = "annotation.core.accounts.clients.address_of"
+AXES_CLIENT_IP_CALLABLE = "annotation.core.shared.clients.address_of"
 AXES_HANDLER = "annotation.accounts.lock_out.LockOut"
 AXES_LOCKOUT_CALLABLE = "annotation.accounts.lock_out.locked_page"
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
-# Its own rows stay empty: attempts are counted from the log of accounts.
+# Its own tables stay empty; attempts are counted from the log of accounts.
 AXES_ENABLE_ADMIN = False
 
-# Of django-allauth we use its OpenID Connect client and its codes, never its pages; limits are `lock_out`'s.
+# We use django-allauth's OpenID Connect client and its codes, not its pages; `lock_out` sets the limits.
 ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
 MFA_ADAPTER = "annotation.accounts.second_factor.SecretsAtRest"
-# A code is good for the half minute before and after its own: clocks differ.
+# A code is also valid in the half minute before and after its own, because clocks differ.
 MFA_TOTP_TOLERANCE = 1
 MFA_TOTP_ISSUER = "Coverdict"
 SOCIALACCOUNT_ADAPTER = "annotation.accounts.single_sign_on_door.ProviderDoor"
@@ -214,7 +213,6 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# API
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -224,20 +222,20 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["annotation.api.parsing.PlainJSONParser"],
-    # Nothing is told by OPTIONS (405): the schema says what each address takes.
+    # OPTIONS is refused (405); the schema describes each address.
     "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "annotation.api.errors.envelope",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
-# 429 beyond it.
+# More requests get 429.
 TOKEN_CALLS_PER_MINUTE = env.int("TOKEN_CALLS_PER_MINUTE", default=1200)
 REST_KNOX = {"TOKEN_TTL": timedelta(days=90), "AUTO_REFRESH": False}
 SPECTACULAR_SETTINGS = {
     "TITLE": "Coverdict API",
     "DESCRIPTION": "Summaries judged claim by claim: projects, runs, verdicts, scores and exports.",
     "VERSION": annotation.__version__,
-    # Its types are those of JSON Schema, as which facts describe themselves.
+    # Its types are those of JSON Schema, in which facts describe themselves.
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,
@@ -248,12 +246,12 @@ SPECTACULAR_SETTINGS = {
     ],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    # Without this null the page would send the schema's address to a validator on the internet.
+    # Without this null, the page would send the schema's address to a validator on the internet.
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
     "REDOC_DIST": "SIDECAR",
 }
 
-# Work in the background. A Job row says what is to be done; a message is a hint that may get lost.
+# Background work. A Job row describes the work; a message is a hint that may get lost.
 
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="filesystem://localhost")
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -262,15 +260,15 @@ CELERY_RESULT_BACKEND = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
-# A message is done with as soon as a worker has it: what it told of stands in rows.
+# Acknowledged on receipt, because the rows hold the truth.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# A thread for each kind of work, and some for mails and for finding that the others are at work.
+# One thread for each kind of work, and some for mails and for noticing that the others are busy.
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_CONCURRENCY = 7
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = not CELERY_BROKER_URL.startswith("filesystem:")
-# A page must not hang on a broker that is away: the job's row is queued again by the reaper.
+# A page must not hang on an unavailable broker; the reaper queues the job again.
 CELERY_TASK_PUBLISH_RETRY_POLICY = {
     "max_retries": 1,
     "interval_start": 0,
@@ -281,12 +279,12 @@ CELERY_TIMEZONE = "UTC"
 
 
 def shared_cache(database: dict[str, Any]) -> dict[str, Any]:
-    """The cache that all processes share, so that a limit is one limit for all of them."""
+    """The cache shared by all processes, so that limits hold across them."""
     return environment.caches(env.str("CACHE_URL", default=""), broker=CELERY_BROKER_URL, database=database)
 
 
 def embedded_services() -> dict[str, Any]:
-    """Settings of services that need nothing installed: SQLite and a queue of files, both below VAR_DIR."""
+    """Settings for services that need no installation: SQLite and a file queue, both below VAR_DIR."""
     VAR_DIR.mkdir(parents=True, exist_ok=True)
     url = env.str("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'coverdict.sqlite3'}")
     return {

@@ -1,4 +1,4 @@
-"""`make demo`: local, on this machine alone, with its people one click away."""
+"""`make demo`: as local, reachable only from this machine, with one-click sign-in."""
 
 from annotation.config import logs
 from annotation.config.settings.base import DEMO_HOST, HASHED_STORAGES, env
@@ -13,5 +13,5 @@ STORAGES = HASHED_STORAGES
 WHITENOISE_USE_FINDERS = False
 WHITENOISE_AUTOREFRESH = False
 
-# Everything shares one terminal: it says what goes wrong and nothing else.
+# Everything shares one terminal, so only problems are printed.
 LOGGING = logs.plain(env.str("LOG_LEVEL", default="WARNING"))

@@ -1,10 +1,10 @@
-"""What manage.py uses: the demo's database under var/, without the demo's one-click sign-in."""
+"""The settings of manage.py: the demo's database under var/ without one-click sign-in."""
 
 from annotation.config import environment, logs
 from annotation.config.settings.base import *
 from annotation.config.settings.base import VAR_DIR, embedded_services, env
 
-# Off unless asked for: with it Django keeps every query of a long command in memory.
+# Off by default: with it, Django keeps every query of a long command in memory.
 DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY", default="") or environment.kept_secret(VAR_DIR / "secret_key")
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
@@ -17,7 +17,7 @@ DATABASES = _embedded["DATABASES"]
 CACHES = _embedded["CACHES"]
 CELERY_BROKER_TRANSPORT_OPTIONS = _embedded["CELERY_BROKER_TRANSPORT_OPTIONS"]
 
-# Files under static/ show at the next reload, without collecting them.
+# Changes under static/ appear at the next reload without being collected.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True
 

@@ -1,4 +1,4 @@
-"""Production, by the environment alone. What would be unsafe is refused at the start, all of it at once.
+"""Production settings from the environment. All unsafe values are refused together at the start.
 
 Required: SECRET_KEY, ALLOWED_HOSTS, DATABASE_URL, CELERY_BROKER_URL. Optional: COVERDICT_VAR, COVERDICT_FILES,
 COVERDICT_JUDGE_URLS, COVERDICT_JUDGE_KEYS, COVERDICT_NEW_PROJECTS, EMAIL_URL,
@@ -131,7 +131,7 @@ DATABASES = {
     "default": environment.database(
         DATABASE_URL,
         keep_seconds=env.int("CONN_MAX_AGE", default=60),
-        # Off behind a pooler that hands a connection to somebody else after each transaction; so is keeping plans.
+        # Set to false behind a pooler in transaction mode; prepared statements are then off, too.
         server_side_cursors=env.bool("SERVER_SIDE_CURSORS", default=True),
     )
 }
@@ -145,18 +145,18 @@ CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 SESSION_COOKIE_SECURE = True
 CSRF_COOKIE_SECURE = True
 SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", default=True)
-# Probes come from inside and speak plain HTTP.
+# Health probes come from inside and use plain HTTP.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=31_536_000)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("SECURE_HSTS_INCLUDE_SUBDOMAINS", default=False)
 if env.bool("TRUST_PROXY_HEADER", default=False):
-    # Only behind a proxy that sets this header itself: a browser could claim it otherwise.
+    # Only behind a proxy that sets this header itself; otherwise a browser could set it.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     TRUST_REQUEST_ID = True
-# Subdomains and browsers' preload lists are for the domain's owner to decide, not for one host on it.
+# Subdomains and preload lists are the decision of the domain's owner.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
-# Where errors are reported, by Sentry's protocol; nowhere unless named.
+# The service for error reports in Sentry's protocol; none by default.
 error_reports.report_errors(
     env.str("SENTRY_DSN", default=""), environment=env.str("SENTRY_ENVIRONMENT", default="production")
 )

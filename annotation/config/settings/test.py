@@ -1,4 +1,4 @@
-"""Tests: everything real, but quick; tests/conftest.py names the database and a folder of its own."""
+"""Test settings: everything is real but fast; tests/conftest.py sets the database and a folder."""
 
 from annotation.config import logs
 from annotation.config.settings.base import *
@@ -17,10 +17,10 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-# `client.login` has no request to count failures for; a test of the lock switches this on.
+# `client.login` has no request to count failures for; tests of the lock enable this.
 AXES_ENABLED = False
 
-# WhiteNoise warns of a folder that is missing; the live server finds static files by itself.
+# WhiteNoise warns about a missing folder; the live server finds static files itself.
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 
 LOGGING = logs.plain("WARNING")

@@ -1,1 +1,1 @@
-"""What processes and hosts share: files that outlast a request, and what is counted for a stretch of the clock."""
+"""State shared by processes and hosts: files, limits, the clock; and the clients of requests."""

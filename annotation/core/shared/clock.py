@@ -1,4 +1,4 @@
-"""The database's clock: the one that all processes have in common, whatever the clocks of their hosts say."""
+"""The database's clock, which all processes share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.utils import timezone
 
 
 def shared_now() -> datetime:
-    """What leases are given, renewed and compared by. SQLite, which is on one machine, has that machine's clock."""
+    """The time by which leases are set and compared. SQLite runs on one machine and uses its clock."""
     if connection.vendor == "sqlite":
         return timezone.now()
     with connection.cursor() as cursor:
@@ -20,14 +20,14 @@ def shared_now() -> datetime:
 
 
 class LeapWatch:
-    """Whether the shared clock has leapt ahead, seen from a process that looks at it now and then."""
+    """Detects leaps of the shared clock in a process that looks at it repeatedly."""
 
     def __init__(self) -> None:
         self._last: tuple[datetime, float] | None = None
         self._until = 0.0
 
     def has_leapt(self, now: datetime, *, by: float) -> bool:
-        """Whether it leapt by more than so many seconds, at this look or less than so many seconds ago."""
+        """True if the clock leapt ahead by more than `by` seconds, now or less than `by` seconds ago."""
         here = time.monotonic()
         if self._last is not None:
             moment, then = self._last

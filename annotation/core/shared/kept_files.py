@@ -1,6 +1,6 @@
-"""Files that outlast a request, exports and uploads: in a folder, or in object storage that several hosts share.
+"""Stored files (exports and uploads), in a folder or in object storage shared by hosts.
 
-A name is a path below it, such as "exports/<public id>/harbour-scores.csv".
+A name is a path such as "exports/<public id>/harbour-scores.csv".
 """
 
 from __future__ import annotations
@@ -17,38 +17,41 @@ from django.core.files.storage import FileSystemStorage, Storage, storages
 
 
 class _Movable(File):  # type: ignore[type-arg]  # a parameter for readers of types alone
-    """A folder on the same file system takes it in one step."""
+    """A file that storage on the same file system can move instead of copying."""
 
     def temporary_file_path(self) -> str:
         return str(self.name)
 
 
 def kept_folder() -> Path | None:
-    """The folder that holds them; None where object storage does."""
+    """The folder of the files; None for object storage."""
     store = _store()
     return Path(store.location) if isinstance(store, FileSystemStorage) else None
 
 
 def keep(name: str, path: Path, *, moved: bool = False) -> None:
-    """Keep the content of a file under a name, in the place of what had it; `moved` may take the file away."""
+    """Store the content of a file under a name, replacing an earlier one; `moved` allows moving the file."""
     with path.open("rb") as stream:
         _store().save(name, (_Movable if moved else File)(stream, name=str(path)))
 
 
 def size_of(name: str) -> int | None:
-    """In bytes; None where there is no such file."""
+    """The size in bytes; None for a missing file."""
     store = _store()
     return store.size(name) if store.exists(name) else None
 
 
 def opened(name: str) -> File[bytes]:
-    """The file as a stream, to be closed. Raises FileNotFoundError."""
+    """Open the file as a stream for the caller to close. Raises FileNotFoundError."""
     return _store().open(name, "rb")
 
 
 @contextmanager
 def at_hand(names: Sequence[str]) -> Iterator[list[Path]]:
-    """The files on this machine's disk, for the length of a with block. FileNotFoundError for one to be fetched."""
+    """Provide the files on the local disk within a with block.
+
+    Raises FileNotFoundError for missing files in object storage.
+    """
     store = _store()
     if isinstance(store, FileSystemStorage):
         yield [Path(store.path(name)) for name in names]
@@ -62,7 +65,7 @@ def at_hand(names: Sequence[str]) -> Iterator[list[Path]]:
 
 
 def folders_in(folder: str) -> Iterator[tuple[str, datetime]]:
-    """The folders in a folder, and when the first of their files was kept."""
+    """The subfolders with the time at which their first file was stored."""
     store = _store()
     with suppress(FileNotFoundError):
         for name in store.listdir(folder)[0]:
@@ -72,7 +75,7 @@ def folders_in(folder: str) -> Iterator[tuple[str, datetime]]:
 
 
 def forget(folder: str) -> None:
-    """Take a folder's files away; it is no error if there are none."""
+    """Delete a folder's files; a missing folder is no error."""
     store = _store()
     with suppress(FileNotFoundError):
         for name in store.listdir(folder)[1]:

@@ -1,4 +1,4 @@
-"""How often something was done in a stretch of the clock, counted by all processes together."""
+"""Count events per time window, for all processes together."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ logger = logging.getLogger(__name__)
 
 
 def count(key: str, *, seconds: int) -> int:
-    """How often this was called with the key in the present stretch of so many seconds, this time included.
+    """Count this call and return the number of calls with the key in the present window of so many seconds.
 
-    0 where the cache does not answer, which the log tells: a limit that cannot be counted must not close the site.
+    Returns 0 and logs a warning if the cache is unavailable: limits must not close the site.
     """
     name = f"{key}:{int(time.time() // seconds)}"
     try:
         try:
             return int(cache.incr(name))
         except ValueError:
-            # It lasts longer than its stretch, whatever the clocks of two hosts say.
+            # It outlasts its window, to allow for differing clocks.
             return 1 if cache.add(name, 1, timeout=2 * seconds) else int(cache.incr(name))
     except Exception:
-        # Each kind of cache has errors of its own.
+        # Each kind of cache raises its own errors.
         logger.warning("A limit is not counted, since the cache does not answer", exc_info=True)
         return 0
 
 
 def takes_mail_turn(key: str, *, most: int) -> bool:
-    """Whether one of the `most` mails of this hour was left, for an address or from one: `key` is kept as a hash."""
+    """Count a mail for `key` (stored as a hash) and return True if it is among the `most` of this hour."""
     return count(f"mail:{hashlib.sha256(key.encode(errors='replace')).hexdigest()}", seconds=HOUR) <= most
 
 
 def seconds_left(seconds: int) -> float:
-    """Until the next stretch of so many seconds begins."""
+    """The seconds until the next window of so many seconds."""
     return seconds - time.time() % seconds

@@ -1,4 +1,4 @@
-"""CSV: UTF-8, a header, a missing value is empty, a list is one cell; no cell acts as a formula."""
+"""CSV in UTF-8 with a header: missing values are empty, lists are one cell, and no cell acts as a formula."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import BinaryIO
 from annotation.core.tables.by_column import Remembered, Spell, spelled
 from annotation.core.tables.columns import Cell, Column, ColumnKind, TableRow
 
-# What a spreadsheet takes for the start of a formula, in the widths that it knows.
+# Characters that start a formula in spreadsheets, including full-width forms.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
@@ -33,7 +33,7 @@ def _once() -> Spell:
 
 
 def cell(value: Cell) -> str | int | float:
-    """What stands in the file for a value; numbers stay numbers and texts are defused.
+    """The cell of a value: numbers stay numbers, texts are defused.
 
     Unit numbers are separated by spaces ("1 4 7"), names and flags by "; ".
     """
@@ -59,11 +59,11 @@ def _joined(values: list[int] | list[str]) -> str:
 
 
 def defused(text: str) -> str:
-    """The text, behind an apostrophe where a spreadsheet would run it as a formula."""
+    """The text, prefixed with an apostrophe if a spreadsheet would run it as a formula."""
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
-# The writer itself spells numbers, and leaves a missing one out.
+# The writer formats numbers and leaves out missing ones itself.
 _SPELLING: dict[ColumnKind, Callable[[], Spell] | None] = {
     ColumnKind.INTEGER: None,
     ColumnKind.NUMBER: None,

@@ -1,4 +1,4 @@
-"""JSONL: one object a line, UTF-8; a missing value is null."""
+"""JSONL in UTF-8: one object per line; missing values are null."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _plain(value: object) -> str:
     raise TypeError(f"A cell of type {type(value).__name__} has no form in JSON.")
 
 
-# A number that is not one would make a file that no strict reader takes: better to fail here.
+# NaN and infinity would make a file that strict readers refuse, so they fail here.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_plain).encode
 
 
@@ -42,7 +42,7 @@ def _number(value: float | None) -> str:
 
 
 _SPELLING: dict[ColumnKind, Callable[[], Spell]] = {
-    # Not remembered: 0.0 and -0.0 are the same key.
+    # Not remembered, because 0.0 and -0.0 are equal keys.
     ColumnKind.NUMBER: lambda: _number,
     ColumnKind.INTEGERS: lambda: _list,
     ColumnKind.TEXTS: lambda: _list,

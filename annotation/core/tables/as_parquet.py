@@ -1,7 +1,7 @@
-"""Parquet: typed columns, zstd, written one row group at a time; a missing value is null.
+"""Parquet: typed columns, zstd, written by row groups; missing values are null.
 
-The file tells pandas to read whole numbers as `Int64` and flags as `boolean`, which know missing values: else they
-would become floats and objects.
+The file's metadata makes pandas read whole numbers as `Int64` and flags as `boolean`, which support missing values;
+otherwise they would become floats and objects.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TYPES: dict[ColumnKind, Any] = {
 }
 
 _NULLABLE = {ColumnKind.INTEGER: ("int64", "Int64"), ColumnKind.FLAG: ("bool", "boolean")}
-"""What pandas calls them, without and with missing values."""
+"""The names of these types in pandas, without and with missing values."""
 
 
 def write(rows: Iterable[TableRow], columns: Sequence[Column], stream: BinaryIO) -> int:
@@ -49,7 +49,7 @@ def write(rows: Iterable[TableRow], columns: Sequence[Column], stream: BinaryIO)
 
 
 def _for_pandas(columns: Sequence[Column]) -> dict[str, Any]:
-    """What pandas writes of a frame without an index, as far as it reads columns by it."""
+    """The part of pandas' metadata that describes columns, for a frame without an index."""
     return {
         "index_columns": [],
         "column_indexes": [],

@@ -1,4 +1,4 @@
-"""Rows turned into columns a group at a time: a format then spells a column's values, not each cell by itself."""
+"""Convert rows column by column in groups, which is faster than cell by cell."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Spell = Callable[[Any], Any]
 def spelled(
     rows: Iterable[TableRow], columns: Iterable[Callable[[], Spell] | None]
 ) -> Iterator[list[tuple[Any, ...]]]:
-    """The rows in groups, each value as its column spells it; None leaves a column's values as they are.
+    """Yield the rows in groups, each value converted by its column; None leaves a column unchanged.
 
-    What spells a column is made again for each group.
+    Each group has converters of its own.
     """
     columns = list(columns)
     for group in batches(rows, ROWS_AT_ONCE):
@@ -32,7 +32,7 @@ def spelled(
 
 
 class Remembered(dict[Any, Any]):
-    """What a function makes of a value, asked once for each value: most cells of a column repeat a few."""
+    """A cache of a function's results, since most cells of a column repeat a few values."""
 
     def __init__(self, make: Spell) -> None:
         super().__init__()

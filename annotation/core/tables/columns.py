@@ -1,4 +1,4 @@
-"""What a column holds, whatever the format."""
+"""The columns and rows of exported tables, for all formats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 Cell = str | int | float | bool | datetime | list[int] | list[str] | None
-"""None is a missing value. It is never written as 0 and never as NaN."""
+"""None is a missing value. It is never written as 0 or NaN."""
 
 TableRow = tuple[Cell, ...]
 
@@ -37,7 +37,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of export: its columns, and its rows for a project, as a stream in a stable order."""
+    """A level of export: its columns, and a function that streams its rows in a stable order."""
 
     name: str
     columns: tuple[Column, ...]
@@ -50,9 +50,9 @@ HEAD = (
     Column("system"),
     Column("target_words", ColumnKind.INTEGER),
 )
-"""What every row of every level begins with."""
+"""The first columns of every level."""
 
 
 def number(value: float | None) -> float | None:
-    """The value, or None where there is no finite one."""
+    """The value if it is finite, otherwise None."""
     return value if value is not None and math.isfinite(value) else None

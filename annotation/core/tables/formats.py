@@ -11,7 +11,7 @@ from annotation.core.tables.columns import Column, TableRow
 
 Write = Callable[[Iterable[TableRow], Sequence[Column], BinaryIO], int]
 
-# By name, so that only who writes Parquet pays for its library (34 MB in every web worker).
+# By name, so that only processes that write Parquet load its library (34 MB).
 _WRITERS = {
     "csv": "annotation.core.tables.as_csv.write",
     "jsonl": "annotation.core.tables.as_jsonl.write",

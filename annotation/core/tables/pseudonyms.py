@@ -11,23 +11,23 @@ from django.utils.crypto import salted_hmac
 if TYPE_CHECKING:
     from annotation.models import Project
 
-# 40 bits: two of a thousand people share a pseudonym once in two million projects.
+# 40 bits: a thousand people share a pseudonym in one of two million projects.
 _DIGITS = 10
 _NAMES_NOBODY = re.compile(rf"(rater \d+|person-[0-9a-f]{{{_DIGITS}}})\Z")
-"""Raters that were numbered when a file was read, and pseudonyms of an export."""
+"""Numbered raters of a file, and pseudonyms of an export."""
 
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Names people by a pseudonym, or by their username where `named` says so.
+    """Names people by a pseudonym, or by their username if `named` is True.
 
-    A pseudonym is the same in every export of a project and another one in another project; it
-    cannot be led back to the person without the installation's secret key.
+    A person's pseudonym is the same in all exports of a project and differs between projects. It cannot be reversed
+    without the installation's secret key.
     """
 
     project: Project
     named: bool = False
-    # A few people name every row, and to make a pseudonym takes longer than the rest of a row.
+    # A few people name every row, and a pseudonym takes longer to compute than the rest of a row.
     _known: dict[int, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def rater(self, name: str) -> str:
@@ -45,11 +45,11 @@ class People:
 
 
 def pseudonym(project: Project, who: int | str) -> str:
-    """A stable name that tells nothing of the person, such as "person-3f2a9c01de".
+    """A stable name that reveals nothing about the person, such as "person-3f2a9c01de".
 
-    `who` is the key of a user, or the name that a file gave a rater.
+    `who` is the key of a user, or a rater's name from a file.
     """
-    # The salt never changes, wherever this module stands: files that people hold already name others by it.
+    # The salt must never change, because exported files contain these names.
     salt = f"annotation.exports.people.{project.public_id}"
     digest = salted_hmac(
         salt, str(who) if isinstance(who, int) else f"rater:{who}", algorithm="sha256"

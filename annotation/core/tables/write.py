@@ -1,4 +1,4 @@
-"""Small tables of a page as a file: CSV for a spreadsheet, JSON for a program."""
+"""Small tables as CSV or JSON files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json; ch
 
 
 def write_table(rows: Sequence[Mapping[str, Cell]], *, columns: Sequence[str], format_name: str) -> bytes:
-    """The rows in that format, each column named; a missing value is empty or null, never 0.
+    """Write the rows in that format with these columns; missing values are empty or null.
 
     Raises Invalid (field `format`) for another format.
     """
@@ -28,7 +28,7 @@ def write_table(rows: Sequence[Mapping[str, Cell]], *, columns: Sequence[str], f
         return json.dumps(lines, ensure_ascii=False, indent=2, allow_nan=False).encode()
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    # Some columns are named by people.
+    # People can name columns.
     writer.writerow([defused(name) for name in columns])
     writer.writerows([cell(row.get(name)) for name in columns] for row in rows)
     return text.getvalue().encode()

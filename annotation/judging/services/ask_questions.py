@@ -10,8 +10,8 @@ from django.db import transaction
 from annotation.core.current_checks import take_out
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
-from annotation.core.question_texts import MOST_QUESTIONS, question_key, questions_fault
 from annotation.core.refusals import Conflict, Invalid
+from annotation.judging.question_texts import MOST_QUESTIONS, question_key, questions_fault
 from annotation.judging.services.running.questions import add_questions, questions_about
 from annotation.models import Claim, ClaimOrigin, DocumentSet
 from annotation.scoring.records import hold_set

@@ -1,5 +1,3 @@
-"""Let somebody into a project, from the machine's own shell."""
-
 from __future__ import annotations
 
 from argparse import ArgumentParser

@@ -1,4 +1,4 @@
-"""Serve the sample project on this machine: database, worker and web server under one roof."""
+"""Serve the sample project on this machine, with database, worker and web server."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ HIGHEST_PORT = 65535
 
 
 class Command(BaseCommand):
-    # `make check` looks, once; here it would cost a second of every start.
+    # `make check` runs them; here they would delay every start by a second.
     requires_system_checks = ()
     help = "Serve the sample project, judged by the offline lexical baseline, on 127.0.0.1."
 
@@ -62,7 +62,7 @@ class Command(BaseCommand):
     def handle(self, *_: Any, port: str, no_browser: bool, empty: bool, **__: Any) -> None:
         wanted = LOCAL if empty else DEMO_SETTINGS
         if wanted != settings.SETTINGS_MODULE:
-            # The demo's people can be signed in as by anybody: that must not depend on other settings.
+            # Anybody can sign in as the demo's people, so this must not happen with other settings.
             os.environ["DJANGO_SETTINGS_MODULE"] = wanted
             os.execv(sys.executable, [sys.executable, *sys.argv])
         refuse_earlier_database(connection)
@@ -92,7 +92,7 @@ class Command(BaseCommand):
             self.say("Stopping.")
 
     def _have_done(self, supervisor: Supervisor, work: Callable[[], object]) -> bool:
-        """Have a fork do the work; False if told to stop meanwhile."""
+        """Run the work in a fork; False if asked to stop during it."""
         done = supervisor.have_done(work, seconds=JUDGED_WITHIN_SECONDS)
         if not done and not supervisor.stopping.is_set():
             raise CommandError("The sample project could not be prepared; see the error above.")
@@ -103,7 +103,7 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def _show_judged(self) -> None:
-        """Tell the leaderboard of the sample, once its first run is over and people have answered too."""
+        """Print the sample's leaderboard after its first run and answers."""
         project = Project.objects.get(slug=SLUG)
         if not is_harbour_answered(project):
             self.say("Judging the sample project claim by claim, through Celery ...")
@@ -116,7 +116,7 @@ class Command(BaseCommand):
                 self.say(f"Some of the sample could not be judged: {progress.failures[0].error}")
             answer_harbour(project)
             self.say(f"Judged {progress.summaries_done} summaries in {time.monotonic() - started:.1f} s.")
-        # Made here where it is not fresh: the fork's memory ends with it, a worker's would not.
+        # Computed here if outdated: the fork's memory is released, a worker's would not be.
         recompute(project=project, kind=Analysis.Kind.LEADERBOARD, key=board_key(RANKED))
         shown, _ = board(project)
         self.say("\n".join(table_lines(shown)))
@@ -131,23 +131,23 @@ class Command(BaseCommand):
 
 def _import_what_forks_share() -> None:
     import_module(settings.ROOT_URLCONF)
-    # Celery says so at each start as root, which a demo in a container is.
+    # Celery warns at each start as root, which a demo in a container is.
     warnings.filterwarnings("ignore", module="celery.platforms")
     os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
-    # What is there by now lives as long as the process: looking through it would copy it in every fork.
+    # Existing objects live as long as the process; collecting them would copy them in every fork.
     gc.collect()
     gc.freeze()
 
 
 def _child(name: str, command: Sequence[str]) -> Child:
     if sys.platform == "darwin":
-        # Apple's libraries of numbers and networks do not outlive a fork.
+        # Apple's numerical and network libraries do not survive a fork.
         return Child(name, partial(spawned, command, worker_environment()))
     return Child(name, partial(forked, partial(run_here, command)))
 
 
 def _prepare_tables() -> None:
-    """Tables and, where they are served from there, static files."""
+    """Create tables and, if needed, collect static files."""
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         call_command("migrate", interactive=False, verbosity=0)
@@ -156,7 +156,7 @@ def _prepare_tables() -> None:
 
 
 def _prepare() -> None:
-    """As `_prepare_tables`, and the sample project, with its run waiting to be done."""
+    """As `_prepare_tables`, with the sample project and its waiting run."""
     _prepare_tables()
     begin_sample_project(by=None)
 
@@ -178,7 +178,7 @@ def _free_port(named: str) -> int:
 
 
 def _purge_queue(folder: Path) -> None:
-    """Forget messages of an earlier life: the Job rows know what is still to be done."""
+    """Delete messages of an earlier process; the Job rows hold the truth."""
     for message in folder.rglob("*"):
         if message.is_file():
             message.unlink(missing_ok=True)

@@ -1,5 +1,3 @@
-"""Erase what leads to a person; their answers stay under a pseudonym."""
-
 from __future__ import annotations
 
 from argparse import ArgumentParser

@@ -1,5 +1,3 @@
-"""The systems of a project side by side, in the terminal or as JSON."""
-
 from __future__ import annotations
 
 import json
@@ -12,8 +10,8 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from annotation.analysis.estimates.estimates import ALIGNMENT_ESTIMATE, ESTIMATE, SIDES
-from annotation.analysis.estimates.words import caption_of_estimate, estimate_in_words
 from annotation.analysis.leaderboard.leaderboard import (
+    CAPTIONS,
     RANKABLE,
     RANKED,
     Average,
@@ -24,13 +22,6 @@ from annotation.analysis.leaderboard.leaderboard import (
     opening_score,
 )
 from annotation.analysis.leaderboard.ranking import SIGNIFICANCE_LEVEL
-from annotation.analysis.leaderboard.words import (
-    CAPTIONS,
-    caption_of,
-    captioned,
-    mixed_in_words,
-    ranking_in_words,
-)
 from annotation.core.facts import plain
 from annotation.management.named import project_named
 
@@ -46,7 +37,7 @@ MEANS = {
     "composite_1": "X a=1",
     "composite_2_3": "X a=2/3",
 }
-"""What stands beside the ranked score, with its heading."""
+"""The columns beside the ranked score, with their heads."""
 NO_VALUE = "-"
 _LEFT_ALIGNED = 1
 _GAPS = ", n of them for the ranked score, others in brackets"
@@ -73,9 +64,7 @@ class Command(BaseCommand):
         if options["score"] is None and (score := opening_score(board.foremost)) != board.score:
             board = leaderboard(project, score=score)
         if options["format"] == "json":
-            self.stdout.write(
-                json.dumps(plain(captioned(board)), indent=2, ensure_ascii=False, allow_nan=False)
-            )
+            self.stdout.write(json.dumps(plain(board), indent=2, ensure_ascii=False, allow_nan=False))
         else:
             self.stdout.write("\n".join(table_lines(board, digits=options["digits"])))
 
@@ -91,9 +80,9 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
             [_headings(board.score, table), *(_cells(row, board.score, table, digits) for row in table.rows)]
         )
         yield ""
-        for words in _said(table):
+        for words in _sentences(table):
             yield from textwrap.wrap(words, width=100)
-    # Told where somebody may wonder: a mean with brackets, or a system with sets that have no value.
+    # Explained only if there are brackets, or systems with sets without a value.
     has_gaps = any(row.n < row.document_sets for table in board.tables for row in table.rows)
     yield from textwrap.wrap(
         f"Macro means over document sets{_GAPS if has_gaps else ''}; X = a·coverage + (1 - a)·brevity. "
@@ -106,17 +95,17 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
 
 
 def _covers(board: Leaderboard) -> str:
-    """What the intervals of the ranked score cover, by target length where that is not the same at all."""
-    told = {_title(table): caption_of(board.score, table) for table in board.tables}
-    if len(set(told.values())) == 1:
-        return next(iter(told.values()))
-    return "; ".join(f"{title.lower()}: {covers}" for title, covers in told.items())
+    """The population that the intervals of the ranked score cover, by target length if they differ."""
+    captions = {_title(table): table.caption_of(board.score) for table in board.tables}
+    if len(set(captions.values())) == 1:
+        return next(iter(captions.values()))
+    return "; ".join(f"{title.lower()}: {covers}" for title, covers in captions.items())
 
 
-def _said(table: TargetTable) -> Iterator[str]:
-    """What a table says in words: how sure its order is, where estimates come from."""
+def _sentences(table: TargetTable) -> Iterator[str]:
+    """The sentences below a table: its ranking and its estimates."""
     if table.ranking is not None:
-        yield ranking_in_words(table.ranking)
+        yield table.ranking.sentence
         if table.ranking.pairs:
             yield (
                 f"{table.ranking.holding:,} of {table.ranking.pairs:,} pairs of systems differ at "
@@ -124,12 +113,13 @@ def _said(table: TargetTable) -> Iterator[str]:
                 "significantly different."
             )
     if table.estimate is not None:
-        yield f"Estimate: {estimate_in_words(table.estimate)}"
+        yield f"Estimate: {table.estimate.sentence}"
         if table.estimate.has_estimates:
-            yield f"Its interval: {caption_of_estimate(table.estimate)}."
+            yield f"Its interval: {table.estimate.caption}."
     if table.alignment_estimate is not None and table.alignment_estimate.has_estimates:
-        yield f"Estimate of alignment: {estimate_in_words(table.alignment_estimate)}"
-    yield from mixed_in_words(table).values()
+        yield f"Estimate of alignment: {table.alignment_estimate.sentence}"
+    if table.mixed:
+        yield table.mixed
 
 
 def _title(table: TargetTable) -> str:
@@ -143,7 +133,7 @@ def _headings(score: str, table: TargetTable) -> tuple[str, ...]:
 
 
 def _others(score: str, table: TargetTable) -> list[str]:
-    """What stands beside the ranked score; the estimate only where there are any."""
+    """The other columns; estimates only if there are any."""
     missing = {
         name for name in SIDES if (found := table.estimate_beside(name)) is None or not found.has_estimates
     }
@@ -166,9 +156,9 @@ def _cells(row: SystemRow, score: str, table: TargetTable, digits: int) -> tuple
 
 
 def _beside(average: Average, ranked: Average, digits: int) -> str:
-    """A mean, with its own number of document sets where that is not the ranked score's."""
-    said = _number(average.mean, digits)
-    return said if average.mean is None or average.n == ranked.n else f"{said} ({average.n})"
+    """A mean, with its own number of document sets if it differs from the ranked score's."""
+    number = _number(average.mean, digits)
+    return number if average.mean is None or average.n == ranked.n else f"{number} ({average.n})"
 
 
 def _number(value: float | None, digits: int) -> str:
@@ -196,7 +186,7 @@ def _pad(cell: str, width: int) -> str:
 
 
 def _width(text: str) -> int:
-    """Columns that a terminal gives the text: wide characters take two, combining ones none."""
+    """The width of a text in a terminal: wide characters take two columns, combining ones none."""
     return sum(
         0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
         for character in text

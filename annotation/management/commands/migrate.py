@@ -1,4 +1,4 @@
-"""`manage.py migrate`: Django's, which refuses a database of an earlier version."""
+"""Django's `migrate`, which refuses a database of an earlier version."""
 
 from typing import Any
 

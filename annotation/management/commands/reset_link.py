@@ -1,5 +1,3 @@
-"""Print a link by which somebody who has forgotten their password chooses another one."""
-
 from __future__ import annotations
 
 from argparse import ArgumentParser

@@ -1,5 +1,3 @@
-"""Reset a second factor that somebody has lost."""
-
 from __future__ import annotations
 
 from argparse import ArgumentParser

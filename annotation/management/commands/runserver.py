@@ -1,4 +1,4 @@
-"""Django's server for development, which also says how the first account is made."""
+"""Django's development server, which also prints the link for the first account."""
 
 from __future__ import annotations
 

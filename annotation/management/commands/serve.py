@@ -1,4 +1,4 @@
-"""Serve the application with gunicorn: static files collected, and on one machine tables made too."""
+"""Serve the application with gunicorn, after collecting static files and, on one machine, creating tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annotation.management.earlier_database import refuse_earlier_database
 from annotation.management.setup_link import setup_words
 
 FEWEST_WORKERS = 2
-"""What keeps one process busy does not stop the other."""
+"""A busy process must not block all requests."""
 BYTES_OF_A_WORKER = 256 * 1024**2
 THREADS = 8
 STOP_SECONDS = 30
@@ -25,7 +25,7 @@ CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 class Command(BaseCommand):
-    # gunicorn loads all of it once more.
+    # gunicorn would load everything a second time.
     requires_system_checks = ()
     help = (
         "Serve the application with gunicorn until told to stop; requests under way are finished first, for at most "
@@ -52,14 +52,13 @@ class Command(BaseCommand):
             f"Coverdict is served at http://{bind}/{' Ctrl-C stops it.' if self.stdout.isatty() else ''}"
         )
         self.stdout.flush()
-        # In the place of this process, so that signals reach gunicorn.
+        # Replaces this process, so that signals reach gunicorn.
         os.environ["DJANGO_SETTINGS_MODULE"] = settings.SETTINGS_MODULE
         command = gunicorn_command(bind, workers=workers or fitting_workers(), threads=threads)
         os.execv(sys.executable, command)
 
 
 def gunicorn_command(bind: str, *, workers: int = FEWEST_WORKERS, threads: int = 4) -> list[str]:
-    """The command that serves the application."""
     return [
         sys.executable,
         "-m",
@@ -79,17 +78,17 @@ def gunicorn_command(bind: str, *, workers: int = FEWEST_WORKERS, threads: int =
 
 
 def fitting_workers() -> int:
-    """A process for each processor, fewer where half of the memory has no room for them; two at least."""
+    """One process per processor, fewer if half of the memory is too small, at least two."""
     return max(FEWEST_WORKERS, min(_processors(), _memory() // 2 // BYTES_OF_A_WORKER))
 
 
 def _processors() -> int:
-    # Not all that the machine has: those that this process may use, where the system can tell.
+    # The processors that this process may use, if the system knows them.
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _memory() -> int:
-    """Of the machine, or of the container where that has less; in bytes."""
+    """The memory in bytes of the machine, or of the container if it is smaller."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limit = CGROUP_LIMIT.read_text().strip() if CGROUP_LIMIT.exists() else "max"
     return machine if limit == "max" else min(machine, int(limit))

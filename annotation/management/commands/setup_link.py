@@ -1,5 +1,3 @@
-"""Print the link that makes the first account of an installation."""
-
 from __future__ import annotations
 
 from argparse import ArgumentParser

@@ -1,4 +1,4 @@
-"""Prove that what is derived follows from what was said."""
+"""Check that all derived data follow from the answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evaluation.blend import ScoreRules, SummaryScore
 
 COMPARED_COLUMNS = ("peer_words", *SCORES, "claims", "claims_unscored", "flags", "signature")
-# Sums in another order, on another machine, may differ in the last digits.
+# Sums in another order or on another machine may differ in the last digits.
 TOLERANCE = 1e-9
 LISTED = 100
 
@@ -53,14 +53,14 @@ class Command(BaseCommand):
 
 
 def differences(project: Project) -> Iterator[str]:
-    """One line for each stored value that is not what its statements give. Reads, and changes nothing."""
+    """Yield one line for each stored value that differs from its recomputation. Changes nothing."""
     for check in not_as_their_claims(Check.objects.filter(project=project)):
-        told = (
+        difference = (
             "is in force, though its claim is not"
             if check.is_current
             else "is not in force, though its claim is"
         )
-        yield f"check {check.public_id}: {told}"
+        yield f"check {check.public_id}: {difference}"
     rules = score_rules(project)
     for batch in batches(summary_records(project), RECORDS_AT_ONCE):
         stored = {
@@ -102,7 +102,7 @@ def _of_score(
 def _of_disputes(
     project: Project, record: SummaryRecord, stored: dict[DisputeTarget, Dispute]
 ) -> Iterator[str]:
-    """Takes out of `stored` what it has looked at."""
+    """Removes the compared rows from `stored`."""
     for due in dues(project, record):
         row = stored.pop(due.target, None)
         if row is None:

@@ -1,5 +1,3 @@
-"""Work on runs, imports, exports and statistics until it is stopped."""
-
 from __future__ import annotations
 
 import os
@@ -22,6 +20,6 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **__: Any) -> None:
         refuse_earlier_database(connection)
-        # In the place of this process, so that signals reach Celery.
+        # Replaces this process, so that signals reach Celery.
         os.environ.update(worker_environment())
         os.execv(sys.executable, worker_command())

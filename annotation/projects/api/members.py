@@ -1,5 +1,3 @@
-"""Members and invitations: who belongs to a project, and how somebody comes in."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -20,8 +18,6 @@ from annotation.projects.services import change_members as service
 
 
 class RoleField(NamedChoice):
-    """A role in a project."""
-
     def __init__(self, **kwargs: Any) -> None:
         super().__init__("Role", Role.choices, **kwargs)
 
@@ -59,9 +55,9 @@ class Members(ApiView):
 
     @operation("add_member", request=NewMember, responses={201: MemberRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Make somebody who has an account a member.
+        """Add an account as a member.
 
-        Needs the verb "manage members". A conflict (409) says that they are one already.
+        Needs the verb "manage members". Returns a conflict (409) if the person is a member already.
         """
         project = self.enter(Verb.MANAGE_MEMBERS)
         member = service.add_member(project=project, by=self.person, **self.body(NewMember))
@@ -84,7 +80,7 @@ class OneMember(ApiView):
 
     @operation("remove_member", responses={204: None})
     def delete(self, request: Request, slug: str, public_id: str) -> Response:
-        """Remove a member; what they said stays.
+        """Remove a member and keep their answers.
 
         Needs the verb "manage members". A project keeps an owner.
         """

@@ -1,5 +1,3 @@
-"""Projects: which there are for the caller, what the caller may do in one, and its rules."""
-
 from __future__ import annotations
 
 import dataclasses
@@ -44,7 +42,7 @@ class ProjectRow(serializers.Serializer[Project]):
     {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "items": False}
 )
 class PointField(serializers.Field[Any, Any, Any, Any]):
-    """A whole number and its words."""
+    """A whole number with its label."""
 
     def to_internal_value(self, given: Any) -> tuple[int, str]:
         match given:
@@ -70,10 +68,9 @@ class CriterionRow(serializers.ModelSerializer[Criterion]):
 
 
 class ProjectRules(serializers.ModelSerializer[Project]):
-    """What an owner or manager may change. What is left out stays."""
+    """The rules that owners and managers can change. Omitted rules keep their values."""
 
     serializer_choice_field = WordChoice
-    # Every fraction among them is a share.
     serializer_field_mapping = serializers.ModelSerializer.serializer_field_mapping | {FloatField: ShareField}
 
     criteria = CriterionRow(many=True)
@@ -145,10 +142,7 @@ class Projects(ApiView):
 
     @operation("list_projects", parameters=[PageQuery], responses=ProjectRow(many=True))
     def get(self, request: Request) -> Response:
-        """List the projects of the caller.
-
-        In the order of their addresses, archived ones left out.
-        """
+        """List the projects of the caller, ordered by slug, without archived ones."""
         query = self.query(PageQuery)
         found = visible_projects(self.person).filter(archived_at__isnull=True)
         after, limit = query.get("after", ""), query["limit"]
@@ -158,9 +152,9 @@ class Projects(ApiView):
 
     @operation("create_project", request=NewProject, responses={201: ProjectDetail}, refusals=("403", "409"))
     def post(self, request: Request) -> Response:
-        """Make a project.
+        """Create a project and make the caller its owner.
 
-        The caller becomes its owner. For staff, or for everybody where the operator says so.
+        Needs staff rights, unless the operator lets everybody create projects.
         """
         made = create_project(by=self.person, **self.body(NewProject))
         shown = ProjectDetail(made, context={"person": self.person}).data
@@ -172,15 +166,15 @@ class OneProject(ApiView):
 
     @operation("get_project", responses=ProjectDetail)
     def get(self, request: Request, slug: str) -> Response:
-        """Show a project: its rules, and what the caller may do in it."""
+        """Show the rules of a project and the caller's permissions in it."""
         return Response(self._shown(self.enter(Verb.VIEW_PROJECT)))
 
     @operation("change_project", request=ProjectRules, responses=ProjectDetail)
     def patch(self, request: Request, slug: str) -> Response:
         """Change rules of a project.
 
-        Needs the verb "change project". Old and new values go into the log, and the scores are
-        rebuilt at once where a rule moves them.
+        Needs the verb "change project". The old and new values are logged, and the scores are recomputed if the
+        change affects them.
         """
         project = self.enter(Verb.CHANGE_PROJECT)
         changes = self.body(ProjectRules, partial=True)

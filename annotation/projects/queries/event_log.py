@@ -1,5 +1,3 @@
-"""The log of a project: who did what to which row."""
-
 from __future__ import annotations
 
 import json

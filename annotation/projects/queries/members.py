@@ -1,4 +1,4 @@
-"""Who belongs to a project, who is invited, and what stays of somebody who goes."""
+"""Members, invitations and the rows that remain after removing a member."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ DOES: dict[Role, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """A reviewer's answers: how many, the share that differ from the judge, and the median time of one in seconds."""
+    """The number of a reviewer's answers, the share that differ from the judge, and the median seconds per answer."""
 
     count: int
     differ: float | None
@@ -53,7 +53,10 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What stays in the project when somebody goes, each counted up to 9,999; `open_sets` wait for them in vain."""
+    """The numbers of rows that a person leaves in a project, each capped at 9,999.
+
+    The sets in `open_sets` need another assessor.
+    """
 
     judgments: int
     closed_sets: int
@@ -69,7 +72,7 @@ class Left:
 
 
 def members_of(project: Project) -> QuerySet[Membership]:
-    """The project's members with their accounts, found by their `full_name`, too."""
+    """Members with their accounts, searchable by `full_name`."""
     named = Concat("user__first_name", Value(" "), "user__last_name")
     return project.memberships.select_related("user", "project").alias(full_name=named)
 
@@ -88,7 +91,7 @@ def _roles(row: Membership | Invitation) -> list[str]:
 
 
 def state_of(row: Invitation) -> str:
-    """Whether somebody may still come in by an invitation."""
+    """The state of an invitation: accepted, revoked, expired or waiting."""
     if row.accepted_at is not None:
         return "accepted"
     if row.revoked_at is not None:
@@ -172,7 +175,6 @@ INVITATIONS = List(
 
 
 def _answers(project: Project, people: Sequence[int]) -> dict[int, Answers]:
-    """The answers of some people to checks, each check once: their latest that is not withdrawn."""
     rows = Verdict.objects.filter(
         check_row__project=project, person__in=people, role=Verdict.Role.REVIEWER, withdrawn_at=None
     )
@@ -195,12 +197,12 @@ def _summed(answers: list[tuple[str, str | None, int]]) -> Answers:
 
 
 def invitations_of(project: Project) -> QuerySet[Invitation]:
-    """All invitations, newest first, with the people in them."""
+    """All invitations with their senders and recipients, newest first."""
     return project.invitations.select_related("by", "accepted_by").order_by("-pk")
 
 
 def what_stays(membership: Membership) -> Left:
-    """What the person has said in the project and what waits for them there."""
+    """Count the rows that remain if the member is removed."""
     project, person = membership.project, membership.user
     assignments = Assignment.objects.filter(
         assessor=person, document_set__project=project, unassigned_at__isnull=True

@@ -1,4 +1,4 @@
-"""What there is in the projects of a person, and in one project."""
+"""The contents of one project, and the list of a person's projects."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ProjectCard:
-    """A project in the list: what it holds and what waits in it for this person."""
+    """A project in the list, with its size and the work that waits for this person."""
 
     project: Project
     roles: tuple[str, ...]
@@ -55,9 +55,9 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class CheckCounts:
-    """Checks by who has answered them; `unscored` have no usable answer of anybody.
+    """The checks by the kind of their answers; `unscored` checks have no usable answer.
 
-    What a reviewer answered or an adjudicator decided, `by_people`, is what stands.
+    `by_people` counts the checks with an answer of a reviewer or an adjudicator.
     """
 
     total: int
@@ -77,7 +77,7 @@ class CheckCounts:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentCounts:
-    """Assessor work in the project: assignments that are open and closed, and the person's own open summaries."""
+    """The open and closed assignments of a project, and the person's own open summaries."""
 
     open: int
     closed: int
@@ -85,7 +85,7 @@ class AssignmentCounts:
 
 
 def project_cards(person: User) -> list[ProjectCard]:
-    """The projects that the person is a member of, in order of their names. The number of queries is fixed."""
+    """The projects of a person, ordered by name. The number of queries is fixed."""
     projects = list(visible_projects(person).filter(archived_at__isnull=True).order_by("name", "pk"))
     keys = [project.pk for project in projects]
     roles = {
@@ -128,7 +128,6 @@ def project_cards(person: User) -> list[ProjectCard]:
 
 
 def contents(project: Project) -> Contents:
-    """How much there is of everything in a project."""
     summaries = Summary.objects.filter(document_set__project=project).aggregate(
         models=Count("pk", filter=Q(is_model=True)), peers=Count("pk", filter=Q(is_peer=True))
     )
@@ -144,7 +143,7 @@ def contents(project: Project) -> Contents:
 
 
 def check_counts(project: Project) -> CheckCounts:
-    """Checks of claims of a project by who has answered them, in one query."""
+    """Count the checks of claims by the kind of their answers, in one query."""
     counts = Check.objects.filter(OF_CLAIMS, project=project, is_current=True).aggregate(
         total=Count("pk"),
         by_judge=Count("pk", filter=Q(judge_label__isnull=False)),
@@ -156,7 +155,7 @@ def check_counts(project: Project) -> CheckCounts:
 
 
 def assignment_counts(project: Project, person: User) -> AssignmentCounts:
-    """Assessor work that is open and closed, in two queries."""
+    """Count open and closed assignments, in two queries."""
     assignments = Assignment.objects.filter(document_set__project=project).aggregate(
         open=Count("pk", filter=Q(closed_at__isnull=True, unassigned_at__isnull=True)),
         closed=Count("pk", filter=Q(closed_at__isnull=False)),
@@ -177,7 +176,6 @@ def _verbs(person: User, roles: Iterable[str], *, is_blind: bool) -> frozenset[V
 
 
 def _with_some(rows: QuerySet[Any], projects: Sequence[int]) -> set[int]:
-    """Those of some projects, by key, in which such a row waits."""
     waiting = rows.filter(project=OuterRef("pk"))
     return set(Project.objects.filter(Exists(waiting), pk__in=projects).values_list("pk", flat=True))
 

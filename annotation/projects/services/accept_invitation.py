@@ -1,4 +1,4 @@
-"""Somebody comes into a project by an invitation, with the account that they have or with a new one."""
+"""Join a project by an invitation, with an existing or a new account."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from annotation.projects.services.invite import hash_of
 
 
 def open_invitation(secret: str) -> Invitation:
-    """The invitation of that secret, while somebody may come in by it.
+    """Return the invitation of a secret if it is still valid.
 
-    Raises NotFound where no link has that secret; Conflict (codes `used`, `revoked`, `expired`) where the link
-    opens nothing any more.
+    Raises NotFound for an unknown secret; Conflict (codes `used`, `revoked`, `expired`).
     """
     return _usable(
         Invitation.objects.select_related("project", "by").filter(secret_hash=hash_of(secret)).first()
@@ -28,13 +27,13 @@ def open_invitation(secret: str) -> Invitation:
 
 @transaction.atomic
 def accept_invitation(*, secret: str, by: User) -> Membership:
-    """Let the person in with the roles of the invitation, which is used up by it.
+    """Add the person with the roles of the invitation and mark it as used.
 
-    Raises as `open_invitation`, and Conflict (code `is_member`) for a member, whose invitation stays good for
-    somebody else: an owner can give a member more roles.
+    Raises as `open_invitation`, and Conflict (code `is_member`) for a member. The invitation of a member stays
+    valid: an owner can give a member more roles directly.
     """
     found = open_invitation(secret)
-    # The project first and the invitation then, as one who removes the owner who made it.
+    # Lock the project before the invitation: removing the owner who made it locks them in this order.
     Project.objects.select_for_update(of=("self",)).get(pk=found.project_id)
     locked = Invitation.objects.select_for_update(of=("self",)).select_related("project", "by")
     invitation = _usable(locked.filter(pk=found.pk).first())
@@ -44,7 +43,7 @@ def accept_invitation(*, secret: str, by: User) -> Membership:
             "invitation can still be used by its recipient.",
             code="is_member",
         )
-    # On the owner's authority: they chose the roles when they made the link.
+    # The owner chose the roles when they made the link.
     membership = set_roles(project=invitation.project, person=by, roles=invitation.roles, by=None)
     invitation.accepted_by, invitation.accepted_at = by, timezone.now()
     invitation.save(update_fields=["accepted_by", "accepted_at"])
@@ -62,10 +61,9 @@ def accept_invitation(*, secret: str, by: User) -> Membership:
 def accept_with_new_account(
     *, secret: str, username: str, password: str, full_name: str = ""
 ) -> tuple[User, Membership]:
-    """Make an account for anyone who holds the link, and let them in; both, or neither.
+    """Create an account and accept the invitation with it, both or neither.
 
-    Raises as `accept_invitation`; Invalid for a name or password that will not do, Conflict (code `name_taken`)
-    for a name that somebody has.
+    Raises as `accept_invitation`; Invalid for an unusable name or password, Conflict (code `name_taken`).
     """
     found = open_invitation(secret)
     user = new_account(username=username, password=password, full_name=full_name, email=found.email)
@@ -75,7 +73,7 @@ def accept_with_new_account(
 def new_account(
     *, username: str, password: str, full_name: str = "", email: str = "", **rights: bool
 ) -> User:
-    """An account, saved. Raises Invalid for a name or password that will not do, Conflict (code `name_taken`)."""
+    """Create an account. Raises Invalid for an unusable name or password, Conflict (code `name_taken`)."""
     username = username.strip()
     user = User(username=username, email=email, **rights)
     user.set_unusable_password()
@@ -84,7 +82,7 @@ def new_account(
         validate_password(password, user)
     except ValidationError as error:
         raise Invalid(" ".join(error.messages), field="password") from error
-    # Names that differ in case alone would pass for each other in a log.
+    # Names that differ only in case would be confused in a log.
     if User.objects.filter(username__iexact=username).exists():
         raise _name_taken(username)
     user.set_password(password)
@@ -97,14 +95,14 @@ def new_account(
 
 
 def set_name(person: User, full_name: str) -> None:
-    """Take the person's name apart and check the account's fields; nothing is saved. Raises Invalid."""
+    """Set first and last name from a full name and validate the fields without saving. Raises Invalid."""
     person.first_name, _, person.last_name = " ".join(full_name.split()).partition(" ")
     try:
         person.clean_fields()
     except ValidationError as error:
-        field, told = next(iter(error.message_dict.items()))
+        field, messages = next(iter(error.message_dict.items()))
         shown = field if field in {"username", "email"} else "full_name"
-        raise Invalid(" ".join(told), field=shown) from error
+        raise Invalid(" ".join(messages), field=shown) from error
 
 
 def _name_taken(username: str) -> Conflict:

@@ -1,7 +1,7 @@
-"""An owner lets people into a project, changes their roles, or lets them go.
+"""Add members, change their roles, or remove them.
 
-What a person has judged stays when they go. An owner's invitations that wait go with the role: anyone who may no
-longer let people in must not be able to come back by a link of their own.
+Answers remain after a member is removed. An owner's open invitations are revoked with the role, so that they cannot
+rejoin by their own link.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from annotation.models import Invitation, Membership, Project, Role
 
 @transaction.atomic
 def add_member(*, project: Project, username: str, roles: Collection[str], by: User | None) -> Membership:
-    """Make somebody a member who has an account here, by name.
+    """Make an existing account a member, by user name.
 
-    Raises Invalid where nobody active has that name or no role is given, Conflict (code `is_member`) for a
+    Raises Invalid if there is no active account of that name or no role is given, Conflict (code `is_member`) for a
     member, and as `set_roles`.
     """
     project = _locked(project, by)
@@ -40,10 +40,10 @@ def add_member(*, project: Project, username: str, roles: Collection[str], by: U
 def change_roles(
     *, membership: Membership, roles: Collection[str], by: User | None, seen: Collection[str] | None = None
 ) -> Membership:
-    """Give a member exactly these roles, at least one.
+    """Replace the roles of a member.
 
-    `seen` are the roles that `by` had on screen: where they are others by now, Conflict (code `newer_roles`)
-    carries both and nothing is written. Raises NotFound where the person is no member any more, and as
+    `seen` are the roles on the caller's screen. If the roles have changed since, nothing is written and Conflict
+    (code `newer_roles`) carries both versions. Raises NotFound if the person is not a member any more, and as
     `set_roles`.
     """
     project = _locked(membership.project, by)
@@ -62,10 +62,10 @@ def change_roles(
 
 @transaction.atomic
 def set_roles(*, project: Project, person: User, roles: Collection[str], by: User | None) -> Membership:
-    """Make the person a member with exactly these roles, or change the roles of a member.
+    """Make the person a member with these roles, or change the roles of a member.
 
-    Setting what is set is no act. Raises Invalid for an unknown role or a closed account,
-    Conflict (code `last_owner`) where the project would be left without an owner.
+    Setting equal roles changes and logs nothing. Raises Invalid for an unknown role or a closed account, Conflict
+    (code `last_owner`) if no owner would remain.
     """
     project = _locked(project, by)
     _refuse_unknown(roles)
@@ -91,10 +91,9 @@ def set_roles(*, project: Project, person: User, roles: Collection[str], by: Use
 
 @transaction.atomic
 def remove_member(*, membership: Membership, by: User | None) -> None:
-    """End a membership; what the person has judged stays.
+    """Remove a member and keep their answers.
 
-    Raises Conflict (code `last_owner`) where the project would be left without an owner, NotFound where
-    somebody was quicker.
+    Raises Conflict (code `last_owner`) if no owner would remain, NotFound if the member was removed already.
     """
     _locked(membership.project, by)
     if not Membership.objects.filter(pk=membership.pk).exists():
@@ -106,13 +105,13 @@ def remove_member(*, membership: Membership, by: User | None) -> None:
 
 
 def is_last_owner(membership: Membership) -> bool:
-    """Whether the project would be left without an owner if this member were one no more."""
+    """True if no owner would remain without this member."""
     others = Membership.objects.filter(project_id=membership.project_id).exclude(pk=membership.pk)
     return Role.OWNER in membership.role_set and not any(Role.OWNER in other.role_set for other in others)
 
 
 def checked_roles(roles: Collection[str]) -> list[str]:
-    """The roles in the order of their names. Raises Invalid for an unknown one, and where there is none."""
+    """Return the roles sorted by name. Raises Invalid for an unknown role and for no role."""
     _refuse_unknown(roles)
     if not roles:
         raise Invalid("Choose at least one role.", field="roles")
@@ -146,7 +145,7 @@ def _revoke_invitations(membership: Membership, by: User | None) -> None:
 
 
 def _locked(project: Project, by: User | None) -> Project:
-    """The project with its row locked: of two owners who let each other go, one is told to stay."""
+    """Lock the project, so that two owners cannot remove each other at the same time."""
     require(by, project, Verb.MANAGE_MEMBERS)
     return Project.objects.select_for_update(of=("self",)).get(pk=project.pk)
 

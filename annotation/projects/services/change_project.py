@@ -1,4 +1,4 @@
-"""An owner or manager makes a project or changes its rules."""
+"""Create a project and change its rules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from annotation.core.criteria import criterion_of
 from annotation.core.events import log
 from annotation.core.permissions import Verb, may_create_projects, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.core.words import listed
 from annotation.judging.queries.judges import is_of
 from annotation.models import (
     CoverageJudgment,
@@ -64,7 +63,7 @@ RULES = (
     "dispute_answers",
     "deciding_judge",
 )
-"""What an owner or manager may change."""
+"""The rules that owners and managers can change."""
 
 UNSCORED_RULES = frozenset(
     {
@@ -78,7 +77,7 @@ UNSCORED_RULES = frozenset(
         "reveal",
     }
 )
-"""Those of them that move no score and no dispute."""
+"""The rules that affect no score and no dispute."""
 
 LONGEST_LEASE_MINUTES = 7 * 24 * 60
 LONGEST_TARGET = 2**31 - 1
@@ -88,10 +87,10 @@ LONGEST_SLUG = 60
 
 @transaction.atomic
 def create_project(*, slug: str = "", name: str = "", by: User | None, **rules: object) -> Project:
-    """Make a project; its maker becomes the owner. `by` is None where a command makes it.
+    """Create a project and make its creator the owner. `by` is None for a command.
 
-    Without a slug one is made from the name. Raises NotAllowed for people who may make none, Invalid for what makes no
-    sense, Conflict (code `slug_taken`) for a slug that another project has.
+    Without a slug one is made from the name. Raises NotAllowed if the person may not create projects, Invalid for
+    unusable values, Conflict (code `slug_taken`).
     """
     if not may_create_projects(by):
         raise NotAllowed(
@@ -118,7 +117,7 @@ def create_project(*, slug: str = "", name: str = "", by: User | None, **rules: 
 
 
 def free_slug(name: str) -> str:
-    """An address for a project of that name that no other has: "Harbour study" gives "harbour-study", or with -2.
+    """Return an unused slug for a project name: "Harbour study" gives "harbour-study" or "harbour-study-2".
 
     A name without any Latin letter or digit gives "project".
     """
@@ -136,14 +135,12 @@ def change_project(
     criteria: Sequence[metrics.Criterion] | None = None,
     **changes: object,
 ) -> Project:
-    """Change rules of a project and what people answer about summaries (`set_criteria`), log old and new values, and
-    rebuild scores and disputes.
+    """Change the rules and criteria of a project, log old and new values, and rebuild scores and disputes.
 
-    Raises Invalid for a name outside of `RULES` or a value out of range; Conflict (code `judged`) where the over-length
-    policy, the length unit or, where summaries are cut to it, the default target length would change what was judged,
-    or where percents that were given do not fit the new scale; Conflict (code
-    `sample_open`) where the judge's verdict would be shown at once while a sample of checks waits for people who do not
-    know it.
+    Raises Invalid for a name outside of `RULES` or a value out of range. Raises Conflict (code `judged`) if the
+    over-length policy, the length unit or (if summaries are cut to it) the default target length would change a
+    judged text, or if existing percents do not fit the new scale. Raises Conflict (code `sample_open`) if the
+    judge's verdict would be shown at once while a random sample waits for blind answers.
     """
     with transaction.atomic():
         project, moved = _with(project, by, changes)
@@ -164,7 +161,7 @@ def change_project(
 def _with(
     project: Project, by: User | None, changes: Mapping[str, object]
 ) -> tuple[Project, dict[str, list[object]]]:
-    """The project, locked, with the changes unsaved; by name the old and new values that differ."""
+    """Lock the project and apply the changes without saving; return the changed rules with old and new values."""
     require(by, project, Verb.CHANGE_PROJECT)
     unknown = set(changes) - set(RULES)
     if unknown:
@@ -181,7 +178,7 @@ def _with(
 
 
 def fixed_by_judgments(project: Project) -> frozenset[str]:
-    """The rules that stay as they are because another value would change the text that was judged."""
+    """The rules that are locked because another value would change a judged text."""
     if not _is_judged(project):
         return frozenset()
     if project.over_length == Project.OverLength.TRUNCATE:
@@ -190,10 +187,9 @@ def fixed_by_judgments(project: Project) -> frozenset[str]:
 
 
 def _check(project: Project, moved: Collection[str]) -> None:
-    """Refuse changes that what was said already does not fit."""
     lengths = {"over_length", "length_unit", "target_length"} & set(moved)
     if lengths and (fixed := lengths & fixed_by_judgments(project)):
-        named = listed([rule_name(name) for name in sorted(fixed)])
+        named = ", ".join(rule_name(name) for name in sorted(fixed))
         raise Conflict(
             "Summaries in this project have been judged, and this change would alter the judged text: "
             f"{named}. Import them into a new project instead.",
@@ -221,7 +217,6 @@ def _clean(project: Project) -> None:
 
 
 def _check_scale(project: Project) -> None:
-    """Refuse a scale on which percents that were given would not lie."""
     step = project.percent_step
     percents = CoverageJudgment.objects.filter(
         reading__assignment__document_set__project=project, is_current=True, percent__isnull=False
@@ -235,7 +230,6 @@ def _check_scale(project: Project) -> None:
 
 
 def _check_samples(project: Project) -> None:
-    """Refuse to show the judge's verdict at once to those whose answers a sample of checks needs without it."""
     if project.reveal != Project.Reveal.SHOWN:
         return
     waiting = SampledCheck.objects.filter(AWAITED, sample__project=project).order_by("-sample")

@@ -1,6 +1,7 @@
-"""An owner archives a project, opens it again, deletes it, and takes that back within 30 days.
+"""Archive, reopen, delete and restore a project.
 
-Archived, it is read-only and out of lists. Deleted, nobody sees it; `privacy/purge_project` removes it for good.
+An archived project is read-only and left out of lists. A deleted project is hidden; `privacy/purge_project` removes
+it for good after 30 days.
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ RESTORABLE = timedelta(days=30)
 
 @transaction.atomic
 def archive_project(*, project: Project, by: User | None) -> Project:
-    """Make a project read-only and take it out of lists. Twice changes nothing. Raises Conflict (code `busy`)."""
+    """Make a project read-only and remove it from lists. Idempotent. Raises Conflict (code `busy`)."""
     return _mark(project, by, verb="archive project", archived_at=timezone.now())
 
 
 @transaction.atomic
 def unarchive_project(*, project: Project, by: User | None) -> Project:
-    """Open an archived project again. Twice changes nothing."""
+    """Reopen an archived project. Idempotent."""
     return _mark(project, by, verb="open project again", archived_at=None)
 
 
 @transaction.atomic
 def delete_project(*, project: Project, name: str, by: User | None) -> Project:
-    """Hide a project from everybody; after 30 days it is removed for good.
+    """Hide a project from everybody. It is removed for good after 30 days.
 
-    Raises Invalid where `name` is not its name, Conflict (code `busy`) while a run is under way.
+    Raises Invalid if `name` is not its name, Conflict (code `busy`) during a run.
     """
     require(by, project, Verb.CLOSE_PROJECT)
     if name.strip() != project.name:
@@ -49,14 +50,14 @@ def delete_project(*, project: Project, name: str, by: User | None) -> Project:
 
 @transaction.atomic
 def restore_project(*, project: Project, by: User | None) -> Project:
-    """Take the deletion of a project back, within 30 days. Twice changes nothing. Raises Conflict (code `too_late`)."""
+    """Restore a project within 30 days of its deletion. Idempotent. Raises Conflict (code `too_late`)."""
     if project.deleted_at is not None and removed_at(project.deleted_at) <= shared_now():
         raise Conflict(f"{project.name} is being removed: its 30 days are over.", code="too_late")
     return _mark(project, by, verb="restore project", deleted_at=None)
 
 
 def removed_at(deleted_at: datetime) -> datetime:
-    """When a project that was deleted then is removed for good."""
+    """The time at which a deleted project is removed for good."""
     return deleted_at + RESTORABLE
 
 

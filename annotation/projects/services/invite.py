@@ -1,4 +1,4 @@
-"""An owner invites somebody into a project by a link, or takes an invitation back."""
+"""Invite a person into a project by a link, and revoke an invitation."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 GOOD_FOR = timedelta(days=14)
 MAIL_INVITATION = "annotation.mail_invitation"
-"""The task that mails it."""
+"""The name of the task that mails an invitation."""
 MAILS_AN_HOUR = 5
 TRIED_FOR = timedelta(days=1)
 TRIED_EVERY = timedelta(minutes=15)
-"""Within `MAILS_AN_HOUR`: a failed attempt is one, too."""
+"""Within `MAILS_AN_HOUR`, since a failed attempt counts too."""
 MOST_WAITING = 100
 LONGEST_NOTE = 120
 _SECRET_BYTES = 32
@@ -44,7 +44,7 @@ logger = logging.getLogger(__name__)
 
 
 class Issued(NamedTuple):
-    """An invitation and its secret, which is known at this moment alone: the row keeps a hash of it."""
+    """An invitation with its secret. Only the hash of the secret is stored."""
 
     invitation: Invitation
     secret: str
@@ -60,12 +60,11 @@ def invite(
     email: str = "",
     address: str = "",
 ) -> Issued:
-    """Make a link that lets one person into a project with these roles, good for 14 days and for one use.
+    """Create a link that lets one person join with these roles, valid for 14 days and one use.
 
-    `note` says for whom it is meant. With `email` a worker mails a link there, which replaces the one of this answer;
-    `address` is then where the installation is reached. Raises Invalid for no or an unknown role, for a note that is
-    too long and for an e-mail address that is none or where no mail is sent; Conflict (code `too_many`) where 100
-    invitations of the project wait already.
+    `note` says for whom it is. With `email`, a worker mails another link that replaces the returned one; `address`
+    is the base URL of the installation. Raises Invalid for missing or unknown roles, for a long note, and for an
+    unusable e-mail address or an installation without mail; Conflict (code `too_many`) if 100 invitations wait.
     """
     require(by, project, Verb.MANAGE_MEMBERS)
     wanted = checked_roles(roles)
@@ -104,9 +103,9 @@ def invite(
 
 @transaction.atomic
 def revoke_invitation(*, invitation: Invitation, by: User | None) -> Invitation:
-    """Take an invitation back: its link opens nothing from now on. Twice changes nothing.
+    """Revoke an invitation. Idempotent.
 
-    Raises Conflict (code `accepted`) where somebody has come in by it: remove the member instead.
+    Raises Conflict (code `accepted`) if it was accepted: remove the member instead.
     """
     require(by, invitation.project, Verb.MANAGE_MEMBERS)
     now = Invitation.objects.select_for_update(of=("self",)).select_related("project").get(pk=invitation.pk)
@@ -127,13 +126,14 @@ def revoke_invitation(*, invitation: Invitation, by: User | None) -> Invitation:
 
 
 def _ask_to_mail(invitation: Invitation) -> None:
-    told = {"invitation_id": invitation.public_id, "address": invitation.link_base}
-    hint(MAIL_INVITATION, kwargs=told, waits="a mailed invitation")
+    values = {"invitation_id": invitation.public_id, "address": invitation.link_base}
+    hint(MAIL_INVITATION, kwargs=values, waits="a mailed invitation")
 
 
 def ask_again_to_mail() -> None:
-    """Ask for invitations of the last day that are not mailed yet, some minutes apart: the broker or the mail server
-    may have been away.
+    """Ask again for mailing the unmailed invitations of the last day, some minutes apart.
+
+    The broker or the mail server may have been down.
     """
     now = timezone.now()
     waiting = Invitation.objects.filter(
@@ -149,23 +149,23 @@ def ask_again_to_mail() -> None:
 
 
 def mail_invitation(*, invitation_id: str, address: str) -> bool:
-    """Mail the invitation's link to its address, once; whether it was sent.
+    """Mail the invitation's link once; True if it was sent.
 
-    The link is made here, so that its secret never lies in the queue. Not sent is what was taken back, used or mailed
-    before, and more than a few an hour to one address.
+    The link is made here, so that its secret never enters the queue. Revoked, used and mailed invitations are not
+    sent, nor more than a few an hour to one address.
     """
     secret = secrets.token_urlsafe(_SECRET_BYTES)
     invitation = _claim(invitation_id, secret)
     if invitation is None:
         return False
     name = " ".join(invitation.project.name.split())
-    told = {
+    values = {
         "by": invitation.by.get_full_name() or invitation.by.get_username(),
         "project": name,
         "link": f"{address.rstrip('/')}/invitations/{secret}/",
         "until": invitation.expires_at,
     }
-    words = render_to_string("projects/invitations/mail.txt", told)
+    words = render_to_string("projects/invitations/mail.txt", values)
     try:
         send_mail(f"Invitation to {name}", words, None, [invitation.email])
     except Exception:
@@ -176,7 +176,7 @@ def mail_invitation(*, invitation_id: str, address: str) -> bool:
 
 @transaction.atomic
 def _claim(invitation_id: str, secret: str) -> Invitation | None:
-    """The invitation with that secret, taken for mailing; no transaction is open while the mail server is asked."""
+    """Store the secret and mark the invitation as mailed, so that no transaction is open while the mail is sent."""
     locked = Invitation.objects.select_for_update(of=("self",)).select_related("project", "by")
     invitation = locked.filter(
         public_id=invitation_id, accepted_at=None, revoked_at=None, mailed_at=None
@@ -208,11 +208,11 @@ def _checked_email(email: str) -> str:
 
 
 def hash_of(secret: str) -> str:
-    """What is kept of a link's secret. The secret is 256 random bits, so a plain SHA-256 cannot be guessed back."""
+    """The stored hash of a link's secret. The secret has 256 random bits, so a plain SHA-256 is safe."""
     return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
 
 
 def checked_line(note: str) -> str:
-    """A short note in one line. Raises Invalid where it is too long or holds a control character."""
+    """Return a short note as one line. Raises Invalid if it is too long or has a control character."""
     if_long = f"For whom: at most {LONGEST_NOTE} characters, this has {{length}}."
     return checked_note(note, most=LONGEST_NOTE, if_long=if_long)

@@ -1,4 +1,4 @@
-"""The criteria that people of a project answer are replaced by others."""
+"""Replace the criteria that people of a project answer."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ MOST_CRITERIA = 40
 
 
 def set_criteria(project: Project, criteria: Sequence[metrics.Criterion]) -> list[object] | None:
-    """Ask people these criteria from now on, in this order; the names before and after, None where nothing changed.
+    """Ask people these criteria in this order; return the names before and after, None without a change.
 
-    The caller holds the project's row. A changed criterion is its next version, and one that is left out is retired;
-    both keep their ratings. Raises Invalid (field `criteria`) for what cannot be asked; Conflict (code `judged`) for
-    new questions that come before the reference, while assessors of open sets have seen references already.
+    The caller locks the project. A changed criterion becomes a new version, and an omitted one is retired; both
+    keep their ratings. Raises Invalid (field `criteria`) for an unusable criterion; Conflict (code `judged`) for
+    new questions before the reference if assessors of open sets have seen references.
     """
-    before = asked_of_people(project)
+    before = list(asked_of_people(project))
     standing = {row.fact: row for row in before}
     rows: list[Criterion] = []
     for number, fact in enumerate(criteria, start=1):

@@ -1,4 +1,4 @@
-"""An owner or manager writes a project's guidelines: every saving is a new version."""
+"""Save a new version of a project's guidelines."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def write_guidelines(
     note: str = "",
     seen: int | None = None,
 ) -> Guideline:
-    """Put guidelines in force, as a new version; what was judged under an older one keeps naming it.
+    """Save guidelines as a new version. Earlier answers keep the version under which they were given.
 
-    `seen` is the version that `by` had on screen, 0 for none: where there is a newer one, Conflict (code
-    `newer_guidelines`) carries both and nothing is written. Left out, no such test is made. The text in
-    force is no new version: its row comes back. Raises Invalid for no text, or one that is too long.
+    `seen` is the version on the caller's screen, 0 for none. If there is a newer one, nothing is written and
+    Conflict (code `newer_guidelines`) carries both; None skips this test. An unchanged text returns the current
+    row. Raises Invalid for an empty or long text.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     text, note = checked_text(text), _checked_note(note)
@@ -56,7 +56,7 @@ def write_guidelines(
 
 
 def checked_text(text: str) -> str:
-    """The text with plain line ends and none at its edges. Raises Invalid where it will not do."""
+    """Return the text with plain line ends and trimmed. Raises Invalid."""
     if_long = f"Guidelines take at most {LONGEST_TEXT:,} characters."
     return text_faults.checked_text(
         text, most=LONGEST_TEXT, if_empty="Enter the guidelines.", if_long=if_long

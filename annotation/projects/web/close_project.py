@@ -1,5 +1,3 @@
-"""Archive and delete a project; the list of archived and deleted ones."""
-
 from __future__ import annotations
 
 from django.contrib import messages
@@ -22,7 +20,7 @@ from annotation.web.screen import screen
 
 @screen("GET", "POST")
 def close_project(request: Request, slug: str) -> HttpResponse:
-    """What ends a project: archiving, opening again, deleting by its name."""
+    """Archive, reopen or delete a project."""
     room = enter(request, slug, Verb.CLOSE_PROJECT, here="project-settings")
     project, status, fault = room.project, 200, ""
     if request.method == "POST":
@@ -47,7 +45,7 @@ def close_project(request: Request, slug: str) -> HttpResponse:
 
 @screen("GET")
 def closed_projects(request: Request) -> HttpResponse:
-    """The person's archived projects, and the deleted ones that they may restore."""
+    """List the person's archived projects and the deleted ones that they may restore."""
     archived = visible_projects(request.user).filter(archived_at__isnull=False)
     context = {
         "archived": archived.order_by("name"),

@@ -1,5 +1,3 @@
-"""The log of a project, newest first."""
-
 from __future__ import annotations
 
 from django.http.response import HttpResponseBase

@@ -1,5 +1,3 @@
-"""Guidelines: what people go by, its versions, and writing a new one."""
-
 from __future__ import annotations
 
 from django.contrib import messages

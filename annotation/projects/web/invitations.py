@@ -1,9 +1,9 @@
-"""Coming in by an invitation: with the account that one has, or with one made on the spot.
+"""Accept an invitation with one's account or a new one.
 
-Open to everybody. A secret of 256 random bits cannot be guessed, and it is looked up by its hash, so that wrong ones
-need no counting, which a stranger could use to keep others out. Attempts to make an account are counted by
-invitation, for a name that is taken tells who has one here; and not by what counts attempts to sign in, which would
-keep the address of the page and with it the secret.
+The page is open to everybody. The secret has 256 random bits and is looked up by its hash, so wrong secrets need no
+counting, which a stranger could use to lock others out. Attempts to create an account are counted per invitation,
+because a taken name reveals an account. The lock of the sign-in is not used, since it would store the page's
+address and with it the secret.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ COUNTED_FOR_SECONDS = 15 * 60
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What stands in the form of a new account; a password is never sent back."""
+    """The submitted fields of the form for a new account, without the password."""
 
     username: str = ""
     full_name: str = ""
@@ -59,7 +59,7 @@ def _answer(request: HttpRequest, secret: str) -> HttpResponse:
         return _show(request, found)
     if request.user.is_authenticated:
         return _join(request, secret)
-    return _join_anew(request, secret, found)
+    return _join_again(request, secret, found)
 
 
 def _join(request: HttpRequest, secret: str) -> HttpResponse:
@@ -67,7 +67,7 @@ def _join(request: HttpRequest, secret: str) -> HttpResponse:
     return redirect(_welcome(request, service.accept_invitation(secret=secret, by=request.user)))
 
 
-def _join_anew(request: HttpRequest, secret: str, found: Invitation) -> HttpResponse:
+def _join_again(request: HttpRequest, secret: str, found: Invitation) -> HttpResponse:
     typed = Typed(request.POST.get("username", ""), request.POST.get("full_name", ""))
     password = request.POST.get("password", "")
     try:

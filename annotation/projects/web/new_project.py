@@ -1,5 +1,3 @@
-"""Make a project and say what it compares."""
-
 from __future__ import annotations
 
 from django import forms

@@ -1,4 +1,4 @@
-"""What a person may want to do next in a project, the most pressing first."""
+"""Suggested next steps for a person in a project, the most urgent first."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.template.defaultfilters import pluralize
+
 from annotation.assessing.queries.assignments import queue_offer
 from annotation.core.permissions import Verb
-from annotation.core.words import counted
 from annotation.projects.queries.overview import open_disputes
 from annotation.sampling.queries.check_samples import open_samples
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`what` names the act, `why` the reason in a sentence, `url_name` and `query` the page where it is done."""
+    """A suggested step: `what` names it, `why` gives the reason, `url_name` and `query` lead to its page."""
 
     what: str
     why: str
@@ -46,16 +47,17 @@ def next_steps(
     if Verb.RUN in verbs and not checks.total:
         yield Step("Start a run", "No judge has checked these summaries yet.", "runs")
     if Verb.ADJUDICATE in verbs and (disputes := open_disputes(project)):
-        why = f"{counted(disputes, 'dispute')} over claims or units without a decision."
+        why = f"{disputes:,} dispute{pluralize(disputes)} over claims or units without a decision."
         yield Step("Resolve disagreements", why, "adjudicate")
     if Verb.REVIEW in verbs:
         for sample in open_samples(project, but=person)[:1]:
             waiting = sample.sampled - sample.answered
-            why = f"{waiting:,} of {counted(sample.sampled, 'check')} in a random sample have no answer."
+            checked = f"{sample.sampled:,} check{pluralize(sample.sampled)}"
+            why = f"{waiting:,} of {checked} in a random sample have no answer."
             yield Step("Answer the sampled claims", why, "review", f"sample={sample.sample_id}")
         if checks.waiting:
-            has = "has" if checks.waiting == 1 else "have"
-            why = f"{counted(checks.waiting, 'check')} {has} no answer by a person yet."
+            have = pluralize(checks.waiting, "check has,checks have")
+            why = f"{checks.waiting:,} {have} no answer by a person yet."
             yield Step("Review claims", why, "review")
     if Verb.ASSIGN in verbs and not (assignments.open or assignments.closed):
         yield Step("Assign a set to an assessor", "No reference units have been judged yet.", "assignments")
@@ -65,10 +67,11 @@ def next_steps(
 
 def _own_work(project: Project, person: User, assignments: AssignmentCounts) -> Iterator[Step]:
     if assignments.own_open_summaries:
-        left = counted(assignments.own_open_summaries, "summary", "summaries")
-        yield Step("Continue your judgments", f"{left} assigned to you.", "work")
+        left = assignments.own_open_summaries
+        why = f"{left:,} {pluralize(left, 'summary,summaries')} assigned to you."
+        yield Step("Continue your judgments", why, "work")
         return
     offer = queue_offer(project, person)
     if offer.sets and offer.in_hand is None:
-        waiting = counted(offer.sets, "set is", "sets are")
-        yield Step("Take a set from the queue", f"{waiting} waiting for an assessor.", "work")
+        why = f"{offer.sets:,} {pluralize(offer.sets, 'set is,sets are')} waiting for an assessor."
+        yield Step("Take a set from the queue", why, "work")

@@ -1,5 +1,3 @@
-"""Who belongs to a project: roles, removing somebody, and invitations by link."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -33,7 +31,7 @@ ROLES = [(role.value, role.label, DOES[role]) for role in Role]
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What somebody sent that was refused, so that nothing typed is lost, and where it belongs."""
+    """A refused form of the page with its values, so that nothing typed is lost; `where` names the form."""
 
     where: str = ""
     roles: Sequence[str] = field(default_factory=list)
@@ -112,7 +110,7 @@ def remove_member(request: Request, slug: str, member_id: str) -> HttpResponse:
 
 @screen("POST")
 def invite(request: Request, slug: str) -> HttpResponse:
-    """The page with the link that was made, once: no address shows it again."""
+    """Show the page with the new link. It is shown only once."""
     room = enter(request, slug, Verb.MANAGE_MEMBERS, here=HERE)
     note, roles = request.POST.get("note", ""), request.POST.getlist("roles")
     email = request.POST.get("email", "")
@@ -150,7 +148,7 @@ def _show(
     status = status_of(typed.refusal) if typed and typed.refusal else 200
     response = render(request, "projects/people/page.html", context, status=status)
     if issued:
-        # The link is shown this once and must not lie in a cache, nor come back with the Back button.
+        # The link is shown only once, so it must not be cached or return with the Back button.
         response["Cache-Control"] = "private, no-store"
     return response
 

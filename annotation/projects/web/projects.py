@@ -1,4 +1,4 @@
-"""The list of projects, and one project at a glance."""
+"""The list of projects and the overview of one project."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ PICTURES = (
         "The leaderboard: every average with its interval.",
     ),
 )
-"""Pictures of the sample project: file of `docs/`, what they show, what is said below them."""
+"""Pictures of the sample project: file in `docs/`, alternative text, caption."""
 
 
 def projects(request: HttpRequest) -> HttpResponseBase:
-    """What this is, for those who have not signed in; for the others their projects."""
+    """Show the landing page before sign-in, and the person's projects after it."""
     if request.user.is_authenticated or request.method not in ("GET", "HEAD"):
         return _projects(request)
     context = {"worked": WORKED, "pictures": PICTURES, "is_empty": not User.objects.exists()}
@@ -93,7 +93,6 @@ def project(request: Request, slug: str) -> HttpResponse:
 
 
 def _excerpt(room: Room) -> dict[str, object]:
-    """The foremost table of the leaderboard."""
     if Verb.VIEW_SCORES not in room.verbs:
         return {"excerpt": None}
     stored, made = opening_board(room.project)

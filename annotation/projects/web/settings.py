@@ -1,4 +1,4 @@
-"""The rules of a project, in groups: how scores are made, and how people work."""
+"""The settings of a project, in groups."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FIXED = "Locked: summaries have been judged, and another value would alter the j
 
 
 class ShareInput(forms.FloatField):
-    """A number from 0 to 1, shown in four decimals; one that is left as shown keeps all of its own."""
+    """A number from 0 to 1, shown with four decimals. An unchanged field keeps its full precision."""
 
     def __init__(self, help_text: str) -> None:
         step = forms.NumberInput(attrs={"step": "any"})
@@ -56,7 +56,10 @@ class ShareInput(forms.FloatField):
 
 
 class RulesForm(forms.Form):
-    """What an owner or manager may change; the service has the last word. Labels are those of the row's columns."""
+    """The rules that owners and managers can change, labelled as the columns of the row.
+
+    The service validates them.
+    """
 
     name = forms.CharField(max_length=120)
     description = forms.CharField(
@@ -155,13 +158,13 @@ class RulesForm(forms.Form):
         deciding: Any = self.fields["deciding_judge"]
         deciding.queryset = judges_of(project)
         if Verb.VIEW_SCORES not in room.verbs:
-            # Which judge decides is hidden from the blind.
+            # People who are blind do not learn which judge decides.
             del self.fields["deciding_judge"]
         fixed = fixed_by_judgments(project)
         for name, field in self.fields.items():
             field.label = field.label or capfirst(rule_name(name))
             field.disabled = name in fixed
-            # What the page showed comes back with it, so that an old page changes only what was typed there.
+            # The shown values are submitted too, so that an outdated page changes only the edited fields.
             field.show_hidden_initial = not self.is_bound or self.add_initial_prefix(name) in self.data
             if field.disabled:
                 field.help_text = FIXED
@@ -172,7 +175,7 @@ class RulesForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class RuleGroup:
-    """Settings that belong together: `say` is what they are about, `links` lead to pages that belong to them."""
+    """Settings on one subject; `say` describes them and `links` lead to related pages."""
 
     key: str
     title: str
@@ -279,7 +282,6 @@ def _groups(form: RulesForm, room: Room) -> Iterator[ShownGroup]:
 
 
 def _is_taken(form: RulesForm, project: Project, by: User) -> bool:
-    """Whether what the form says was saved; a refusal becomes the form's own error."""
     if not form.is_valid():
         return False
     given = {name: form.cleaned_data[name] for name in form.changed_data}

@@ -1,7 +1,7 @@
-"""Checks: is this claim expressed in, or supported by, that text? With override.
+"""Checks of claims against texts, and reviewers' answers to them.
 
-A reviewer sees what the judge and other people said as the project's reveal mode says. Until then no
-column, filter or order of theirs tells it.
+The project's reveal mode decides when a reviewer sees other answers. Before that, no column, filter or order
+depends on them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,6 @@ ANSWERED = ("label", "reason", "evidence", "error_type", "confidence", "active_m
 
 
 def _see(viewer: Viewer, rows: Sequence[Check]) -> None:
-    """Record that the viewer is shown these checks with everything that was said of them."""
     if not keeps_back(viewer):
         shown = Check.objects.filter(pk__in=[check.pk for check in rows])
         see_checks(project=viewer.project, checks=shown, by=viewer.person)
@@ -89,7 +88,7 @@ class VerdictRow(serializers.Serializer[Verdict]):
 
 
 class CheckDetail(CheckRow):  # type: ignore[misc,valid-type]
-    """A check with everything said about it, oldest first. Withdrawn answers stay in the list."""
+    """A check with all its answers, oldest first; withdrawn ones are included."""
 
     verdicts = serializers.SerializerMethodField()
 
@@ -101,7 +100,7 @@ class CheckDetail(CheckRow):  # type: ignore[misc,valid-type]
 
 
 class NewVerdict(serializers.Serializer[Any]):
-    """A reviewer's answer, confirming or changing what stands."""
+    """A reviewer's answer, which confirms or changes the current one."""
 
     label: Any = LabelField()
     reason = serializers.CharField(default="", allow_blank=True, max_length=LONGEST_REASON)
@@ -125,7 +124,7 @@ class NewVerdict(serializers.Serializer[Any]):
 
 
 class GivenVerdict(serializers.Serializer[Any]):
-    """The answer as it was kept, and what stands for the check now."""
+    """The saved answer, and the check after it."""
 
     verdict = VerdictRow()
     check = CheckDetail()
@@ -150,10 +149,9 @@ class OneCheck(ApiView):
 
     @operation("get_check", responses=CheckDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show a check with everything that was said about it.
+        """Show a check with its answers.
 
-        To a reviewer who must not know yet it is shown without that. It is recorded what a reviewer was
-        shown.
+        A reviewer who has not answered yet sees no other answers. The server records that the caller saw the check.
         """
         project = self.enter(*READ_CONTENT)
         return Response(shown_detail(project, public_id, self.person))
@@ -164,9 +162,9 @@ class CheckLooks(ApiView):
 
     @operation("look_at_check", request=None, responses=CheckDetail)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Tell that a check is on somebody's screen, and go on holding it for them.
+        """Record that a check is on the caller's screen, and hold it for them.
 
-        Needs the verb "review". Holds it for five minutes, if nobody else does.
+        Needs the verb "review". Holds the check for five minutes, unless somebody else holds it.
         """
         project = self.enter(Verb.REVIEW)
         keep(check=_check(project, public_id), by=self.person)
@@ -180,9 +178,9 @@ class CheckVerdicts(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Answer a check: an override.
 
-        Needs the verb "review". The answer confirms or changes what stood before, and the scores of
-        the summary follow at once. A change of mind is another answer; the earlier one is kept. A claim that was
-        removed since takes no answer (409).
+        Needs the verb "review". The answer confirms or changes the current one, and the summary's scores are
+        updated at once. A later answer replaces an earlier one, which is kept. A removed claim takes no answer
+        (409).
         """
         project, verbs, asked = project_verbs_and(self.person, slug, Verb.REVIEW, _CHECK, public_id)
         answer = self.body(NewVerdict)
@@ -210,7 +208,7 @@ class OneOfMany(serializers.Serializer[Any]):
 
 @extend_schema_field(OneOfMany(many=True))
 class AnswerRows(RowsField):
-    """Answers, each of which is taken or refused by itself."""
+    """Answers, each of which is accepted or refused by itself."""
 
 
 class ManyVerdicts(serializers.Serializer[Any]):
@@ -235,10 +233,10 @@ class CheckAnswersAtOnce(ApiView):
 
     @operation("answer_checks", request=ManyVerdicts, responses=Outcomes)
     def post(self, request: Request, slug: str) -> Response:
-        """Answer several checks, each as one is answered.
+        """Answer several checks at once.
 
-        Needs the verb "review". All answers are taken, or with `skip_invalid` each that can be, and the others are
-        told with their errors. What refuses all names its row in `details`.
+        Needs the verb "review". Either all answers are saved, or with `skip_invalid` each valid one, and the others
+        are returned with their errors. An error that refuses all names its row in `details`.
         """
         project = self.enter(Verb.REVIEW)
         asked = self.body(ManyVerdicts)
@@ -263,12 +261,11 @@ class CheckAnswersAtOnce(ApiView):
 
 
 def _one_of_many(given: dict[str, Any]) -> dict[str, Any]:
-    """One answer of a list as it is read. Raises Invalid."""
     try:
         return read(OneOfMany(data=given), given)
     except serializers.ValidationError as error:
-        told = error_of(error)
-        raise Invalid(told["message"], field=told["field"], details=told["details"]) from error
+        fault = error_of(error)
+        raise Invalid(fault["message"], field=fault["field"], details=fault["details"]) from error
 
 
 class OneVerdict(ApiView):
@@ -276,10 +273,10 @@ class OneVerdict(ApiView):
 
     @operation("withdraw_verdict", responses={204: None})
     def delete(self, request: Request, slug: str, public_id: str) -> Response:
-        """Take one's own verdict back.
+        """Withdraw one's own verdict.
 
-        The one before it stands again. The row is kept. Twice changes nothing. A random sample that holds it
-        keeps it as the caller's first answer, since they have seen by now what the judge says.
+        The one before it counts again. The row is kept. Idempotent. A random sample keeps the withdrawn verdict as
+        the caller's first answer, because they have seen the judge's verdict since.
         """
         project = self.enter(Verb.REVIEW)
         verdicts = Verdict.objects.filter(check_row__project=project).select_related("check_row__project")
@@ -288,7 +285,10 @@ class OneVerdict(ApiView):
 
 
 def shown_detail(project: Project, public_id: str, person: User, *, at_desk: bool = False) -> dict[str, Any]:
-    """A check as the person may see it, with their look at it kept; at the desk everybody answers first."""
+    """A check as the person may see it; their look is recorded.
+
+    `at_desk` hides other answers until their own, for everybody.
+    """
     viewer = Viewer.now(person, project)
     if at_desk:
         viewer = replace(viewer, verbs=viewer.verbs - {Verb.ADJUDICATE})
@@ -316,7 +316,6 @@ def _detail(viewer: Viewer, public_id: str) -> dict[str, Any]:
 
 
 def _detail_of(given: GivenAnswer, viewer: Viewer) -> dict[str, Any]:
-    """The check as `_detail` shows it, of what its answer has read and written."""
     check: Any = given.check
     check.is_known, check.said = True, (*given.before.said, given.verdict)
     return dict(CheckDetail(check, context={"viewer": viewer}).data)

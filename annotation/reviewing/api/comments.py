@@ -1,5 +1,3 @@
-"""Comments on claims."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -43,9 +41,9 @@ class Comments(ApiView):
         Needs the verb "comment".
         """
         project = self.enter(Verb.COMMENT)
-        said = self.body(NewComment)
-        claim = claim_of(project, said["claim"])
-        made = comment_on_claim(project=project, claim=claim, by=self.person, text=said["text"])
+        comment = self.body(NewComment)
+        claim = claim_of(project, comment["claim"])
+        made = comment_on_claim(project=project, claim=claim, by=self.person, text=comment["text"])
         return Response(CommentRow(made).data, status=status.HTTP_201_CREATED)
 
 
@@ -54,7 +52,7 @@ class OneComment(ApiView):
 
     @operation("withdraw_comment", responses={204: None})
     def delete(self, request: Request, slug: str, public_id: str) -> Response:
-        """Take back one's own comment: its words are shown to nobody any more."""
+        """Delete one's own comment: its text is not shown any more."""
         project = self.enter(Verb.COMMENT)
         own = Comment.objects.filter(project=project, author=self.person).select_related("project")
         withdraw_comment(comment=only(own, public_id, "comment of yours"), by=self.person)

@@ -1,5 +1,3 @@
-"""The queues of checks: the next one to answer."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -29,8 +27,8 @@ class CheckNext(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Hand out the next check of a queue, and hold it for five minutes.
 
-        Needs the verb "review". Nobody else is handed it until then; looking at it again holds it on. The
-        check that one comes from, `after`, is let go. With a random sample, the queue is filtered by the side alone.
+        Needs the verb "review". Nobody else gets the check in this time; looking at it extends the time. The
+        previous check, `after`, is released. The queue of a random sample can only be filtered by side.
         """
         viewer = self.viewer(Verb.REVIEW)
         given = request.query_params.dict()

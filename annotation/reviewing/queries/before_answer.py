@@ -1,4 +1,4 @@
-"""All that an answer to a check goes by, read in one statement while its summary is held."""
+"""Everything that saving an answer to a check needs, read in one statement."""
 
 from __future__ import annotations
 
@@ -10,41 +10,59 @@ from django.contrib.auth.models import User
 from annotation.core.by_hand import Part, named, rows
 from annotation.core.permissions import STANDING, Verb, require_as_read, standing_values
 from annotation.core.refusals import NotFound
-from annotation.models import Check, CheckLook, Claim, Judge, Project, Verdict
-from annotation.reviewing.queries import sql
+from annotation.models import Check, Claim, Judge, Look, Project, Verdict
+
+# One row for each answer to the check, oldest first, or one row without an answer. By hand, since building it as a
+# query takes longer than running it; tests/bench/answering.py (answer) defends it.
+_STATEMENT = """
+SELECT
+    {standing},
+    (SELECT id FROM annotation_guideline WHERE project_id = project.id ORDER BY version DESC LIMIT 1),
+    EXISTS (SELECT 1 FROM annotation_sampledcheck WHERE check_row_id = annotation_check.id AND verdict_id IS NULL),
+    (SELECT username FROM auth_user WHERE id = verdict.person_id),
+    (SELECT name FROM annotation_judge WHERE id = verdict.judge_id),
+    {verdict}, {project}, {check}, {claim}, {look}
+FROM annotation_check
+JOIN annotation_project project ON project.id = annotation_check.project_id
+JOIN annotation_claim claim ON claim.id = annotation_check.claim_id
+LEFT JOIN annotation_look look ON look.check_row_id = annotation_check.id AND look.person_id = %(person)s
+LEFT JOIN annotation_verdict verdict ON verdict.check_row_id = annotation_check.id
+WHERE annotation_check.id = %(check)s
+ORDER BY verdict.id
+"""
 
 _PROJECT, _CHECK = Part(Project, "project"), Part(Check, "annotation_check")
-_CLAIM, _LOOK, _VERDICT = Part(Claim, "claim"), Part(CheckLook, "look"), Part(Verdict, "verdict")
+_CLAIM, _LOOK, _VERDICT = Part(Claim, "claim"), Part(Look, "look"), Part(Verdict, "verdict")
 _FACTS = 4
-"""So many columns stand before those of the rows."""
+"""The number of columns before those of the rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class BeforeAnswer:
-    """A check with its project and claim, what its reader was shown, and all answers to it, oldest first.
+    """A check with its project, claim and all answers, oldest first, and the person's look.
 
-    `guideline_id` is the version in force; `is_sampled` tells that a random sample waits for the check.
+    `guideline_id` is the current version; `is_sampled` is True if a random sample waits for the check.
     """
 
     check: Check
-    look: CheckLook | None
+    look: Look | None
     said: tuple[Verdict, ...]
     guideline_id: int | None
     is_sampled: bool
 
     def answers_of(self, person: User) -> list[Verdict]:
-        """What the person answered as a reviewer."""
+        """The person's answers as a reviewer."""
         return [
             said for said in self.said if said.person_id == person.pk and said.role == Verdict.Role.REVIEWER
         ]
 
 
 def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
-    """What an answer of the person to a check goes by now. Call it while the check's summary is held.
+    """Read the state of a check before an answer. The caller locks the check's summary.
 
-    Raises NotFound, and as `require` what that does for the verb.
+    Raises NotFound, and as `require` for the verb.
     """
-    statement = sql.BEFORE_ANSWER.format(
+    statement = _STATEMENT.format(
         standing=STANDING,
         verdict=_VERDICT.columns,
         project=_PROJECT.columns,
@@ -59,7 +77,7 @@ def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
     require_as_read(person, check.project, verb, roles, is_blind)
     rest = [iter(row[_FACTS:]) for row in found]
     said = [_verdict(values) for values in rest]
-    # What follows is the same in every row.
+    # The remaining columns are equal in all rows.
     project, now = _PROJECT.read(rest[0]), _CHECK.read(rest[0])
     if project.deciding_judge_id == check.project.deciding_judge_id:
         project.deciding_judge = check.project.deciding_judge
@@ -74,7 +92,6 @@ def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
 
 
 def _verdict(values: Iterator[object]) -> Verdict:
-    """A verdict with the names of whose it is."""
     username, judge = next(values), next(values)
     verdict = _VERDICT.read(values)
     verdict.person = named(User, id=verdict.person_id, username=username) if verdict.person_id else None

@@ -1,4 +1,4 @@
-"""One check as a reviewer sees it: what the project hides from them is left out."""
+"""One check as a reviewer may see it."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ ON_SCREEN = Check.objects.select_related("document_set", "peer", "claim__claim_s
 class Passage:
     """A numbered unit of the text that a claim is compared with.
 
-    `evidence` is its place among the judge's evidence (from 1), 0 where it is none; `is_found` tells that it
-    shares words with the claim; `is_marked` that the reader has named it as evidence; `follows_gap` that
-    units before it are left out, `opens` that a document or paragraph begins.
+    `evidence` is its place (from 1) in the judge's evidence, 0 if it is none. `is_found` is True if it shares words
+    with the claim, `is_marked` if the reader named it as evidence, `follows_gap` if units before it are left out,
+    `opens` if a document or paragraph begins with it.
     """
 
     number: int
@@ -53,7 +53,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAnswer:
-    """The deciding judge's latest answer. `confidence` is that of the label given, in [0, 1]."""
+    """The deciding judge's latest answer. `confidence` is the probability of its label, in [0, 1]."""
 
     judge: str
     is_baseline: bool
@@ -83,7 +83,7 @@ class PersonAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What stands for a check and who decided it; no `reason` where a rule did."""
+    """The current label of a check and its source; a decision by rule has no `reason`."""
 
     label: str | None
     source: str | None
@@ -93,11 +93,11 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What has been said of a check, as far as this reader may know it now.
+    """The answers to a check that this reader may see now.
 
-    `people` are all who answered, once the reader may know; else the reader alone. `is_settled` tells that an
-    adjudicator has decided; that is never hidden.
-    `coverage_stays_because` is `percents` or `adjudicated` where an answer cannot move coverage, else empty.
+    `people` has all answers once the reader may see them, otherwise only the reader's own. `is_settled` is True
+    after an adjudicator's decision; it is never hidden. `coverage_stays_because` is `percents` or `adjudicated` if
+    an answer cannot change coverage, otherwise "".
     """
 
     check_id: str
@@ -118,24 +118,24 @@ class Outcome:
 
     @property
     def differing(self) -> tuple[PersonAnswer, ...]:
-        """What each other person says by now who says otherwise than the reader, as far as it may be told."""
+        """The latest visible answers of other people that differ from the reader's own."""
         latest = {said.who: said for said in self.others if not said.is_withdrawn}
         own = self.own
         return tuple(said for said in latest.values() if own is not None and said.label != own.label)
 
     @property
     def is_own_latest(self) -> bool:
-        """Whether the reader's answer is the latest that anybody gave, which counts among those that differ."""
+        """True if the reader's answer is the latest one of all people."""
         return self.own is not None and self.own == _newest(self.people)
 
     @property
     def seen(self) -> str:
-        """The reader's own answer that is on screen, empty for none."""
+        """The id of the reader's own answer, "" without one."""
         return self.own.verdict_id if self.own else ""
 
     @property
     def other_label(self) -> str:
-        """The judge's label where the reader's own is another, so that they may take it over."""
+        """The judge's label if it differs from the reader's own, so that the page can offer it."""
         if not self.is_current or self.judge is None or self.judge.label is None or self.own is None:
             return ""
         return "" if self.judge.label == self.own.label else self.judge.label
@@ -143,9 +143,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class CheckView:
-    """One check in a reviewer's hands: the claim, the text it is compared with, and what has been said.
+    """A check on a reviewer's screen: the claim, the text it is compared with, and the visible answers.
 
-    `summary_id` is empty where a question is answered from the source, `text_id` where no text has the claim.
+    `summary_id` is "" for questions to the source, `text_id` is "" if no text has the claim.
     """
 
     check_id: str
@@ -166,12 +166,12 @@ class CheckView:
 
 
 def check_of(project: Project, public_id: str) -> Check:
-    """The check of that public id in the project, with all that stands on its screen. Raises NotFound."""
+    """Return the check with everything that its page shows. Raises NotFound."""
     return of_project(ON_SCREEN.filter(project=project, public_id=public_id).first(), project)
 
 
 def of_project(check: Check | None, project: Project) -> Check:
-    """A check that was looked up in the project. Raises NotFound where there was none."""
+    """Return the check, or raise NotFound for None."""
     if check is None:
         raise NotFound("There is no such check in this project.")
     check.project = project
@@ -179,7 +179,7 @@ def of_project(check: Check | None, project: Project) -> Check:
 
 
 def own_verdict(check: Check, person: User, public_id: str) -> Verdict:
-    """The person's own verdict of that public id on the check. Raises NotFound."""
+    """Return the person's own verdict on the check. Raises NotFound."""
     verdict = (
         Verdict.objects.filter(
             check_row=check, person=person, role=Verdict.Role.REVIEWER, public_id=public_id
@@ -199,15 +199,15 @@ def check_view(
     marked: Sequence[int] | None = None,
     whole_text: bool = False,
 ) -> CheckView:
-    """A check as this person may see it now. The number of queries is the same for every check that is in force.
+    """A check as this person may see it now. The number of queries is equal for all current checks.
 
-    `marked` are the units that they have named as evidence without having sent it, None for those of their answer.
+    `marked` are the unsaved evidence units of the form; None takes those of the person's answer.
     """
     outcome = outcome_of(check, person)
     if marked is None:
         marked = outcome.own.evidence if outcome.own else ()
     texts = texts_around(check)
-    # Evidence tells the label, so that none is lit before the judge's verdict is shown.
+    # Evidence reveals the label, so it is hidden until the judge's verdict is shown.
     lit = outcome.judge.evidence if outcome.judge else ()
     passages = _passages(
         texts.compared, check.claim.text, judge_evidence=lit, own=marked, whole_text=whole_text
@@ -239,13 +239,13 @@ def _text_id(check: Check) -> str:
 
 
 def outcome_of(check: Check, person: User) -> Outcome:
-    """What has been said of a check, as far as the person may know it now."""
+    """The answers to a check that the person may see now."""
     said = list(Verdict.objects.filter(check_row=check).select_related("person").order_by("pk"))
     is_known = may_see(check, person, said=said)
     judge = _judge_answer(check, _judges_verdict(check, said)) if is_known else None
     people = tuple(_answer(one, person) for one in said if one.role == Verdict.Role.REVIEWER)
     people = tuple(one for one in people if is_known or one.is_own)
-    is_told = is_known or check.final_source == Check.Decider.RULE
+    is_shown = is_known or check.final_source == Check.Decider.RULE
     return Outcome(
         check_id=check.public_id,
         claim=check.claim.text,
@@ -254,7 +254,7 @@ def outcome_of(check: Check, person: User) -> Outcome:
         is_judge_shown=is_known,
         people=people,
         own=_newest(one for one in people if one.is_own),
-        decision=_decision(check, said, judge) if is_told else None,
+        decision=_decision(check, said, judge) if is_shown else None,
         is_disputed=is_known and check.is_disputed,
         is_settled=check.final_source == Check.Decider.ADJUDICATOR,
         coverage_stays_because=_why_coverage_stays(check) if is_known else "",
@@ -283,7 +283,7 @@ def _judges_verdict(check: Check, said: Sequence[Verdict]) -> Verdict | None:
     if judge is None:
         return None
     standing = [one for one in said if one.judge_id == judge.pk and one.withdrawn_at is None]
-    # The latest usable answer stands; a later failure does not undo it.
+    # The latest usable answer counts; a later failure does not replace it.
     return next((one for one in reversed(standing) if one.label), standing[-1] if standing else None)
 
 
@@ -302,7 +302,6 @@ def _judge_answer(check: Check, verdict: Verdict | None) -> JudgeAnswer | None:
 
 
 def _sureness(label: str | None, probability: float | None) -> float | None:
-    """In the label given: the probability of yes, or of its opposite."""
     if probability is None or label not in (Label.YES, Label.NO):
         return None
     return probability if label == Label.YES else 1 - probability
@@ -332,7 +331,7 @@ def _passages(
     own: Sequence[int],
     whole_text: bool,
 ) -> tuple[Passage, ...]:
-    """The text that the claim is compared with: whole if short or asked for, else around what was found."""
+    """The whole text if it is short or requested, otherwise the passages around matches."""
     found = found_passages(claim, [unit.text for unit in units])
     lit = {number: place for place, number in enumerate(sorted(set(judge_evidence)), start=1)}
     interesting = {
@@ -357,7 +356,7 @@ def _passages(
 
 
 def _why_coverage_stays(check: Check) -> str:
-    """The word `percents` or `adjudicated` where an answer to this check cannot move coverage, else nothing."""
+    """The reason why an answer cannot change coverage: `percents`, `adjudicated`, or ""."""
     model = check.claim.claim_set.summary
     if check.side != Check.Side.REFERENCE or model is None:
         return ""

@@ -1,7 +1,6 @@
-"""What people say of a claim, as one of them may see it.
+"""Comments on claims, as a person may see them.
 
-A reviewer reads what others say of a claim once they know what others answered to each of its checks, for a comment
-gives the answer away.
+A comment can reveal an answer, so a reviewer sees others' comments on a claim only after answering all its checks.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ COMMENTS_SHOWN = 200
 
 
 def seen_comments(viewer: Viewer) -> QuerySet[Comment]:
-    """The project's comments that the viewer may see now."""
     said = Comment.objects.filter(project=viewer.project).select_related("author", "claim")
     return said.filter(Q(author=viewer.person) | ~has_unanswered(viewer, "claim"))
 
@@ -52,9 +50,9 @@ COMMENTS = List(
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """What was said on a claim, oldest first, the last 200.
+    """The last 200 comments on a claim, oldest first.
 
-    So many `hidden` comments of others come in sight with what others answered.
+    `hidden` counts the comments that become visible after the reader's own answers.
     """
 
     claim_id: str
@@ -65,12 +63,12 @@ class Thread:
 
     @property
     def count(self) -> int:
-        """Comments that stand."""
+        """The number of comments that are not withdrawn."""
         return sum(said.withdrawn_at is None for said in self.said)
 
 
 def claim_of(project: Project, public_id: str) -> Claim:
-    """A claim of the project, also one that was removed since. Raises NotFound."""
+    """Return a claim of the project, removed or not. Raises NotFound."""
     rows = Claim.all_claims.select_related("claim_set__summary__document_set", "claim_set__document_set")
     of_project = Q(claim_set__summary__document_set__project=project) | Q(
         claim_set__document_set__project=project
@@ -82,7 +80,7 @@ def claim_of(project: Project, public_id: str) -> Claim:
 
 
 def thread_of(viewer: Viewer, claim: Claim) -> Thread:
-    """What was said on a claim, as the viewer may see it now."""
+    """The comments on a claim that the viewer may see now."""
     last = COMMENTS.rows(viewer).filter(claim=claim).order_by("-pk")[:COMMENTS_SHOWN]
     hidden = Comment.objects.filter(has_unanswered(viewer, "claim"), claim=claim, withdrawn_at=None)
     summary = claim.claim_set.summary

@@ -1,7 +1,7 @@
-"""The checks of a project as lists, and the queues that reviewers work off: the same checks, in the same orders.
+"""The checks of a project as lists, and the queues for reviewers.
 
-Pages and next checks are found by the values that they start after, on an index, so that neither a deep page
-nor a queue of which most is answered costs more than the first.
+Pages and next checks are found on an index by the values of the row before, so that a deep page or a mostly
+answered queue costs no more than the first page.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db.models import Exists, F, OuterRef, Q, TextChoices
 
-from annotation.core.known_checks import answered, knows
-from annotation.core.lists import Choices, Column, Filter, Kind, List, Look, Order, Viewer, sees_scores
+from annotation.core.lists import Choices, Column, Filter, Kind, List, Listing, Order, Viewer, sees_scores
 from annotation.core.permissions import READ_CONTENT, Verb, roles_with
 from annotation.core.refusals import Invalid, NotAllowed
 from annotation.models import (
@@ -29,6 +28,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.models.claim import OF_CLAIMS
+from annotation.reviewing.queries.known_checks import answered, knows
 from annotation.reviewing.queries.sight import DECIDED_BY_RULE, keeps_back, with_known
 from annotation.sampling.queries.check_samples import (
     CheckSample,
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 CHECKS_COUNTED_UP_TO = 1000
 UNSCORED = "unscored"
 CLAIMS = "claims"
-"""The checks of both sides of claims: closed questions stand beside them."""
+"""The checks of claims on both sides, without closed questions."""
 Sight = Callable[[Viewer], bool]
-"""Whether a list hides others' answers to a check from its viewer until they have answered it."""
+"""A rule that is True if a list hides others' answers from its viewer until they have answered the check."""
 
 
 class Only(TextChoices):
-    """Which checks of a queue, or of a list, are shown."""
+    """The checks of a list that are shown."""
 
     WAITING = "waiting", "Unanswered"
     SPLIT = "split", "Panel split"
@@ -72,23 +72,20 @@ ORDERS = (
     Order("set", "By document set", ("document_set_id", "-uncertainty", "queue_key", "pk")),
     Order("uncertainty", "Most uncertain", ("-uncertainty", "queue_key", "pk")),
     Order("impact", "Largest impact on coverage", ("-impact", "queue_key", "pk")),
-    # The answers of sources to closed questions are in no summary.
+    # The source's answers to closed questions are in no summary.
     Order("document", "By summary", ("peer_id", "claim_id"), Q(peer__isnull=False)),
 )
 RANDOM = Order("random", "In random order", ("queue_key", "pk"))
 
 
 def _once_known(name: str) -> Callable[[Any], Any]:
-    """The value of a column that tells what others said."""
     return lambda check: getattr(check, name) if check.is_known else None
 
 
 def _final(name: str) -> Callable[[Any], Any]:
-    """The value of a column that tells it, too, unless a rule decided."""
-
     def value(check: Any) -> Any:
-        is_told = check.is_known or check.final_source == Check.Decider.RULE
-        return getattr(check, name) if is_told else None
+        is_shown = check.is_known or check.final_source == Check.Decider.RULE
+        return getattr(check, name) if is_shown else None
 
     return value
 
@@ -180,7 +177,7 @@ READ = (
     *("claim__public_id", "claim__text", "document_set__public_id", "document_set__external_id"),
     *("peer__public_id", "peer__target_words", "peer__system__name"),
 )
-"""The database's columns of these: the texts of the summaries would be sorted along."""
+"""The loaded columns; without this limit, the texts of the summaries would be sorted too."""
 
 
 def _of_side(viewer: Viewer, side: str) -> Q:
@@ -217,11 +214,11 @@ def _only(is_hidden: Sight) -> Callable[[Viewer, Any], Q]:
 
 def _labelled(is_hidden: Sight) -> Callable[[Viewer, Any], Q]:
     def where(viewer: Viewer, label: str) -> Q:
-        stands = Q(final_label=None if label == UNSCORED else label)
+        labelled = Q(final_label=None if label == UNSCORED else label)
         if not is_hidden(viewer):
-            return stands
-        told = answered(viewer.person) | DECIDED_BY_RULE
-        return stands | ~told if label == UNSCORED else stands & told
+            return labelled
+        known = answered(viewer.person) | DECIDED_BY_RULE
+        return labelled | ~known if label == UNSCORED else labelled & known
 
     return where
 
@@ -229,14 +226,13 @@ def _labelled(is_hidden: Sight) -> Callable[[Viewer, Any], Q]:
 def _answered_by(viewer: Viewer, username: str) -> Q:
     if username != viewer.person.username and not sees_scores(viewer):
         raise NotAllowed("Only those who may view scores can filter by what another reviewer answered.")
-    said = Verdict.objects.filter(
+    verdicts = Verdict.objects.filter(
         person__username=username, role=Verdict.Role.REVIEWER, withdrawn_at=None, check_row=OuterRef("pk")
     )
-    return Q(Exists(said))
+    return Q(Exists(verdicts))
 
 
 def _of_sample(viewer: Viewer, public_id: str) -> Q:
-    """What waits for an answer that the viewer can still give blind."""
     sample = Sample.objects.filter(project=viewer.project, public_id=public_id).only("cancelled_at").first()
     if sample is None:
         raise Invalid("There is no such random sample of checks in this project.", field="sample")
@@ -266,12 +262,12 @@ SAMPLE = Filter("sample", _of_sample, help="Id of a random sample of checks.")
 
 
 def checks_list(is_hidden: Sight, *, only: str = "", side: str = "") -> List:
-    """The checks of a project, by default those of `only` and `side`, as a list that hides what `is_hidden` says."""
+    """Build a list of a project's checks, with `only` and `side` as defaults; `is_hidden` decides what is hidden."""
 
     def rows(viewer: Viewer) -> QuerySet[Any]:
         checks = Check.objects.filter(project=viewer.project, is_current=True)
-        told = with_known(checks, viewer.person, is_kept_back=is_hidden(viewer))
-        return told.select_related("claim", "document_set", "peer__system").only(*READ)
+        known = with_known(checks, viewer.person, is_kept_back=is_hidden(viewer))
+        return known.select_related("claim", "document_set", "peer__system").only(*READ)
 
     return List(
         name="checks",
@@ -328,7 +324,7 @@ def checks_list(is_hidden: Sight, *, only: str = "", side: str = "") -> List:
     )
 
 
-# At the desk those who may see everything are not shown the answers of others before their own either.
+# At the desk, even people who may see everything answer before they see others' answers.
 _AT_DESK = checks_list(
     lambda viewer: viewer.project.reveal != Project.Reveal.SHOWN, only=Only.WAITING, side=CLAIMS
 )
@@ -344,7 +340,7 @@ QUEUE = replace(
 
 
 def sampled(public_id: str) -> List:
-    """The queue of a random sample, in its order. What somebody answered who was not blind waits in it still."""
+    """The queue of a random sample, in its order. Checks with only non-blind answers remain in it."""
 
     def rows(viewer: Viewer) -> QuerySet[Any]:
         checks = QUEUE.rows(viewer).filter(sampled__sample__public_id=public_id)
@@ -357,7 +353,7 @@ def sampled(public_id: str) -> List:
 
 
 def queue_of(given: Mapping[str, str]) -> List:
-    """The queue that an address is about."""
+    """The queue of these parameters."""
     return sampled(given["sample"]) if given.get("sample") else QUEUE
 
 
@@ -369,9 +365,9 @@ class SampleFirst(NamedTuple):
 
 
 def sample_first(viewer: Viewer) -> SampleFirst | None:
-    """The oldest random sample that this viewer can go on with; None where there is none.
+    """The oldest random sample with checks that this viewer can answer blind, or None.
 
-    Two queries where no sample is open.
+    Two queries if no sample is open.
     """
     for sample in open_samples(viewer.project, but=viewer.person):
         if left := count(sampled(sample.sample_id).look(viewer, {"sample": sample.sample_id})):
@@ -379,14 +375,14 @@ def sample_first(viewer: Viewer) -> SampleFirst | None:
     return None
 
 
-def is_finished_sample(look: Look) -> bool:
-    """Whether a queue is that of a random sample of which every claim is answered."""
+def is_finished_sample(look: Listing) -> bool:
+    """True if the queue is that of a completely answered random sample."""
     sample = look.chosen.get("sample", "")
     return bool(sample) and any(each.is_complete for each in check_samples(look.viewer.project, only=sample))
 
 
-def sampled_scores(look: Look) -> list[str]:
-    """The scores that the random sample of a queue tells of."""
+def sampled_scores(look: Listing) -> list[str]:
+    """The scores that the queue's random sample estimates."""
     if "sample" not in look.chosen:
         return []
     sides = SampledCheck.objects.filter(sample__public_id=look.chosen["sample"]).order_by()
@@ -395,29 +391,29 @@ def sampled_scores(look: Look) -> list[str]:
 
 
 def reviewers(project: Project) -> list[str]:
-    """The names of those whose roles let them answer checks, in order."""
+    """The usernames of members whose roles let them answer checks, sorted."""
     members = Membership.objects.filter(project=project).select_related("user").order_by("user__username")
     able = roles_with(Verb.REVIEW)
     return [member.user.username for member in members if member.role_set & able]
 
 
 def has_panel(project: Project) -> bool:
-    """Whether the deciding judge is a panel whose members are all asked, and may differ."""
+    """True if the deciding judge is a panel, so that its members can differ."""
     judge = project.deciding_judge
     return judge is not None and judge.kind == Judge.Kind.PANEL
 
 
-def count(look: Look) -> int:
-    """How many there are, counted no further than a person wants to know."""
+def count(look: Listing) -> int:
+    """The number of rows, counted up to a limit."""
     return look.found.order_by().values("pk")[: CHECKS_COUNTED_UP_TO + 1].count()
 
 
-def counts_down(look: Look) -> bool:
-    """Whether each answer leaves one less in the queue."""
+def counts_down(look: Listing) -> bool:
+    """True if each answer removes a check from the queue."""
     return "sample" in look.chosen or look.chosen.get("only") in (Only.WAITING, Only.SPLIT)
 
 
-def goes_by_answers(look: Look) -> bool:
-    """Whether the queue goes by what people said, and so holds only what its viewer knows."""
+def goes_by_answers(look: Listing) -> bool:
+    """True if the queue is filtered by people's answers, so that it holds only checks that its viewer has answered."""
     by_answers = look.chosen.get("only") in (Only.DISPUTED, Only.AGAINST) or "label" in look.chosen
     return by_answers and look.viewer.project.reveal != Project.Reveal.SHOWN

@@ -1,7 +1,7 @@
-"""What a person may see of others' answers to a check: everything, or nothing until they have answered it.
+"""The visibility of others' answers to a check: everything, or nothing until the person has answered it.
 
-Queues may go by how sure the judge is in both reveal modes. The figure itself is hidden with the verdict: a judge that
-is surer of one answer than of the other tells by it what it said.
+Queues may be sorted by the judge's uncertainty in both reveal modes. The figure itself is hidden with the verdict,
+because a judge that is less sure of one label reveals the label by it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Case, Exists, OuterRef, Q, Value, When
 
-from annotation.core.known_checks import answered
 from annotation.core.permissions import Verb
 from annotation.models import Check, Project, Verdict
+from annotation.reviewing.queries.known_checks import answered
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -25,17 +25,18 @@ DECIDED_BY_RULE = Q(final_source=Check.Decider.RULE)
 
 
 def keeps_back(viewer: Viewer) -> bool:
-    """Whether others' answers are hidden from the viewer until they have answered: they review, do not adjudicate, and
-    the project does not show verdicts at once.
+    """True if others' answers are hidden from the viewer until they have answered.
+
+    This holds for reviewers who do not adjudicate, unless the project shows verdicts at once.
     """
     must_wait = Verb.REVIEW in viewer.verbs and Verb.ADJUDICATE not in viewer.verbs
     return must_wait and viewer.project.reveal != Project.Reveal.SHOWN
 
 
 def may_see(check: Check, person: User, *, said: Iterable[Verdict]) -> bool:
-    """Whether the person has answered the check, or the project shows the judge's verdict at once.
+    """True if the person has answered the check, or the project shows verdicts at once.
 
-    `said` are the verdicts on the check. A look does not count: it may be one at an earlier wording.
+    `said` are the verdicts on the check. A look does not count, because it may be one at an earlier wording.
     """
     is_shown = check.project.reveal == Project.Reveal.SHOWN
     reviewer = Verdict.Role.REVIEWER
@@ -43,16 +44,16 @@ def may_see(check: Check, person: User, *, said: Iterable[Verdict]) -> bool:
 
 
 def with_known(checks: QuerySet[Check], person: User, *, is_kept_back: bool) -> QuerySet[Any]:
-    """The checks with `is_known`: whether the person may see others' answers."""
+    """Annotate the checks with `is_known`: True if the person may see others' answers."""
     if not is_kept_back:
         return checks.annotate(is_known=Value(True))
     return checks.annotate(is_known=Case(When(answered(person), then=Value(True)), default=Value(False)))
 
 
 def has_unanswered(viewer: Viewer, claim: str) -> Q:
-    """Rows whose claim, at that path, has a check that the viewer has still to answer; what others say of it is hidden.
+    """A condition for rows whose claim (at that path) has a check that the viewer has not answered.
 
-    A comment may give away the answer to any check of its claim. One that a rule decides waits for nobody.
+    A comment can reveal the answer to any check of its claim. Checks decided by a rule do not count.
     """
     if not keeps_back(viewer):
         return Q(pk__in=())

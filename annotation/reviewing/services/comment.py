@@ -1,5 +1,3 @@
-"""A person says something about a claim, or takes it back."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -22,7 +20,7 @@ LONGEST_COMMENT = 4000
 
 @transaction.atomic
 def comment_on_claim(*, project: Project, claim: Claim, by: User, text: str) -> Comment:
-    """Say something about a claim. Raises NotFound, and Invalid for no text or one that is too long."""
+    """Comment on a claim. Raises NotFound, and Invalid for an empty or long text."""
     require(by, project, Verb.COMMENT)
     claim = claim_of(project, claim.public_id)
     if_long = f"A comment takes at most {LONGEST_COMMENT:,} characters."
@@ -34,9 +32,9 @@ def comment_on_claim(*, project: Project, claim: Claim, by: User, text: str) -> 
 
 @transaction.atomic
 def withdraw_comment(*, comment: Comment, by: User) -> Comment:
-    """Take back one's own comment: its words are shown to nobody any more. Twice changes nothing.
+    """Withdraw one's own comment: its text is not shown any more. Idempotent.
 
-    Raises NotAllowed for another person's.
+    Raises NotAllowed for another person's comment.
     """
     require(by, comment.project, Verb.COMMENT)
     if comment.author_id != by.pk:

@@ -1,4 +1,4 @@
-"""A reviewer answers a check, or takes an answer back."""
+"""Give and withdraw a reviewer's answer to a check."""
 
 from __future__ import annotations
 
@@ -62,15 +62,14 @@ def override(
     active_ms: int = 0,
     seen: str = NOT_LOOKED,
 ) -> GivenAnswer:
-    """Record a reviewer's verdict on a check and rescore its summary, or all of the set for one of its source.
+    """Save a reviewer's verdict on a check and rescore its summary, or the whole set for a check of the source.
 
-    `seen` is the public id of the person's own answer that they had on screen, "" for none; left out, it is not
-    asked. Evidence holds unit numbers of the text compared with; `active_ms` is the time at the check. The judge's
-    verdict is revealed. The first answer of somebody who knew nothing is also that of every sample in which the check
-    waits.
+    `seen` is the public id of the person's own answer on screen, "" for none; the default skips this test.
+    `evidence` holds unit numbers of the compared text, `active_ms` the time at the check. The judge's verdict is
+    revealed. A blind first answer also becomes the answer of each random sample that waits for the check.
 
-    Raises Conflict `newer_verdict` where the person answered or withdrew elsewhere since, `claim_changed` where the
-    claim is no longer checked, and Invalid for what a field cannot hold.
+    Raises Conflict `newer_verdict` if the person answered or withdrew elsewhere since, `claim_changed` if the claim
+    is not checked any more, and Invalid for unusable values.
     """
     reason = reason.strip()
     _validate(label, reason, evidence, error_type, confidence, active_ms)
@@ -132,16 +131,15 @@ def _as_scored(check: Check, records: Sequence[SummaryRecord]) -> Check:
 
 
 def _had_seen(before: BeforeAnswer, by: User) -> bool:
-    """Whether the person had seen others' answers before this answer."""
     look = before.look
     return bool(before.answers_of(by)) or (look is not None and look.revealed_at is not None)
 
 
 @transaction.atomic
 def withdraw_answer(*, answer: Verdict | CoverageJudgment, by: User) -> None:
-    """Take back one's own verdict, or anybody's decision; what stood before it stands again.
+    """Withdraw one's own verdict or any decision; the answer before it counts again.
 
-    Withdrawing twice changes nothing. Raises NotAllowed for another person's verdict.
+    Idempotent. Raises NotAllowed for another person's verdict.
     """
     place = answer.place
     project = place.project if isinstance(place, Check) else place.peer.document_set.project
@@ -162,15 +160,15 @@ def withdraw_answer(*, answer: Verdict | CoverageJudgment, by: User) -> None:
 def log_answer(
     answer: Verdict | CoverageJudgment, *, verb: str, project: Project, by: User, **more: object
 ) -> None:
-    """Log what was done with a reviewer's or an adjudicator's answer, inside the transaction of the act."""
-    said: dict[str, object] = {_kind(answer): answer.public_id}
+    """Log an act on a reviewer's or adjudicator's answer, in the transaction of the act."""
+    data: dict[str, object] = {_kind(answer): answer.public_id}
     if isinstance(answer, Verdict):
-        said["label"] = answer.label
+        data["label"] = answer.label
     else:
-        said |= {"unit": answer.unit_judged.public_id, "percent": answer.percent}
+        data |= {"unit": answer.unit_judged.public_id, "percent": answer.percent}
     if answer.error_type:
-        said["error_type"] = answer.error_type
-    log(project=project, actor=by, verb=verb, target=answer.place, data={**said, **more})
+        data["error_type"] = answer.error_type
+    log(project=project, actor=by, verb=verb, target=answer.place, data={**data, **more})
 
 
 def _kind(answer: Verdict | CoverageJudgment) -> str:
@@ -178,7 +176,7 @@ def _kind(answer: Verdict | CoverageJudgment) -> str:
 
 
 def check_reason(reason: str) -> None:
-    """Raises Invalid (field `reason`) where the words behind an answer or a decision are too many."""
+    """Raise Invalid (field `reason`) for a long reason."""
     if len(reason.strip()) > LONGEST_REASON:
         raise Invalid(f"A reason has at most {LONGEST_REASON:,} characters.", field="reason")
 

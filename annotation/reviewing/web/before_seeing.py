@@ -1,4 +1,4 @@
-"""A page before one that shows verdicts, where somebody who sees them could answer sampled claims no more."""
+"""A warning before pages that show verdicts, if seeing them would end blind answers to sampled checks."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from django.shortcuts import render
 
-from annotation.core.known_checks import knows
 from annotation.core.permissions import Verb
 from annotation.models import SampledCheck
 from annotation.models.assignment import AWAITED
+from annotation.reviewing.queries.known_checks import knows
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def ask_before_seeing(request: Request, room: Room, checks: QuerySet[Check]) -> HttpResponse | None:
-    """The page that asks, where the reader may review and could still answer any of these checks in an open sample.
+    """Return the warning if the reader could still answer any of these checks blind in an open sample.
 
-    None where nothing is lost, or they have chosen to see them anyway. One query.
+    Returns None if nothing is lost or the reader chose to continue. One query.
     """
     if Verb.REVIEW not in room.verbs or "anyway" in request.GET:
         return None
-    # From what waits, which is little: of all its checks a page may mean a million.
+    # The query starts from the few waiting checks, because a page may cover a million.
     waiting = SampledCheck.objects.filter(AWAITED, sample__project=room.project).values("check_row")
     lost = checks.filter(pk__in=waiting).exclude(knows(request.user)).order_by().count()
     if not lost:

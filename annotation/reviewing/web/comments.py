@@ -1,4 +1,4 @@
-"""Comments on a claim: the thread as a page, or as the part of a page that holds it."""
+"""Comments on a claim, as a page or a part of one."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
-from annotation.core.known_checks import answered
 from annotation.core.lists import Viewer
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
 from annotation.models import Check, Claim, Comment
 from annotation.reviewing.queries.comments import claim_of, thread_of
+from annotation.reviewing.queries.known_checks import answered
 from annotation.reviewing.services import comment as service
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 THREAD = "#thread"
-"""The part of a page that every answer to its forms replaces."""
+"""The part of a page that the answers to its forms replace."""
 
 
 @screen("GET")
@@ -71,13 +71,12 @@ def _show(
         status=422 if refusal else 200,
     )
     if refusal:
-        # Errors are put where the page keeps its notices, unless the answer says otherwise.
+        # Errors go to the page's notices unless the response says otherwise.
         response["HX-Retarget"] = THREAD
     return response
 
 
 def _to_review(request: Request, claim: Claim) -> str:
-    """A check of the claim that the person has not answered yet, or else any."""
     checks = Check.objects.filter(claim=claim, is_current=True).order_by("pk")
     check = checks.filter(~answered(request.user)).first() or checks.first()
     return check.public_id if check else ""

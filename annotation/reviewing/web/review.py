@@ -1,8 +1,7 @@
-"""Review: the queue of checks, and one check in view with its answer.
+"""The page for answering one check.
 
-A form with scripts sends the answer and shows the next claim, which was fetched ahead, at once; what comes back is
-the strip that tells what the judge had said. Without scripts the answer leads to the next claim's page, with the same
-strip on it.
+With scripts, the form sends the answer and at once shows the next claim, which was fetched before; the response is
+a strip with the judge's verdict. Without scripts, the answer leads to the next claim's page with the same strip.
 """
 
 from __future__ import annotations
@@ -16,10 +15,9 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
-from annotation.core.lists import Look
+from annotation.core.lists import Listing
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotFound
-from annotation.core.words import ANSWERS
 from annotation.models import Check, ErrorType, Verdict
 from annotation.reviewing.queries.check_view import (
     CheckView,
@@ -40,9 +38,7 @@ from annotation.reviewing.services import review as service
 from annotation.reviewing.services.lease_check import hand_out, keep, move_on, stay
 from annotation.reviewing.services.look_at_check import look_at
 from annotation.sampling.queries.check_samples import held_by_others, is_kept_by_a_sample
-from annotation.sampling.words import held_in_words
-from annotation.scoring.score_changes import ScoreChange, ScoresTold, score_changes, scores_now
-from annotation.scoring.words import in_words
+from annotation.scoring.score_changes import ScoreChange, ShownScores, in_words, score_changes, scores_now
 from annotation.web.htmx import Request, page_or_fragment, wants_fragment
 from annotation.web.lists import look_of
 from annotation.web.numbers import need_whole_number, whole_number
@@ -69,9 +65,9 @@ def check(request: Request, slug: str, check_id: str) -> HttpResponse:
 
 @screen("GET", "POST")
 def next_check(request: Request, slug: str) -> HttpResponse:
-    """Hand out the queue's next claim; a script asks for it ahead of its turn, and tells which one is on screen.
+    """Hand out the queue's next claim. Scripts fetch it early and name the claim on screen in `here`.
 
-    Somebody who comes to the address by a link or a reload is sent to the queue.
+    A link or reload leads to the queue.
     """
     room = enter(request, slug, Verb.REVIEW, here="review")
     queue = _queue(request, room)
@@ -95,7 +91,7 @@ def next_check(request: Request, slug: str) -> HttpResponse:
 
 @screen("POST")
 def look(request: Request, slug: str, check_id: str) -> HttpResponse:
-    """A sign of life: the claim is still on somebody's screen, and is kept for them."""
+    """Record that the claim is still on screen, and extend its lease."""
     room = enter(request, slug, Verb.REVIEW, here="review")
     stay(project=room.project, here=check_id, by=request.user)
     return HttpResponse(status=204)
@@ -103,10 +99,10 @@ def look(request: Request, slug: str, check_id: str) -> HttpResponse:
 
 @screen("POST")
 def override(request: Request, slug: str, check_id: str) -> HttpResponse:
-    """A reviewer's answer, with the scores before and after; a newer answer of one's own is a conflict."""
+    """Save a reviewer's answer and show the changed scores. A newer answer of one's own is a conflict."""
     room = enter(request, slug, Verb.REVIEW, here="review")
     row = check_of(room.project, check_id)
-    before = _scores_told(room, row)
+    before = _shown_scores(room, row)
     typed = TypedAnswer.of(request.POST)
     try:
         given = service.override(
@@ -137,10 +133,10 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
 
 @screen("POST")
 def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse:
-    """Take an answer back; its claim comes on screen again."""
+    """Withdraw an answer and show its claim again."""
     room = enter(request, slug, Verb.REVIEW, here="review")
     row = check_of(room.project, check_id)
-    before = _scores_told(room, row)
+    before = _shown_scores(room, row)
     verdict = own_verdict(row, request.user, request.POST.get("verdict", ""))
     service.withdraw_answer(answer=verdict, by=request.user)
     moved = _moved(before, row)
@@ -148,14 +144,14 @@ def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse
         row = check_of(room.project, check_id)
         keep(check=row, by=request.user)
         return _show(request, room, row, withdrawn=verdict, moved=moved)
-    said = ["Answer withdrawn.", _kept_by_a_sample(verdict), _movement(moved)]
-    messages.success(request, " ".join(filter(None, said)))
+    sentences = ["Answer withdrawn.", _kept_by_a_sample(verdict), _movement(moved)]
+    messages.success(request, " ".join(filter(None, sentences)))
     return redirect(_address(slug, check_id, _queue(request, room)))
 
 
 @dataclass(frozen=True, slots=True)
 class TypedAnswer:
-    """What somebody has filled in, as it came."""
+    """The submitted fields of the form."""
 
     label: str = ""
     reason: str = ""
@@ -175,7 +171,7 @@ class TypedAnswer:
 
     @classmethod
     def own(cls, view: CheckView) -> TypedAnswer:
-        """What the reader said before, to be said again or otherwise."""
+        """The reader's earlier answer, as the form's initial values."""
         own = view.outcome.own
         if own is None:
             return cls()
@@ -183,13 +179,12 @@ class TypedAnswer:
         return cls(reason=own.reason, error_type=own.error_type, confidence=confidence)
 
 
-def _queue(request: Request, room: Room) -> Look:
-    """The queue that the reader is in, by the address."""
+def _queue(request: Request, room: Room) -> Listing:
     given = request.GET.dict()
     return look_of(request, room, queue_of(given), given)
 
 
-def _address(slug: str, check_id: str, queue: Look, **more: str) -> str:
+def _address(slug: str, check_id: str, queue: Listing, **more: str) -> str:
     return reverse("check", kwargs={"slug": slug, "check_id": check_id}) + queue.query(**more)
 
 
@@ -204,7 +199,6 @@ def _show(
     moved: list[ScoreChange] | None = None,
     is_ahead: bool = False,
 ) -> HttpResponse:
-    """The check as it stands now, with what was just done to it or what could not be."""
     queue = _queue(request, room)
     is_whole = "1" in (request.GET.get("whole"), request.POST.get("whole"))
     numbers = [] if typed is None else map(whole_number, typed.evidence)
@@ -222,7 +216,6 @@ def _show(
         "withdrawn": withdrawn,
         "kept_by_a_sample": _kept_by_a_sample(withdrawn) if withdrawn else "",
         "moved_in_words": _movement(moved),
-        "answers": ANSWERS,
         "error_types": ERROR_TYPES,
         "confidences": CONFIDENCES,
         **_counted(queue, None if is_ahead else row),
@@ -237,11 +230,10 @@ def _show(
     )
 
 
-def _counted(queue: Look, here: Check | None) -> dict[str, object]:
-    """How many wait in the queue, and whether the claim on screen, `here`, is one of them.
+def _counted(queue: Listing, here: Check | None) -> dict[str, object]:
+    """The number of waiting checks, and whether the claim on screen (`here`) is one of them.
 
-    None is one that is fetched ahead of its turn: nobody knows how many will be left then, and the page that it comes
-    to counts on by itself.
+    None for `here` is a claim fetched early: the count at its turn is unknown, and the page counts on by itself.
     """
     is_counted = counts_down(queue)
     if here is None:
@@ -255,7 +247,7 @@ def _counted(queue: Look, here: Check | None) -> dict[str, object]:
     return {
         "left": min(left, CHECKS_COUNTED_UP_TO),
         "counts_down": is_counted,
-        # Somebody who came by an address may answer a claim that does not wait here.
+        # A claim opened by its address may not be in this queue.
         "is_counted": is_counted and queue.found.filter(pk=here.pk).exists(),
         "is_left_counted_out": left <= CHECKS_COUNTED_UP_TO,
     }
@@ -269,7 +261,6 @@ def _after_answer(
     verdict: Verdict,
     moved: list[ScoreChange] | None,
 ) -> HttpResponseRedirect:
-    """The next claim, or the one on which somebody changed their mind about the one before."""
     slug, queue = room.project.slug, _queue(request, room)
     messages.success(request, f"Saved: {verdict.label}. {_movement(moved)}".strip())
     if here := request.POST.get("at", ""):
@@ -281,27 +272,24 @@ def _after_answer(
 
 
 def _kept_by_a_sample(withdrawn: Verdict) -> str:
-    """What is said to somebody who takes an answer back that a random sample keeps; else nothing."""
     if not is_kept_by_a_sample(withdrawn):
         return ""
     return "The random sample keeps your first answer because you have now seen the judge's verdict."
 
 
-def _scores_told(room: Room, row: Check) -> ScoresTold | None:
-    """The scores that an answer to `row` may move; None for anyone who is told of no movement."""
+def _shown_scores(room: Room, row: Check) -> ShownScores | None:
     return scores_now(row) if Verb.VIEW_SCORES in room.verbs else None
 
 
-def _moved(before: ScoresTold | None, row: Check) -> list[ScoreChange] | None:
+def _moved(before: ShownScores | None, row: Check) -> list[ScoreChange] | None:
     return None if before is None else score_changes(before, scores_now(row))
 
 
 def _movement(moved: list[ScoreChange] | None) -> str:
-    """How the scores moved by an answer, in words; empty if the person may not see it."""
     return "" if moved is None else in_words(moved)
 
 
-def _to_check(request: Request, following: Check | None, queue: Look) -> HttpResponseRedirect:
+def _to_check(request: Request, following: Check | None, queue: Listing) -> HttpResponseRedirect:
     slug = queue.viewer.project.slug
     if following is not None:
         return redirect(_address(slug, following.public_id, queue))
@@ -309,17 +297,17 @@ def _to_check(request: Request, following: Check | None, queue: Look) -> HttpRes
     return redirect(_queue_address(slug, queue))
 
 
-def _held_in_words(queue: Look) -> str:
-    """What of a queue that handed out nothing is with somebody else, in words; empty for nothing."""
-    return held_in_words(held_by_others(queue.found, queue.viewer.person))
+def _held_in_words(queue: Listing) -> str:
+    held = held_by_others(queue.found, queue.viewer.person)
+    return held.sentence if held else ""
 
 
-def _queue_address(slug: str, queue: Look) -> str:
+def _queue_address(slug: str, queue: Listing) -> str:
     return reverse("review", kwargs={"slug": slug}) + queue.query()
 
 
 def _before(request: Request, room: Room, row: Check) -> object:
-    """What is told of the claim before this one, where the reader comes from its answer."""
+    """The outcome of the previous claim, if the reader has just answered it."""
     name = request.GET.get("was", "")
     if not name or name == row.public_id:
         return None

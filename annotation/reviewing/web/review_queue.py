@@ -1,11 +1,9 @@
-"""The queue of checks as a list."""
-
 from __future__ import annotations
 
 from django.http.response import HttpResponseBase
 from django.views.decorators.cache import never_cache
 
-from annotation.core.lists import Look
+from annotation.core.lists import Listing
 from annotation.core.permissions import Verb
 from annotation.models import DocumentSet
 from annotation.reviewing.queries.review_queue import (
@@ -21,7 +19,6 @@ from annotation.reviewing.queries.review_queue import (
 )
 from annotation.reviewing.queries.sight import keeps_back
 from annotation.sampling.queries.check_samples import held_by_others, open_samples
-from annotation.sampling.words import held_in_words
 from annotation.web.htmx import Request
 from annotation.web.lists import list_page
 from annotation.web.rooms import enter
@@ -42,11 +39,10 @@ def review(request: Request, slug: str) -> HttpResponseBase:
     )
 
 
-def _beside(queue: Look) -> dict[str, object]:
-    """What is said of a queue above it."""
+def _beside(queue: Listing) -> dict[str, object]:
     viewer, counted = queue.viewer, count(queue)
     is_sample = "sample" in queue.chosen
-    # What is with somebody else is told of samples, which have to be finished; of other queues at their end.
+    # Checks held by others are shown for samples, which must be completed, and at the end of other queues.
     held = held_by_others(queue.found, viewer.person) if is_sample else None
     return {
         "counted": min(counted, CHECKS_COUNTED_UP_TO),
@@ -59,14 +55,13 @@ def _beside(queue: Look) -> dict[str, object]:
         "sample": None if is_sample or queue.is_narrowed or queue.sort else sample_first(viewer),
         "is_finished": is_finished_sample(queue),
         "sampled_scores": sampled_scores(queue),
-        "held": held_in_words(held),
+        "held": held.sentence if held else "",
         "set_name": _set_name(queue),
         "without_set": queue.query(document_set=""),
     }
 
 
-def _set_name(queue: Look) -> str:
-    """The document set that the queue keeps to, empty for none."""
+def _set_name(queue: Listing) -> str:
     chosen = queue.chosen.get("document_set")
     found = DocumentSet.objects.filter(project=queue.viewer.project, public_id=chosen) if chosen else None
     return (found.values_list("external_id", flat=True).first() or "unknown") if found is not None else ""

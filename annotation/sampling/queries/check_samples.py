@@ -1,4 +1,4 @@
-"""The samples of checks for reviewers: how many were sampled of how many, answered, and are with somebody."""
+"""Random samples of checks with the numbers of sampled, answered and held checks."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.db import connection
 from django.db.models import Count, Exists, F, Func, IntegerField, Min, OuterRef, Q, Subquery
 from django.utils import timezone
+from django.utils.formats import date_format
 
-from annotation.models import SIDE_SCORES, Check, CheckLook, Sample, SampledCheck, Verdict
+from annotation.models import SIDE_SCORES, Check, Look, Sample, SampledCheck, Verdict
 from annotation.models.claim import OF_CLAIMS
 
 if TYPE_CHECKING:
@@ -25,10 +26,10 @@ SAMPLES_SHOWN = 25
 
 
 def blind_answers(project: Project) -> QuerySet[Verdict]:
-    """What members answered knowing nothing of what others said: a sample of these checks keeps it.
+    """Members' blind answers to checks of the project, which a sample of these checks keeps.
 
-    Whether they chose the check or it was sampled for them does not matter: chance alone chooses what is sampled. An
-    answer that was taken back counts where a sample holds it already.
+    Answers may be volunteered, because chance alone decides which checks are sampled. A withdrawn answer counts if
+    a sample holds it.
     """
     given = Verdict.objects.filter(
         check_row__project=project,
@@ -41,38 +42,43 @@ def blind_answers(project: Project) -> QuerySet[Verdict]:
 
 
 def eligible(project: Project, side: str = "") -> QuerySet[Check]:
-    """The checks of claims that a sample can take, of one side where it is named: in force, not decided by a rule."""
+    """The checks of claims that can be sampled, of one side if it is given: current and not decided by a rule."""
     of_side = Q(side=side) if side else OF_CLAIMS
     checks = Check.objects.filter(of_side, project=project, is_current=True)
     return checks.exclude(final_source=Check.Decider.RULE)
 
 
 def is_kept_by_a_sample(verdict: Verdict) -> bool:
-    """Whether a sample holds this answer, which it keeps also once it is taken back."""
+    """True if a sample holds this answer. It then keeps the answer after a withdrawal."""
     return SampledCheck.objects.filter(verdict=verdict).exists()
 
 
 @dataclass(frozen=True, slots=True)
 class HeldChecks:
-    """So many checks are on somebody's screen at this moment, and are handed to nobody else.
+    """Checks that are on people's screens and handed to nobody else.
 
-    `since` is when the first of them was opened, None where it was handed out but not opened yet;
-    `until` is when the first of them is free again, unless its reader gives another sign of life.
+    `since` is the time at which the first of them was opened, None if it was not opened yet; `until` is the
+    earliest end of their leases.
     """
 
     count: int
     since: datetime | None
     until: datetime
 
+    @property
+    def sentence(self) -> str:
+        what = "1 claim is" if self.count == 1 else f"{self.count:,} claims are"
+        since = f", opened {_moment(self.since)}" if self.since else ""
+        free = "It is" if self.count == 1 else "The first is"
+        return f"{what} open by someone else{since}. {free} released at {_moment(self.until)} if inactive."
+
 
 @dataclass(frozen=True, slots=True)
 class CheckSample:
-    """`answered` of `sampled` checks, out of `frame`, have the answer of somebody who knew nothing of the judge's.
+    """A sample of `sampled` checks out of `frame`, of which `answered` have a blind answer.
 
-    They tell of the `scores`.
-
-    `held` tells of those without an answer that are on somebody's screen; None where none is. Nobody is asked for the
-    rest of a sample that was cancelled.
+    `scores` names the scores that it estimates. `held` describes unanswered checks on people's screens, None
+    without any. Nobody is asked for the rest of a cancelled sample.
     """
 
     sample_id: str
@@ -93,28 +99,25 @@ class CheckSample:
 
     @property
     def is_finished(self) -> bool:
-        """Whether an estimate can come from it."""
+        """True if an estimate can use it."""
         return self.is_complete and self.sampled > 0 and self.cancelled_at is None
 
     @property
     def is_open(self) -> bool:
-        """Whether it waits for answers."""
+        """True if it waits for answers."""
         return not self.is_complete and self.cancelled_at is None
 
 
 def check_samples(
     project: Project, *, but: User | None = None, only: str = "", side: str = ""
 ) -> list[CheckSample]:
-    """The latest samples of checks, the newest first, or the one of the public id `only`; with a `side` what they hold
-    of it.
+    """The latest samples of checks, newest first, or the one with public id `only`; `side` restricts the counts.
 
-    Two queries; one more where some are not complete.
-
-    What is on the screen of `but`, the reader, does not count as held.
+    Two queries, or three if a sample is incomplete. Checks on the screen of `but` do not count as held.
     """
     sampled = Sample.objects.filter(project=project).order_by("-pk")
     sampled = sampled.filter(public_id=only) if only else sampled
-    # The frame may name a million checks: it is counted where it lies, and once, not with each check of the sample.
+    # A frame may name a million checks, so the database counts it, once per sample.
     count = "jsonb_array_length" if connection.vendor == "postgresql" else "json_array_length"
     framed = sampled.annotate(framed=Func(F("frame"), function=count, output_field=IntegerField()))
     columns = ("pk", "public_id", "method", "share", "seed", "framed", "created_at", "cancelled_at")
@@ -147,7 +150,6 @@ class _SampleCounts(NamedTuple):
 
 
 def _counts(keys: Sequence[int], side: str) -> dict[int, _SampleCounts]:
-    """By sample how many checks it has, of a side where it is named, how many are answered, and of which scores."""
     sampled = SampledCheck.objects.filter(sample__in=keys, **({"check_row__side": side} if side else {}))
     rows = sampled.order_by().values_list("sample", "check_row__side").annotate(Count("pk"), Count("verdict"))
     of_sides: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
@@ -164,7 +166,6 @@ def _counts(keys: Sequence[int], side: str) -> dict[int, _SampleCounts]:
 
 
 def _held(keys: Sequence[int], but: User | None) -> dict[int, HeldChecks]:
-    """By sample what of it waits and is on somebody's screen."""
     if not keys:
         return {}
     waiting = SampledCheck.objects.filter(sample__in=keys, verdict__isnull=True)
@@ -178,9 +179,9 @@ def _held(keys: Sequence[int], but: User | None) -> dict[int, HeldChecks]:
 
 
 def held_by_others(waiting: QuerySet[Check], person: User) -> HeldChecks | None:
-    """What of a queue is on other people's screens at this moment; None where nothing is. One query.
+    """The checks of a queue that other people hold now, None without any. One query.
 
-    It reads all that waits: ask it of samples, and of queues that handed out nothing.
+    It reads the whole queue: use it for samples, and for queues that handed out nothing.
     """
     others = waiting.filter(_is_held("", person)).annotate(opened=_opened("pk", ""))
     found = others.order_by().aggregate(count=Count("pk"), since=Min("opened"), until=Min("lease_until"))
@@ -193,14 +194,19 @@ def _is_held(path: str, but: User | None) -> Q:
 
 
 def _opened(check: str, path: str) -> Subquery:
-    """When anyone who has the check opened it first."""
-    looks = CheckLook.objects.filter(check_row=OuterRef(check), person=OuterRef(f"{path}leased_to"))
+    """The time at which the present holder opened the check."""
+    looks = Look.objects.filter(check_row=OuterRef(check), person=OuterRef(f"{path}leased_to"))
     return Subquery(looks.order_by().values("opened_at")[:1])
 
 
 def open_samples(project: Project, *, but: User | None = None) -> list[CheckSample]:
-    """Those of the latest samples in which checks wait for their answer; `but` as for `check_samples`.
+    """The latest samples with waiting checks, oldest first; `but` as for `check_samples`.
 
-    The oldest come first: estimates use a sample once the one before it is complete.
+    Estimates use a sample once the one before it is complete.
     """
     return [sample for sample in reversed(check_samples(project, but=but)) if sample.is_open]
+
+
+def _moment(moment: datetime) -> str:
+    here = timezone.localtime(moment)
+    return date_format(here, "H:i" if here.date() == timezone.localdate() else "j M, H:i")

@@ -1,4 +1,4 @@
-"""How wide intervals would be with a new random sample of checks."""
+"""The forecast of interval widths for a new random sample of checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def forecast(project: Project, side: Check.Side, design: Design) -> Forecast:
-    """The forecast for all systems at all target lengths, from the newest finished sample or else from the judge."""
+    """Forecast for all systems and target lengths, from the newest finished sample or otherwise from the judge."""
     finished = next((sample for sample in check_samples(project, side=side) if sample.is_finished), None)
     if finished is None:
         framed = framed_now(project, side)

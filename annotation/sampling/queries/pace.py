@@ -1,5 +1,3 @@
-"""How long people take for an answer."""
-
 from __future__ import annotations
 
 import statistics
@@ -11,11 +9,11 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 TIMED_AT_MOST = 1000
-"""The median time is taken over so many of the newest answers."""
+"""The number of newest answers behind the median time."""
 
 
 def seconds_per_check(project: Project) -> tuple[float | None, int]:
-    """The median time of an answer to a claim, and over how many of the newest; None where nobody's is known."""
+    """The median seconds of an answer to a claim (None if unknown), and the number of answers behind it."""
     times = Verdict.objects.filter(
         check_row__project=project,
         check_row__side__in=SIDE_SCORES,

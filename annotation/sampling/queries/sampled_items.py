@@ -1,4 +1,4 @@
-"""The frame of a sample as the evaluation room wants it: every item with its share, its chance and its answer."""
+"""The frame of a sample as evaluation values: items with share, inclusion probability and answer."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 READ_AT_ONCE = 2000
 
 Frames = dict[int | None, dict[str, list[SampledItem]]]
-"""By target length and system, the items of a frame."""
+"""The items of a frame by target length and system."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampleFrame:
-    """What a sample's frame holds of one side. `claims` counts the reference claims of each document, `came_after` the
-    checks in force that no item stands for, because they came after the sample.
+    """The items of a sample's frame on one side.
+
+    `claims` counts the reference claims of each document. `came_after` counts current checks without an item,
+    because they are newer than the sample.
     """
 
     items: Frames
@@ -35,12 +37,12 @@ class SampleFrame:
 
     @property
     def covariates(self) -> dict[str, tuple[float, ...]] | None:
-        """The logarithm of each document's claims: texts of many claims are covered less."""
+        """The logarithm of each document's number of claims, because texts with many claims are covered less."""
         return {document: (math.log(count),) for document, count in self.claims.items()} or None
 
     @property
     def has_judge(self) -> bool:
-        """Whether the judge has said anything of any item."""
+        """True if the judge answered any item."""
         return any(
             item.judge is not None
             for of_target in self.items.values()
@@ -50,19 +52,19 @@ class SampleFrame:
 
 
 def framed_items(project: Project, sample: Sample, *, side: Check.Side = Check.Side.REFERENCE) -> SampleFrame:
-    """The items of a sample, of the checks on a side.
+    """The items of a sample on one side.
 
-    A document is a document set, or the group that it belongs to. The share of an item is its part in the mean of
-    its document: summaries of a system, then references, units by weight and claims of a unit, on the peer side
-    the summary's own claims. What a rule decides is known and counts as sampled for sure. The judge's answer is the
-    probability that the sample recorded.
+    A document is a document set or its group. The share of an item is its weight in the mean of its document:
+    summaries of a system, then references, units by weight and claims of a unit; on the peer side the summary's own
+    claims. Checks decided by a rule are known and count as sampled with certainty. The judge's answer is the
+    probability stored with the sample.
     """
     probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", sample.frame))
     return _of_checks(project, side, probabilities, _sampled(sample, side))
 
 
 def framed_now(project: Project, side: Check.Side = Check.Side.REFERENCE) -> SampleFrame:
-    """The items that a sample of checks would find now, as in `framed_items`; nothing is sampled, nothing answered."""
+    """The items that a new sample of checks would have, as in `framed_items`, without answers."""
     checks = eligible(project, side)
     return _of_checks(project, side, dict(checks.values_list("public_id", "judge_probability")), {})
 
@@ -89,14 +91,13 @@ class _FramedCheckRow(NamedTuple):
 
 
 class _SampledAnswer(NamedTuple):
-    """The answer to a sampled check, None while it is awaited, and the check's inclusion probability."""
+    """The answer to a sampled check (None if there is none yet) and the check's inclusion probability."""
 
     value: float | None
     chance: float
 
 
 def _sampled(sample: Sample, side: Check.Side) -> dict[str, _SampledAnswer]:
-    """By public id what was sampled on the side."""
     rows = SampledCheck.objects.filter(sample=sample, check_row__side=side)
     columns = ("check_row__public_id", "inclusion_probability", "verdict__label")
     return {
@@ -111,7 +112,7 @@ def _of_checks(
     probabilities: Mapping[str, float | None],
     answers: Mapping[str, _SampledAnswer],
 ) -> SampleFrame:
-    """`probabilities` holds the judge's of every check of the frame; `answers` what was sampled."""
+    """`probabilities` has the judge's probability of every check in the frame, `answers` the sampled checks."""
     peers: dict[int, list[_FramedCheckRow]] = defaultdict(list)
     came_after = 0
     is_of_coverage = side == Check.Side.REFERENCE
@@ -135,7 +136,7 @@ def _of_checks(
             rows = peers[peer]
             parts = _shares(rows) if is_of_coverage else ((row, 1 / len(rows)) for row in rows)
             for row, part in parts:
-                # No two summaries have a claim of their own in common.
+                # Summaries do not share claims of their own.
                 claim = row.claim if is_of_coverage else None
                 item = _check_item(row, document, share * part, probabilities, answers, claim=claim)
                 items[target][system].append(item)
@@ -171,7 +172,7 @@ def _checks(project: Project, side: Check.Side) -> Iterator[_FramedCheckRow]:
 def _sets_of_documents(
     written: Iterable[tuple[int | None, str, str, str]],
 ) -> dict[tuple[int | None, str, str], int]:
-    """How many document sets of each document a system has, by target length."""
+    """The number of document sets of each document, by target length and system."""
     found: dict[tuple[int | None, str, str], int] = defaultdict(int)
     for target, system, document, _ in written:
         found[target, system, document] += 1
@@ -179,7 +180,7 @@ def _sets_of_documents(
 
 
 def _shares(rows: Sequence[_FramedCheckRow]) -> Iterator[tuple[_FramedCheckRow, float]]:
-    """Each check of a summary with its part in the summary's coverage."""
+    """Each check of a summary with its share in the summary's coverage."""
     models: dict[int | None, list[_FramedCheckRow]] = defaultdict(list)
     for row in rows:
         models[row.model].append(row)
@@ -198,7 +199,7 @@ def _shares(rows: Sequence[_FramedCheckRow]) -> Iterator[tuple[_FramedCheckRow, 
 
 def _weight(row: _FramedCheckRow, *, stand_alone: bool) -> float:
     if row.model is None:
-        # Claims of the documents count alike where there is no reference.
+        # Without a reference, all claims of the documents weigh the same.
         return 1.0
     return row.claim_weight if stand_alone else (row.unit_weight or 1.0)
 
@@ -222,7 +223,7 @@ def _check_item(
         document,
         share,
         judge=probabilities[row.public_id],
-        # What was not sampled counts for nothing, whatever its chance.
+        # Unsampled items have no answer, whatever their probability.
         probability=1.0 if sampled is None else sampled.chance,
         is_sampled=sampled is not None,
         answer=None if sampled is None else sampled.value,
@@ -231,5 +232,4 @@ def _check_item(
 
 
 def _as_number(label: str | None) -> float:
-    """What an answer counts: unsure is not yes."""
     return 1.0 if label == Label.YES else 0.0

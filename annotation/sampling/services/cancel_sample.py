@@ -1,4 +1,4 @@
-"""A manager cancels a random sample of checks that is not answered yet."""
+"""Cancel an incomplete random sample."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @transaction.atomic
 def cancel_sample(*, sample: Sample, by: User | None) -> Sample:
-    """Ask nobody for the rest of a sample any more; no estimate uses it. Its answers stand in the scores.
+    """Stop asking for the rest of a sample; no estimate uses it. Its answers remain in the scores.
 
-    It stays in lists and in the log. Cancelling twice changes nothing. Raises Conflict (code `sample_complete`) where
-    every answer is there: who has seen an estimate cannot choose another one.
+    The sample stays in lists and in the log. Idempotent. Raises Conflict (code `sample_complete`) if all answers
+    are given: people who have seen an estimate cannot choose another.
     """
     require(by, sample.project, Verb.ASSIGN)
     held = (

@@ -1,5 +1,3 @@
-"""Log the last answer to a random sample."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -16,18 +14,19 @@ if TYPE_CHECKING:
     from annotation.models import Verdict
 
 NEARLY = 16
-"""From so few missing answers on those who give them wait for each other, or two who are last would each miss the
-other's."""
+"""Below this number of missing answers, writers wait for each other, so that two last answers at once see each
+other.
+"""
 
 
 def finish_check_samples(*, verdict: Verdict, by: User | None) -> None:
-    """Log every sample of checks that this answer, which is in some, has completed. Inside its transaction."""
+    """Log every sample that this answer completes. Call it in the transaction of the answer."""
     samples = Sample.objects.filter(cancelled_at__isnull=True)
     waiting = _waiting(samples.filter(pk__in=SampledCheck.objects.filter(verdict=verdict).values("sample")))
     nearly = sorted(key for key, count in waiting.items() if count < NEARLY)
     if not nearly:
         return
-    # Locked, so that of two who give the last answers at once the later one sees both.
+    # Locked, so that the later of two last answers sees both.
     held = Sample.objects.filter(pk__in=nearly).select_for_update(of=("self",), no_key=True)
     rows = list(held.select_related("project").order_by("pk"))
     waiting = _waiting(Sample.objects.filter(pk__in=nearly))
@@ -37,6 +36,5 @@ def finish_check_samples(*, verdict: Verdict, by: User | None) -> None:
 
 
 def _waiting(samples: QuerySet[Sample]) -> dict[int, int]:
-    """How many answers each sample waits for."""
     counted = Count("sampled_checks", filter=Q(sampled_checks__verdict__isnull=True))
     return dict(samples.order_by().annotate(waiting=counted).values_list("pk", "waiting"))

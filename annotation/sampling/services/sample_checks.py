@@ -1,4 +1,4 @@
-"""Take a random sample of checks for review, for an unbiased estimate of what people would say of all."""
+"""Take a random sample of checks for review, for an unbiased estimate."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ SAMPLED_AT_ONCE = 2000
 
 
 class FramedCheck(NamedTuple):
-    """A check that may be sampled."""
-
     key: int
     public_id: str
     side: str
@@ -43,14 +41,15 @@ def sample_checks(
     side: str = "",
     seed: int | None = None,
 ) -> Sample:
-    """Sample a share of the project's checks for reviewers, each with a recorded inclusion probability.
+    """Sample a share of the project's checks for reviewers, with recorded inclusion probabilities.
 
-    The frame is every check in force (of one side, if `side` names it) but those that a rule decides. It is kept with
-    the judge's probability of yes at this moment. Every system gets its share at every target length: `uniform` gives
-    each check the same chance, `active` gives half of the work evenly and the rest by the judge's uncertainty.
-    A check with a blind answer keeps its first one (see `blind_answers`): its author knows too much to be asked again.
-    The same seed and frame give the same sample. Reviewers are notified.
-    Raises Invalid, with the `field` that is wrong, and as `need_blind_answers`.
+    The frame has every current check (of one `side` if given) except those decided by a rule. It is stored with the
+    judge's present probabilities of yes. Every system gets its share at every target length: `uniform` gives each
+    check the same chance, `active` distributes half evenly and half by the judge's uncertainty. A check with a
+    blind answer keeps its first one (see `blind_answers`), because its author cannot be asked blind again. The same
+    seed and frame give the same sample.
+
+    Raises Invalid with the wrong `field`, and as `need_blind_answers`.
     """
     require(by, project, Verb.ASSIGN)
     design = design_of(method)
@@ -76,7 +75,7 @@ def sample_checks(
         frame=[[framed.public_id, framed.probability] for framed in frame.values()],
         chances=list(chances.values()) if len(set(chances.values())) > 1 else [],
     )
-    # Their keys are the order in which they are handed out, which must not be that of the frame.
+    # Sampled checks are handed out in the order of their keys, so create them in a random order.
     order = list(sampled)
     random.Random(f"order:{seed}").shuffle(order)
     rows = [
@@ -106,7 +105,7 @@ def sample_checks(
 
 
 def design_of(method: str) -> Design:
-    """The design of that name. Raises Invalid."""
+    """Return the design of that name. Raises Invalid."""
     known: Design | None = next((design for design in get_args(Design) if design == method), None)
     if known is None:
         raise Invalid(f"The method is one of {', '.join(get_args(Design))}, not {method!r}.", field="method")
@@ -114,9 +113,9 @@ def design_of(method: str) -> Design:
 
 
 def need_blind_answers(project: Project) -> None:
-    """Refuse a sample that nobody could answer knowing nothing: where reviewers are shown the judge's verdict at once.
+    """Refuse a sample if reviewers see the judge's verdict at once, because nobody could answer blind.
 
-    Raises Invalid (code `shown`). Until the transaction ends, nobody changes what they are shown.
+    Raises Invalid (code `shown`). Locks the setting until the transaction ends.
     """
     held = Project.objects.select_for_update(no_key=True).only("reveal").get(pk=project.pk)
     if held.reveal == Project.Reveal.SHOWN:
@@ -134,6 +133,6 @@ def _frame(project: Project, side: str) -> Iterator[FramedCheck]:
 
 
 def _spread(probability: float | None) -> float:
-    """The standard deviation of an answer that is yes with this probability; the most where nothing is known."""
+    """The standard deviation of an answer with this probability of yes; the maximum if it is unknown."""
     p = 0.5 if probability is None else probability
     return math.sqrt(p * (1 - p))

@@ -1,5 +1,3 @@
-"""The page with the random samples of checks, and the form that takes one."""
-
 from __future__ import annotations
 
 from django.contrib import messages
@@ -17,7 +15,6 @@ from annotation.sampling.queries.pace import seconds_per_check
 from annotation.sampling.services.cancel_sample import cancel_sample
 from annotation.sampling.services.sample_checks import design_of, need_blind_answers
 from annotation.sampling.services.sample_checks import sample_checks as take_sample
-from annotation.sampling.words import SAMPLE_TERMS, work_in_words
 from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request
 from annotation.web.numbers import need_whole_number, whole_number
@@ -31,6 +28,12 @@ METHODS = (
 )
 MARGINS = (0.15, 0.1, 0.07, 0.05, 0.03, 0.02)
 PROPOSED_MARGIN = 0.05
+SAMPLE_TERMS = (
+    "Reviewers get these claims first. Estimates use it once every claim is answered. You can "
+    "cancel the sample until then; it stays in the log, and no estimate uses it."
+)
+UNKNOWN_SECONDS = 30.0
+"""The assumed time of an answer if none has been timed."""
 
 
 @screen("GET")
@@ -73,7 +76,7 @@ def _sample(request: Request, room: Room) -> HttpResponse:
 
 
 def _forecast(request: Request, room: Room, side: Check.Side, checks: int) -> tuple[int, list[str]]:
-    """The number of answers, as typed or as the margin takes, and the forecast for it."""
+    """The number of answers, typed or derived from the margin, and the forecast for it."""
     expected = forecast(room.project, side, design_of(request.POST.get("method", "")))
     if request.POST.get("size"):
         size = _size(request, checks)
@@ -87,12 +90,35 @@ def _forecast(request: Request, room: Room, side: Check.Side, checks: int) -> tu
                 field="margin",
             )
         size = min(needed, checks)
-    says = [work_in_words(size, *seconds_per_check(room.project))]
+    says = [_work(size, *seconds_per_check(room.project))]
     reached = expected.margin(size) if 0 < size <= expected.items else None
     says.append(
         "No interval width can be forecast." if reached is None else f"Intervals of about ±{reached:.3f}."
     )
     return size, says
+
+
+def _work(checks: int, seconds: float | None, timed: int) -> str:
+    each = UNKNOWN_SECONDS if seconds is None else seconds
+    how = (
+        f"assuming {each:.0f} s each, because no answers have been timed yet"
+        if seconds is None
+        else f"at {each:.0f} s each, the median of the {timed:,} newest timed answers"
+        if timed > 1
+        else f"at {each:.0f} s each, as the 1 timed answer took"
+    )
+    what = "1 answer" if checks == 1 else f"{checks:,} answers"
+    return f"{what}: {_duration(checks, each)} of work, {how}."
+
+
+def _duration(checks: int, each: float) -> str:
+    hours, minutes = divmod(max(1, round(checks * each / 60)), 60)
+    numbers = " ".join(
+        f"{count:,} {noun if count == 1 else noun + 's'}"
+        for count, noun in ((hours, "hour"), (minutes, "minute"))
+        if count
+    )
+    return f"about {numbers}"
 
 
 def _margin(request: Request) -> float:

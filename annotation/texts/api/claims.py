@@ -1,5 +1,3 @@
-"""Claims: the atomic statements of a text, and correcting them."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -47,7 +45,7 @@ class Claims(ApiView):
 
     @operation("add_claim", request=Adding, responses={201: ClaimRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Add a claim to a text; it is compared with what the others are compared with."""
+        """Add a claim to a text. It is compared with the same texts as the text's other claims."""
         project = self.enter(Verb.CHANGE_CLAIMS)
         asked = self.body(Adding)
         owner = text_with_claims(project, asked.pop("text_id"))
@@ -60,7 +58,7 @@ class OneClaim(ApiView):
 
     @operation("get_claim", responses=ClaimRow)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show a claim, removed or not."""
+        """Show a claim; a removed one too."""
         project = self.enter(*READ_CONTENT)
         return Response(ClaimRow(only(claims_in(project), public_id, "claim")).data)
 
@@ -76,10 +74,10 @@ class _OfClaim(ApiView):
 class ClaimReword(_OfClaim):
     @operation("reword_claim", request=Rewording, responses=ClaimRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Put a claim with other words at the place of one. Shows the new claim, whose checks have no answers.
+        """Replace a claim by one with another wording. Shows the new claim, whose checks have no answers.
 
-        Refused (`newer_claims`), with both versions, where the claim was removed since; (`sampled`) while a random
-        sample waits for it; (`decided`) to those who may not adjudicate where an adjudicator's decision rests on it.
+        Refused with code `newer_claims` and both versions if the claim has been reworded or removed; `sampled` while a
+        random sample waits for it; `decided` if an adjudicator decided on it and the caller may not adjudicate.
         """
         claim, asked = self.claim(), self.body(Rewording)
         return Response(ClaimRow(change_claims.reword_claim(claim=claim, by=self.person, **asked)).data)
@@ -88,6 +86,6 @@ class ClaimReword(_OfClaim):
 class ClaimRemove(_OfClaim):
     @operation("remove_claim", responses={204: None})
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Remove a claim: it is no longer checked. Refused as rewording is."""
+        """Remove a claim: it is no longer checked. Refused for the same reasons as rewording."""
         change_claims.remove_claim(claim=self.claim(), by=self.person)
         return Response(status=204)

@@ -1,5 +1,3 @@
-"""Document sets: what is summarised, with numbered units."""
-
 from __future__ import annotations
 
 from django.db.models import Count, Prefetch
@@ -14,7 +12,7 @@ from annotation.models import Document, DocumentSet, Unit
 
 
 class UnitRow(serializers.Serializer[Unit]):
-    """A numbered piece of a text. Offsets count characters; `end` is the one after the last."""
+    """A numbered unit of a text. Offsets count characters; `end` is exclusive."""
 
     id = serializers.CharField(source="public_id")
     position = serializers.IntegerField()
@@ -30,7 +28,7 @@ class UnitRow(serializers.Serializer[Unit]):
 
 
 class DocumentRow(serializers.Serializer[Document]):
-    """A source text. Its units are numbered on through all documents of the set."""
+    """A source text. Units are numbered consecutively over all documents of the set."""
 
     id = serializers.CharField(source="public_id")
     position = serializers.IntegerField()

@@ -1,5 +1,3 @@
-"""Summaries: references, summaries under test, and which is compared with which."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -21,7 +19,7 @@ SummaryRow = shape_of(SUMMARIES, "SummaryRow")
 
 
 class ComparisonRow(serializers.Serializer[Comparison]):
-    """The summary as a peer, compared with one reference."""
+    """A comparison of the summary with one reference."""
 
     id = serializers.CharField(source="public_id")
     model = serializers.CharField(source="model.public_id", help_text="Id of the reference.")
@@ -36,7 +34,7 @@ class SummaryDetail(SummaryRow):  # type: ignore[valid-type, misc]
     comparisons = ComparisonRow(many=True, source="comparisons_as_peer")
 
     def get_metadata(self, summary: Summary) -> dict[str, Any]:
-        # What a file said of a summary may name its system as well.
+        # The imported metadata may name the system.
         return summary.metadata if sees_scores(self.context["viewer"]) else {}
 
 

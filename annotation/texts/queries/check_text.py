@@ -1,4 +1,4 @@
-"""The text that a claim is compared with, in numbered passages, and the words around the claim itself."""
+"""The text that a claim is compared with, in numbered passages, and the context of the claim."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from annotation.models import Summary
 
 WHOLE_TEXT_UP_TO = 40
-"""A longer text is shown as the passages around what was found, with the whole one a key away."""
+"""Longer texts are shown as passages around the matches; a key shows the whole text."""
 PASSAGE_MARGIN = 2
 PASSAGES_FOUND = 3
 
 
 @dataclass(frozen=True, slots=True)
 class TextUnit:
-    """A numbered unit of a text; `opens` tells that a document or a paragraph begins with it."""
+    """A numbered unit of a text; `opens` is True if a document or paragraph begins with it."""
 
     number: int
     text: str
@@ -31,7 +31,7 @@ class TextUnit:
 
 @dataclass(frozen=True, slots=True)
 class ContextUnit:
-    """A unit of the text that a claim was taken from; `is_here` marks the claim's own."""
+    """A unit near the claim in its own text; `is_here` marks the unit of the claim."""
 
     number: int
     text: str
@@ -40,9 +40,9 @@ class ContextUnit:
 
 @dataclass(frozen=True, slots=True)
 class TextsAround:
-    """What stands around a claim: the text that decides it, and the unit that it was taken from with those beside it.
+    """The text that decides a check, and the claim's unit with its neighbours.
 
-    `context` is empty where the claim belongs to no unit of a summary.
+    `context` is empty if the claim belongs to no unit of a summary.
     """
 
     compared: tuple[TextUnit, ...]
@@ -50,7 +50,6 @@ class TextsAround:
 
 
 def texts_around(check: Check) -> TextsAround:
-    """The text that decides the check, and the claim's own unit with its neighbours."""
     unit, source = check.claim.unit, check.claim.claim_set.summary
     context: tuple[ContextUnit, ...] = ()
     if unit is not None and source is not None:
@@ -63,7 +62,7 @@ def texts_around(check: Check) -> TextsAround:
 
 
 def compared_text(check: Check) -> tuple[TextUnit, ...]:
-    """The units of the text that decides the check: the summary, or the source documents."""
+    """The units of the text that decides the check: the summary or the source documents."""
     if check.peer is not None and not check.reads_source:
         return tuple(text_of(check.peer))
     document_set = check.document_set_id
@@ -77,16 +76,14 @@ def compared_text(check: Check) -> tuple[TextUnit, ...]:
 
 
 def text_of(summary: Summary) -> list[TextUnit]:
-    """The units of a summary."""
     units = summary.units.order_by("position").values_list("position", "start", "end")
     return [_numbered(number, start, end, summary.text) for number, start, end in units]
 
 
 def found_passages(claim: str, texts: Sequence[str]) -> frozenset[int]:
-    """The places (from 0) of the few texts that share most words with a claim, rare words counting more.
+    """The places (from 0) of the few texts that share most words with a claim; rare words weigh more.
 
-    Says nothing of whether they support it: it is the same help for a true claim and a false one. Empty where
-    nothing is shared.
+    Shared words do not show support: the help is the same for true and false claims. Empty if no word is shared.
     """
     words = [_words(text) for text in texts]
     spread = Counter(word for text in words for word in text)
@@ -98,7 +95,7 @@ def found_passages(claim: str, texts: Sequence[str]) -> frozenset[int]:
 
 
 def shown_places(count: int, interesting: Collection[int], *, whole_text: bool) -> list[int]:
-    """Which of `count` passages (from 0) are shown: all of a short text, else those around the interesting ones."""
+    """The places (from 0) of the shown passages: all of a short text, otherwise those around the interesting ones."""
     if whole_text or count <= WHOLE_TEXT_UP_TO:
         return list(range(count))
     wanted = {

@@ -1,4 +1,4 @@
-"""The claims of one text, for those who correct them."""
+"""The claims of one text, for people who correct them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from django.db.models import Count, Exists, OuterRef, Q
 from annotation.core.lists import Choices, Column, Filter, Kind, List, Viewer, sees_scores
 from annotation.core.permissions import READ_CONTENT
 from annotation.core.refusals import NotFound
-from annotation.core.unit_lists import has_claims_as_units
 from annotation.models import (
     Check,
     Claim,
@@ -26,6 +25,7 @@ from annotation.models import (
 )
 from annotation.models.answer import STANDING_DECISION
 from annotation.models.claim import QUESTIONS
+from annotation.scoring.unit_lists import has_claims_as_units
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 ClaimOwner = Summary | DocumentSet
-"""A text that claims are taken from: a summary, or the documents of a set together."""
+"""A text with claims: a summary, or the documents of a set together."""
 
 OPENING_WORDS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class ListedClaim:
-    """A claim with the number of its checks: all, those that people answered, and those without any answer."""
+    """A claim with counts of all its checks, of those that people answered, and of those without any answer."""
 
     claim_id: str
     text: str
@@ -52,7 +52,7 @@ class ListedClaim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimGroup:
-    """A unit with its claims; `number` None for those that belong to no unit."""
+    """A unit with its claims. `number` is None for the group of claims without a unit."""
 
     number: int | None
     text: str
@@ -69,7 +69,7 @@ class OtherText:
 
 @dataclass(frozen=True, slots=True)
 class ClaimText:
-    """The claims of a text; `is_locked` where assessors gave them percents in the place of units."""
+    """The claims of a text. `is_locked` is True if assessors gave them percents in place of units."""
 
     text_id: str
     name: str
@@ -91,7 +91,7 @@ class ClaimText:
         return sum(claim.waiting for group in self.groups for claim in group.claims)
 
     def holding(self, wanted: str) -> list[ClaimGroup]:
-        """The groups with the claims alone that hold what is searched for, in any case; all where nothing is."""
+        """The groups reduced to the claims that contain `wanted`, ignoring case; all groups if it is empty."""
         words = wanted.casefold()
         found = [
             replace(group, claims=tuple(claim for claim in group.claims if words in claim.text.casefold()))
@@ -101,7 +101,6 @@ class ClaimText:
 
 
 def owner_of(claim_set: ClaimSet) -> ClaimOwner:
-    """The text that a list of claims was taken from."""
     owner = claim_set.summary or claim_set.document_set
     assert owner is not None, "the database holds a claim set to one text"
     return owner
@@ -112,14 +111,14 @@ def document_set_of(owner: ClaimOwner) -> DocumentSet:
 
 
 def of_owner(owner: ClaimOwner) -> Q:
-    """The claim sets of a text."""
+    """The condition for claim sets of a text."""
     if isinstance(owner, Summary):
         return Q(summary=owner)
     return Q(document_set=owner, kind=ClaimSet.Kind.CLAIMS)
 
 
 def text_with_claims(project: Project, public_id: str) -> ClaimOwner:
-    """The summary, or the document set for its documents, of that public id. Raises NotFound."""
+    """Return the summary, or the document set, with that public id. Raises NotFound."""
     summaries = Summary.objects.filter(document_set__project=project, public_id=public_id)
     sets = DocumentSet.objects.filter(project=project, public_id=public_id).select_related("project")
     owner = summaries.select_related("document_set__project", "system").first() or sets.first()
@@ -129,7 +128,7 @@ def text_with_claims(project: Project, public_id: str) -> ClaimOwner:
 
 
 def claims_in(project: Project) -> QuerySet[Claim]:
-    """Every claim of a project but the closed questions, removed ones too, with the rows that say where it stands."""
+    """Every claim of a project except closed questions, removed ones included, with its text and document set."""
     return Claim.all_claims.filter(
         ~QUESTIONS,
         Q(claim_set__summary__document_set__project=project) | Q(claim_set__document_set__project=project),
@@ -209,18 +208,17 @@ CLAIMS = List(
 
 
 def claims_of(claim_set: ClaimSet) -> list[Claim]:
-    """The claims of a list, in order."""
+    """The claims of a claim set, in order."""
     return list(Claim.objects.filter(claim_set=claim_set).select_related("unit").order_by("position"))
 
 
 def units_of(owner: ClaimOwner) -> QuerySet[Unit]:
-    """The units of a text, in order."""
     place = Q(summary=owner) if isinstance(owner, Summary) else Q(document__document_set=owner)
     return Unit.objects.filter(place).select_related("document").order_by("position")
 
 
 def needs_unit(owner: ClaimOwner, claims: Sequence[Claim]) -> bool:
-    """Whether a claim without a unit would stand in for one, beside claims that are linked to theirs."""
+    """True if a new claim needs a unit, because the text's other claims are linked to units."""
     return (
         isinstance(owner, Summary)
         and owner.is_model
@@ -230,15 +228,15 @@ def needs_unit(owner: ClaimOwner, claims: Sequence[Claim]) -> bool:
 
 
 def is_judged_as_unit(claim_set: ClaimSet) -> bool:
-    """Whether claims of this list stand in for units, and somebody has judged one of them as such."""
+    """True if assessors judged claims of this set in place of units."""
     judged = CoverageJudgment.objects.filter(claim__claim_set=claim_set, is_current=True, withdrawn_at=None)
     return judged.exists()
 
 
 def claim_text(owner: ClaimOwner, *, names_systems: bool) -> ClaimText:
-    """The claims of a text. The number of queries does not grow with them.
+    """The claims of a text, in a fixed number of queries.
 
-    With `names_systems` the reader may know who wrote which summary.
+    `names_systems` adds the authors of summaries.
     """
     active = ClaimSet.objects.filter(of_owner(owner), is_active=True).first()
     claims = claims_of(active) if active else []
@@ -258,7 +256,7 @@ def claim_text(owner: ClaimOwner, *, names_systems: bool) -> ClaimText:
 
 
 def _groups(owner: ClaimOwner, units: Sequence[Unit], claims: Sequence[Claim]) -> tuple[ClaimGroup, ...]:
-    """Every unit of a summary that is scored by units, else those that have claims; then what belongs to no unit."""
+    """All units of a text scored by units, otherwise the units with claims; the group without a unit is last."""
     shows_all = isinstance(owner, Summary) and not has_claims_as_units(claims)
     counts = _counts(claims)
     by_unit: dict[int | None, list[ListedClaim]] = defaultdict(list)
@@ -282,7 +280,6 @@ def _words(owner: ClaimOwner, unit: Unit) -> str:
 
 
 def _counts(claims: Sequence[Claim]) -> dict[int, tuple[int, int, int]]:
-    """The number of checks, of answered ones and of waiting ones, by the key of the claim."""
     decided = Verdict.objects.filter(STANDING_DECISION, check_row=OuterRef("pk"))
     rows = (
         Check.objects.filter(claim__in=claims)
@@ -299,7 +296,6 @@ def _counts(claims: Sequence[Claim]) -> dict[int, tuple[int, int, int]]:
 
 
 def _origin(claim_set: ClaimSet) -> str:
-    """Such as "by lexical", "imported from claims.jsonl", "written by rex"."""
     name = claim_set.origin_name
     if claim_set.origin == ClaimOrigin.JUDGE:
         return f"by {name.partition('|')[0]}"
@@ -318,7 +314,9 @@ def _name(owner: ClaimOwner, *, names_systems: bool) -> str:
 
 
 def _texts(owner: ClaimOwner, *, names_systems: bool) -> tuple[OtherText, ...]:
-    """The texts of the same set: the documents, references, then peers in an order that tells nothing."""
+    """The texts of the same set: documents, references, then summaries in an order that does not depend on their
+    systems.
+    """
     document_set = document_set_of(owner)
     summaries = Summary.objects.filter(document_set=document_set).select_related("system")
     owners: list[ClaimOwner] = [document_set, *summaries.order_by("-is_model", "public_id")]

@@ -17,7 +17,6 @@ ROLES = Choices("SummaryRole", [("model", "model"), ("peer", "peer")])
 
 
 def summaries_of(viewer: Viewer) -> QuerySet[Summary]:
-    """The summaries of the viewer's project with what names them."""
     return Summary.objects.filter(document_set__project=viewer.project).select_related(
         "system", "document_set"
     )

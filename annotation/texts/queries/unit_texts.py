@@ -1,7 +1,7 @@
-"""The summaries of a project and how they are cut into units, for those who review the cut.
+"""The summaries of a project and their units, for people who review the segmentation.
 
-Open to the blind: to them no system is named. A document set that somebody has open to judge stays closed to
-them here: its references come after what is asked before them, and nobody cuts what they are judging.
+People who are blind see no system names. Document sets that a person has open to judge are left out: their
+references come after the first questions, and nobody changes the units that they are judging.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 LONGEST_OPENING = 90
 LONGEST_RUN = 24
-"""A run of letters without a break that is longer than this may be cut anywhere: its script has no spaces."""
+"""Longer runs of letters without a space may be split anywhere, because their script has no spaces."""
 
 ZERO_WIDTH_JOINER = "\u200d"
 BREAKS_AFTER = re.compile(r"(?<=[\u2013\u2014\u2026;:/])(?=\w)")
@@ -44,7 +44,7 @@ BREAKS_AFTER = re.compile(r"(?<=[\u2013\u2014\u2026;:/])(?=\w)")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A piece between two places where a unit may be split; `at` is its offset in the summary's text."""
+    """A piece of a unit between two possible split points; `at` is its offset in the summary's text."""
 
     at: int
     text: str
@@ -64,7 +64,10 @@ class CutUnit:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A summary's units; `token` names this cut: anyone who changes it says which one they saw."""
+    """The units of a summary.
+
+    `token` identifies this segmentation, so that a change can name the version it follows.
+    """
 
     summary_id: str
     document_set: str
@@ -82,12 +85,11 @@ class Cut:
 
     @property
     def is_open(self) -> bool:
-        """Whether units may be joined and split now."""
+        """True if units may be joined and split now."""
         return not self.is_judged and not self.is_running
 
 
 def _texts(viewer: Viewer) -> QuerySet[Summary]:
-    """The summaries of all sets but those that the viewer has open to judge, which tell nothing here."""
     rows = Summary.objects.filter(document_set__project=viewer.project)
     own = own_open_sets(viewer.project, viewer.person)
     return rows.exclude(document_set__in=own).select_related("document_set", "system").defer("metadata")
@@ -131,7 +133,7 @@ UNIT_TEXTS = List(
 
 
 def text_to_cut(project: Project, person: User, public_id: str) -> Summary:
-    """The summary of that public id in the project. Raises NotFound; NotAllowed (code `blind`) as `keep_apart`."""
+    """Return the summary with that public id. Raises NotFound, and NotAllowed (code `blind`) as `keep_apart`."""
     summary = (
         Summary.objects.filter(document_set__project=project, public_id=public_id)
         .select_related("document_set__project", "system")
@@ -144,7 +146,7 @@ def text_to_cut(project: Project, person: User, public_id: str) -> Summary:
 
 
 def keep_apart(person: User | None, summary: Summary) -> None:
-    """Refuse anyone who has open assessor work on the summary's document set. Raises NotAllowed (code `blind`)."""
+    """Refuse a person who has open assessor work on the document set. Raises NotAllowed (code `blind`)."""
     project = summary.document_set.project
     if person is not None and summary.document_set_id in own_open_sets(project, person):
         raise NotAllowed(
@@ -163,7 +165,7 @@ def own_open_sets(project: Project, person: User) -> set[int]:
 
 
 def cut_of(summary: Summary, person: User) -> Cut:
-    """The units of a summary as they stand now, for that person."""
+    """The current units of a summary, as the person may see them."""
     project = summary.document_set.project
     blind = is_blind(person, project)
     units = current_units(summary)
@@ -190,7 +192,7 @@ def current_units(summary: Summary) -> list[Unit]:
 
 
 def token_of(units: Sequence[Unit]) -> str:
-    """A name for a cut: another one for every other series of units."""
+    """A token that identifies a series of units."""
     names = ",".join(unit.public_id for unit in units)
     return hashlib.sha256(names.encode()).hexdigest()[:16]
 
@@ -200,16 +202,14 @@ _ANSWERS: tuple[tuple[type[Model], tuple[str, ...]], ...] = (
     (CoverageJudgment, ("comparison__peer", "comparison__model")),
     (Rating, ("summary",)),
 )
-"""What people and judges say, by how it leads to the summary that it is about or goes by."""
+"""The kinds of answers, with their paths to the summary that they judge or use."""
 
 
 def judged_summaries(keys: Iterable[int]) -> set[int]:
-    """Those of these summaries of which somebody, or a judge, has said something, whatever their role; or something was
-    computed.
-    """
+    """The summaries, of these keys, that have any answer of a person or judge or any computed value."""
     wanted = set(keys)
     found: set[int] = set()
-    # One statement a path: joined by OR they read the rows of other projects.
+    # One statement per path: joined by OR, they would read the rows of other projects.
     for kind, paths in _ANSWERS if wanted else ():
         for path in paths:
             answers = kind._default_manager.filter(**{f"{path}__in": wanted - found}).order_by()
@@ -219,19 +219,21 @@ def judged_summaries(keys: Iterable[int]) -> set[int]:
 
 
 def is_being_judged(summary: Summary) -> bool:
-    """Whether a judge works, or is about to work, at the summary's document set."""
+    """True if a job of a judge on the summary's document set waits or runs."""
     jobs = Job.objects.filter(document_set=summary.document_set_id)
     return jobs.filter(state__in=(Job.State.WAITING, Job.State.WORKING)).exists()
 
 
 def summaries_in_order(summaries: QuerySet[Summary]) -> QuerySet[Summary]:
-    """References first, then falling target; at random beyond, so that no order tells a system."""
+    """Sort references first, then by falling target length, then at random, so that the order reveals no system."""
     return summaries.order_by("document_set__external_id", "-is_model", "-target_words", "public_id")
 
 
 def words_of(text: str, start: int, end: int) -> Iterator[Word]:
-    """The pieces of a unit between which it may be split: words, parts of words after a dash and the like, and
-    single characters where a script has no spaces."""
+    """The pieces of a unit between possible split points.
+
+    Pieces are words, parts of words after a dash or similar, and single characters in scripts without spaces.
+    """
     for run in re.finditer(r"\S+", text[start:end]):
         at = start + run.start()
         for number, piece in enumerate(_pieces(run[0])):
@@ -240,9 +242,10 @@ def words_of(text: str, start: int, end: int) -> Iterator[Word]:
 
 
 def is_between_characters(text: str, at: int) -> bool:
-    """Whether an offset lies between two characters as people see them, and not within one of them.
+    """True if the offset lies between two visible characters, not within one.
 
-    A letter and its combining accents, a joined sequence, a flag's pair and an emoji's skin are one character.
+    A letter with its combining accents, a joined sequence, a flag pair and an emoji with a skin tone are one
+    character.
     """
     if not 0 < at < len(text):
         return True
@@ -286,7 +289,7 @@ def _cut_unit(unit: Unit, text: str) -> CutUnit:
 
 
 def _neighbours(summary: Summary) -> tuple[str | None, str | None]:
-    """The summaries of the same set before and after, in the order of the list."""
+    """The previous and next summary of the same set, in the order of the list."""
     others = summaries_in_order(Summary.objects.filter(document_set=summary.document_set_id))
     order = list(others.values_list("public_id", flat=True))
     place = order.index(summary.public_id)

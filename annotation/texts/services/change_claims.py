@@ -1,10 +1,10 @@
-"""A reviewer adds, removes and rewords the claims of a text.
+"""Add, remove and reword claims of a text.
 
-A claim is never edited. A removed one keeps its row and every answer to it, and is no longer checked. Rewording
-removes a claim and puts a new one at its place, whose checks have no answer yet.
+A claim is never edited. A removed claim keeps its row and answers and is no longer checked. Rewording removes a
+claim and adds a new one in its place, whose checks have no answers.
 
-An act locks the assignments that hold a reference, the summaries of the document set, and the list of claims, in
-this order, as cutting units does.
+Each act locks the assignments with the reference, the summaries of the document set, and the claim set, in this
+order, as changes of units do.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from annotation.core.current_checks import take_out
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require, verbs_in
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.core.unit_lists import has_claims_as_units
 from annotation.models import (
     Check,
-    CheckLook,
     Claim,
     ClaimOrigin,
     ClaimSet,
     Comparison,
     DocumentSet,
+    Look,
     SampledCheck,
     Summary,
     Unit,
@@ -39,6 +38,7 @@ from annotation.models.answer import STANDING_DECISION
 from annotation.models.assignment import AWAITED
 from annotation.models.claim import has_number, new_queue_key
 from annotation.scoring.rescore import rescore_now
+from annotation.scoring.unit_lists import has_claims_as_units
 from annotation.texts.queries.claims import (
     ClaimOwner,
     claims_of,
@@ -60,16 +60,16 @@ CLAIMS_LOCKED = (
     "Import corrected claims as another reference of the set."
 )
 PeerSide = tuple[int, str]
-"""A summary by its key, and the side of the check."""
+"""The key of a summary and the side of the check."""
 
 
 @transaction.atomic
 def add_claim(*, owner: ClaimOwner, by: User | None, text: str, unit: int | None = None) -> Claim:
     """Add a claim to a summary, or to the documents of a set.
 
-    `unit` is the number of its unit, which must be named in a reference whose claims are linked to units. The
-    claim is compared with the texts that the others are compared with; the first one of a text with all there are.
-    Raises as `reword_claim`, and Invalid where there is no such unit, or none is named.
+    `unit` is the number of its unit, which is required in a reference whose claims are linked to units. The claim
+    is compared with the same texts as the others; the first claim of a text is compared with all possible ones.
+    Raises as `reword_claim`, and Invalid for a missing or unknown unit.
     """
     words = claim_words(text)
     require(by, document_set_of(owner).project, Verb.CHANGE_CLAIMS)
@@ -86,13 +86,13 @@ def add_claim(*, owner: ClaimOwner, by: User | None, text: str, unit: int | None
 
 @transaction.atomic
 def reword_claim(*, claim: Claim, by: User | None, text: str) -> Claim:
-    """Put a claim with other words at the place of one; its unit, weight and comparisons stay.
+    """Replace a claim by one with another wording; unit, weight and comparisons stay.
 
-    Anyone who answered the old words, or was shown what others said of them, is not blind to the new ones. Raises
-    Invalid where the words are empty, too long, the same as before (white space, and marks at the ends, make no
-    others) or those of another claim of the text; Conflict where the claim was removed since (`newer_claims`), a
-    random sample waits for it (`sampled`) or it replaces a unit that was judged (`judged`); NotAllowed to one who may
-    not change claims, and (`decided`) to anyone who may not adjudicate where an adjudicator's decision rests on it.
+    A person who answered the old wording, or saw others' answers to it, is not blind to the new one. Raises Invalid
+    if the wording is empty, too long, unchanged (ignoring white space and punctuation at the ends) or equal to
+    another claim of the text. Raises Conflict if the claim was removed since (`newer_claims`), a random sample
+    waits for it (`sampled`) or it replaces a judged unit (`judged`). Raises NotAllowed if the person may not change
+    claims, or may not adjudicate and an adjudicator decided on the claim (`decided`).
     """
     words = claim_words(text)
     owner, claims = _begin(claim, by, yours=words)
@@ -114,14 +114,14 @@ def reword_claim(*, claim: Claim, by: User | None, text: str) -> Claim:
 
 @transaction.atomic
 def remove_claim(*, claim: Claim, by: User | None) -> None:
-    """Take a claim out of its text: it is no longer checked. Raises as `reword_claim`."""
+    """Remove a claim from its text: it is no longer checked. Raises as `reword_claim`."""
     owner, _ = _begin(claim, by)
     take_out([claim.pk])
     _settle("remove claim", owner, by, claim, before=claim.text)
 
 
 def _begin(claim: Claim, by: User | None, *, yours: str = "") -> tuple[ClaimOwner, list[Claim]]:
-    """The text and its claims, held, once it is sure that this one may be changed."""
+    """Lock and return the text and its claims, after checking that the claim may be changed."""
     owner = owner_of(claim.claim_set)
     project = document_set_of(owner).project
     require(by, project, Verb.CHANGE_CLAIMS)
@@ -166,12 +166,12 @@ def _refuse_twin(words: str, claims: Iterable[Claim]) -> None:
 
 
 def _hold(owner: ClaimOwner) -> None:
-    """Let nobody judge, save, close, review, cut or change claims of the document set at the same time."""
+    """Lock the document set against concurrent answers and changes."""
     if isinstance(owner, Summary) and owner.is_model:
         hold(owner)
         return
     if isinstance(owner, DocumentSet):
-        # Before its summaries, as one who keeps a judge's claims does.
+        # The set is locked before its summaries, in the order that storing a judge's claims uses.
         list(DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=owner.pk))
     held = Summary.objects.filter(document_set=document_set_of(owner))
     list(held.select_for_update(of=("self",)).order_by("pk").only("pk"))
@@ -221,13 +221,11 @@ def _create(
 
 
 def _pairs(claims: Sequence[Claim]) -> list[PeerSide]:
-    """The texts that these claims are compared with."""
     checks = Check.objects.filter(claim__in=claims)
     return list(checks.order_by("peer_id", "side").values_list("peer_id", "side").distinct())
 
 
 def _all_pairs(owner: ClaimOwner) -> list[PeerSide]:
-    """Every text with which the claims of a text can be compared."""
     pairs = [(peer, Check.Side.REFERENCE.value) for peer in _compared_with(owner)]
     if isinstance(owner, Summary) and owner.is_peer:
         pairs.append((owner.pk, Check.Side.PEER.value))
@@ -235,7 +233,7 @@ def _all_pairs(owner: ClaimOwner) -> list[PeerSide]:
 
 
 def _compared_with(owner: ClaimOwner) -> list[int]:
-    """The peers that a reference is compared with; the documents, where a peer has no reference."""
+    """The summaries compared with a reference, or for documents those without a reference."""
     if isinstance(owner, Summary):
         return list(
             Comparison.objects.filter(model=owner).order_by("peer_id").values_list("peer_id", flat=True)
@@ -261,9 +259,11 @@ def _ask(claim: Claim, pairs: Iterable[PeerSide]) -> None:
 
 
 def _copy_looks(old: Claim, made: Claim) -> None:
-    """Looks of the old checks are looks of the new ones, and so are answers: what comes later is not blind."""
+    """Copy looks to the new checks, and count answers to the old checks as looks, so that later answers are not
+    blind.
+    """
     checks = dict(Check.objects.filter(claim=made).values_list("peer_id", "pk"))
-    looks = CheckLook.objects.filter(check_row__claim=old, revealed_at__isnull=False)
+    looks = Look.objects.filter(check_row__claim=old, revealed_at__isnull=False)
     answers = Verdict.objects.filter(
         check_row__claim=old, role=Verdict.Role.REVIEWER, person__isnull=False
     ).order_by("pk")
@@ -273,9 +273,8 @@ def _copy_looks(old: Claim, made: Claim) -> None:
         answers.values_list("check_row__peer_id", "person_id", "created_at"),
     ):
         seen.setdefault((checks[peer], person), at)
-    CheckLook.objects.bulk_create(
-        CheckLook(check_row_id=check, person_id=person, revealed_at=at)
-        for (check, person), at in seen.items()
+    Look.objects.bulk_create(
+        Look(check_row_id=check, person_id=person, revealed_at=at) for (check, person), at in seen.items()
     )
 
 

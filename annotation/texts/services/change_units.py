@@ -1,9 +1,7 @@
-"""A manager reviews how a summary is cut: joins two units, or splits one, until somebody or a judge says something of
-the summary.
+"""Join and split units of a summary, until the summary has any answer.
 
-An act locks the assignments that hold the summary, the summaries of its set, and its units, in this order, as
-saving and closing do. An open form is refused what it
-says of units that are gone, and loads its page again.
+Each act locks the assignments with the summary, the summaries of its set, and its units, in this order, as saving
+and closing do. An open form is refused answers on units that are gone, and reloads its page.
 """
 
 from __future__ import annotations
@@ -33,64 +31,63 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 UNITS_OUT_OF_THE_WAY = 1_000_000
-"""Added to positions while they move, so that no two units ever share one."""
+"""A temporary offset of positions, so that no two units share one while they move."""
 
 
 @transaction.atomic
 def join_units(*, summary: Summary, by: User | None, unit_id: str, seen: str | None = None) -> None:
-    """Join a unit with the one after it; the new one reaches from the first's start to the second's end.
+    """Join a unit with the next one.
 
-    It has their weight, the larger one where they differ. `seen` is the token of the cut that `by` had on
-    screen: where it is another one by now, Conflict (code `newer_cut`) carries both, and nothing is changed.
-    Raises Conflict also where the summary is judged (`judged`) or a judge is at work on the set (`running`),
-    NotFound where there is no such unit, Invalid where it is the last one, NotAllowed (`blind`) to anyone who
-    has the set open to judge.
+    The joined unit has the larger of the two weights. `seen` is the token of the segmentation on the caller's
+    screen; if it has changed, Conflict (code `newer_cut`) carries both and nothing is changed. Raises Conflict also
+    if the summary is judged (`judged`) or a judge works on the set (`running`), NotFound for an unknown unit,
+    Invalid for the last unit, NotAllowed (`blind`) for a person who has the set open to judge.
     """
     units = _begin(summary, by, seen, {"act": "join", "unit": unit_id})
     place = _place(units, unit_id)
     if place + 1 == len(units):
         raise Invalid("This is the last unit, so there is no next unit to join.", field="unit")
     unit, following = units[place], units[place + 1]
-    before = [_told(unit), _told(following)]
+    before = [_logged(unit), _logged(following)]
     Claim.all_claims.filter(unit=following).update(unit=unit)
     following.delete()
     _save_cut(unit, end=following.end, weight=max(unit.weight, following.weight))
     _shift(units[place + 2 :], -1)
-    _settle(summary, by, "join units", before, [_told(unit)])
+    _settle(summary, by, "join units", before, [_logged(unit)])
 
 
 @transaction.atomic
 def split_unit(*, summary: Summary, by: User | None, unit_id: str, at: int, seen: str | None = None) -> None:
-    """Split a unit in two at an offset of the summary's text, in characters (code points).
+    """Split a unit at an offset of the summary's text, in characters (code points).
 
-    White space around the place belongs to neither; both have the unit's weight. `seen` and what is raised are
-    as in `join_units`; Invalid where there are no words on one side, or the place lies within a character.
+    White space at the split belongs to neither part; both have the unit's weight. `seen` and errors are as in
+    `join_units`; Invalid also if one part has no words or the offset lies within a character.
     """
     units = _begin(summary, by, seen, {"act": "split", "unit": unit_id, "at": at})
     unit = units[_place(units, unit_id)]
     end, start = _borders(summary.text, unit, at)
-    before = [_told(unit)]
+    before = [_logged(unit)]
     _shift(units[unit.position :], 1)
     second = Unit.objects.create(
         summary=summary, position=unit.position + 1, start=start, end=unit.end, weight=unit.weight
     )
     _save_cut(unit, end=end, weight=unit.weight)
     _part_claims(summary.text, unit, second)
-    _settle(summary, by, "split unit", before, [_told(unit), _told(second)])
+    _settle(summary, by, "split unit", before, [_logged(unit), _logged(second)])
 
 
 def hold(summary: Summary) -> None:
-    """Let nobody save, close, review or cut at the same time."""
+    """Lock the assignments and summaries against concurrent answers and changes."""
     held = Reading.objects.filter(Q(comparison__peer=summary) | Q(comparison__model=summary))
     assignments = Assignment.objects.select_for_update(of=("self",))
     list(assignments.filter(pk__in=held.values("assignment_id")).order_by("pk"))
-    # All of the document set, in order: which of them are rescored is known only later.
+    # All summaries of the set, in order: which of them are rescored is known only later.
     summaries = Summary.objects.filter(document_set=summary.document_set_id)
     list(summaries.select_for_update(of=("self",)).order_by("pk").only("pk"))
 
 
 def rename_readings(peers: Iterable[int]) -> None:
-    """Give the readings of these summaries new ids: the numbers in the marks of open forms may mean others now."""
+    """Give the readings of these summaries new ids, because marks in open forms may refer to other units now."""
     readings = list(Reading.objects.filter(comparison__peer__in=peers))
     for reading in readings:
         reading.public_id = new_public_id()
@@ -98,11 +95,11 @@ def rename_readings(peers: Iterable[int]) -> None:
 
 
 def _begin(summary: Summary, by: User | None, seen: str | None, yours: Mapping[str, object]) -> list[Unit]:
-    """The units as they stand, locked, once it is sure that they may be cut."""
+    """Return the locked units, after checking that they may be changed."""
     require(by, summary.document_set.project, Verb.CHANGE_UNITS)
     keep_apart(by, summary)
     hold(summary)
-    # Locked by key, then read: an act that waited must see what the one before it left behind.
+    # Locked by key and then read, so that a waiting act sees the result of the one before it.
     list(Unit.objects.select_for_update(no_key=True).filter(summary=summary).order_by("pk").only("pk"))
     units = current_units(summary)
     if seen is not None and seen != token_of(units):
@@ -154,7 +151,6 @@ def _newer_cut(summary: Summary, units: Sequence[Unit], yours: Mapping[str, obje
 
 
 def _borders(text: str, unit: Unit, at: int) -> tuple[int, int]:
-    """The end of the first part and the start of the second."""
     if not unit.start < at < unit.end:
         raise Invalid(
             f"Unit {unit.position} reaches from {unit.start} to {unit.end}: a place between these splits it.",
@@ -169,20 +165,19 @@ def _borders(text: str, unit: Unit, at: int) -> tuple[int, int]:
 
 
 def _save_cut(unit: Unit, *, end: int, weight: float) -> None:
-    """Write the unit with a new id: nobody can mean the old words by it."""
+    """A new id makes references to the old unit fail."""
     unit.public_id, unit.end, unit.weight = new_public_id(), end, weight
     unit.save(update_fields=["public_id", "end", "weight"])
 
 
 def _shift(units: Sequence[Unit], by: int) -> None:
-    """Give these units positions that lie so much higher or lower."""
     moving = Unit.objects.filter(pk__in=[unit.pk for unit in units])
     moving.update(position=F("position") + UNITS_OUT_OF_THE_WAY)
     moving.update(position=F("position") - UNITS_OUT_OF_THE_WAY + by)
 
 
 def _part_claims(text: str, first: Unit, second: Unit) -> None:
-    """Give each claim to the part that holds most of its offsets, or else shares most words with it."""
+    """Assign each claim to the part with most of its offsets, otherwise to the part that shares most words."""
     moved = [
         claim.pk
         for claim in Claim.all_claims.filter(unit=first)
@@ -201,7 +196,7 @@ def _words(text: str) -> set[str]:
     return set("".join(each if each.isalnum() else " " for each in text.casefold()).split())
 
 
-def _told(unit: Unit) -> dict[str, object]:
+def _logged(unit: Unit) -> dict[str, object]:
     return {"unit": unit.public_id, "number": unit.position, "start": unit.start, "end": unit.end}
 
 

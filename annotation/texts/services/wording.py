@@ -1,4 +1,4 @@
-"""The words of a claim: as they are kept, whether two claims say the same, and where they stand in their text."""
+"""Normalise and compare the wording of claims, and locate it in a text."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 LONGEST_WORDING = 1000
 SAYING = "%‰‱#&@*†‡§\\/"
-"""Signs that Unicode counts among the marks, and that say something wherever they stand."""
+"""Signs with meaning that Unicode classifies as punctuation."""
 
 
 def claim_words(text: str) -> str:
-    """The words of a claim as they are kept, with single blanks. Raises Invalid where there are none or too many."""
+    """Return the wording with single blanks. Raises Invalid if it is empty or too long."""
     words = " ".join(text.split())
     if not words:
         raise Invalid("Enter a claim.", field="text")
@@ -31,14 +31,14 @@ def claim_words(text: str) -> str:
 
 
 def same(text: str) -> str:
-    """What is equal for claims that say the same: the bare words in letters of one case."""
+    """A key that is equal for claims with the same wording, ignoring case, white space and end punctuation."""
     return bare(text).casefold()
 
 
 def bare(text: str) -> str:
-    """The words alone: white space of one kind, and no marks at the ends.
+    """The wording without extra white space and without punctuation at the ends.
 
-    A dash at the beginning stays, for it may be a minus, and so do signs that say something, such as %.
+    A leading dash stays, because it may be a minus, and so do signs with meaning such as %.
     """
     words = " ".join(text.split())
     first, end = 0, len(words)
@@ -58,9 +58,10 @@ def _is_mark(sign: str, *, but: Collection[str] = ()) -> bool:
 def place_in_text(
     text: str, owner: ClaimOwner, unit: Unit | None, instead_of: Claim | None
 ) -> tuple[int | None, int | None]:
-    """Where the words stand: in what the old claim covered, else in its unit, else in the summary; or nowhere.
+    """The start and end of the wording in the text, or None for both if it is not found.
 
-    Letters of either case and white space of any kind are the same, and an end mark may be missing.
+    Searches the span of the old claim, then its unit, then the summary. Ignores case, white space and a missing end
+    mark.
     """
     source = (
         owner.text if isinstance(owner, Summary) else unit.document.text if unit and unit.document else ""

@@ -1,4 +1,4 @@
-"""A reviewer corrects the claims of a text. Every act is a plain form; scripts only save the way to it."""
+"""The claims of a text, for people who correct them. Every act is a plain form; scripts are optional."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from annotation.core.lists import searched_for
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.core.search import searched_for
 from annotation.models import Claim, ClaimSet
 from annotation.texts.queries.claims import (
     ClaimOwner,
@@ -28,7 +28,7 @@ from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 MANY_CLAIMS = 20
-"""So many claims of a text are searched rather than looked through."""
+"""From this number of claims on, the page has a search."""
 
 
 @screen("GET")
@@ -66,7 +66,6 @@ def remove(request: Request, slug: str, text_id: str) -> HttpResponse:
 def _change(
     request: Request, slug: str, text_id: str, act: Callable[[Room, ClaimOwner], Claim | None], said: str
 ) -> HttpResponse:
-    """Do it and go back to the claims; a refusal shows them as they stand, with what was typed."""
     room, owner = _enter(request, slug, text_id)
     try:
         made = act(room, owner)
@@ -83,7 +82,7 @@ def _enter(request: Request, slug: str, text_id: str) -> tuple[Room, ClaimOwner]
 
 
 def _claim(room: Room, owner: ClaimOwner, request: Request) -> Claim:
-    """The claim in the text, removed or not: the service refuses one that was removed."""
+    """Return the claim, removed or not; the service refuses removed ones."""
     lists = ClaimSet.objects.filter(of_owner(owner))
     claims = claims_in(room.project).filter(claim_set__in=lists)
     return found(claims, request.POST.get("claim", ""), "claim")
@@ -96,7 +95,7 @@ def _text(request: Request) -> str:
 def _show(
     request: Request, room: Room, owner: ClaimOwner, refusal: Conflict | Invalid | NotAllowed | None = None
 ) -> HttpResponse:
-    """The claims as they stand. With a refusal beside it what was wanted, so that nothing typed is lost."""
+    """With a refusal, the submitted values are shown too, so that nothing typed is lost."""
     text = claim_text(owner, names_systems=Verb.VIEW_SCORES in room.verbs)
     words = searched_for(request.GET.get("q", ""))
     context = {
@@ -115,7 +114,6 @@ def _show(
 
 
 def _number(text: str) -> int | None:
-    """The number of a unit; None where none was named."""
     if not text.strip():
         return None
     return need_whole_number(text, f"A unit is named by its number, not by {text!r}.", field="unit")

@@ -1,4 +1,7 @@
-"""A manager reviews how summaries are cut into units. Every act is a plain form; scripts only save the way to it."""
+"""The units of summaries, for people who review the segmentation.
+
+Every act is a plain form; scripts are optional.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,6 @@ def split(request: Request, slug: str, summary_id: str) -> HttpResponse:
 def _act(
     request: Request, slug: str, summary_id: str, act: Callable[[Summary], None], said: str
 ) -> HttpResponse:
-    """Do it and show the text; a refusal shows it as it stands."""
     room, summary = _enter(request, slug, summary_id)
     try:
         act(summary)
@@ -104,7 +106,7 @@ def _show(
         status=status_of(refusal) if refusal else 200,
     )
     if request.htmx and refusal:
-        # This refusal replaces the text, where others go to the page's notices.
+        # This refusal replaces the text; others go to the page's notices.
         response["HX-Retarget"], response["HX-Reswap"] = "#units", "outerHTML"
     return response
 
@@ -114,5 +116,4 @@ def _seen(request: Request) -> str | None:
 
 
 def _hand(request: Request) -> int:
-    """The number of the unit that the hand was on; 1 where the form does not say."""
     return whole_number(request.POST.get("hand", "")) or 1

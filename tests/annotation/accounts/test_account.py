@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-import threading
+from functools import partial
 from io import StringIO
 from typing import TYPE_CHECKING
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 from django.test import Client
 from knox.models import AuthToken
 
 from annotation.accounts.own_account import MOST_TOKENS, reset_password, reset_path
-from annotation.core.refusals import Conflict, NotFound
+from annotation.core.refusals import Conflict
+from tests.annotation.at_once import codes_of
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -134,26 +134,10 @@ def test_a_link_that_nobody_made_opens_nothing(world: World, path: str) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_of_two_who_use_a_reset_link_at_once_one_gets_in(world: World) -> None:
     _, _, key, token, _ = reset_path(world.rex).split("/")
-    start, got = threading.Barrier(2, timeout=60), []
-
-    def use(word: str) -> None:
-        start.wait()
-        try:
-            reset_password(key=key, token=token, new=word, again=word)
-            got.append(word)
-        except NotFound:
-            got.append("")
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=use, args=[word]) for word in (NEW, NEW[::-1])]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    refused, chosen = sorted(got)
-    assert refused == ""
-    assert can_sign_in(chosen)
+    words = (NEW, NEW[::-1])
+    codes = codes_of(*(partial(reset_password, key=key, token=token, new=word, again=word) for word in words))
+    assert sorted(codes) == ["", "not_found"]
+    assert can_sign_in(words[codes.index("")])
 
 
 def test_a_closed_account_gets_no_reset_link(world: World) -> None:

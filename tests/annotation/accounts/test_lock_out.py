@@ -16,12 +16,12 @@ from annotation.accounts.lock_out import FAILURES_HERE, FAILURES_OF_ACCOUNT, FAI
 from annotation.models import AccountEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from django.contrib.auth.models import User
     from pytest_django.fixtures import SettingsWrapper
 
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
 
 HERE, ELSEWHERE = "203.0.113.7", "198.51.100.4"
 Kind = AccountEvent.Kind
@@ -78,14 +78,6 @@ def test_the_wait_ends_at_an_hour(clock: time_machine.Coordinates) -> None:
         assert (said.status_code, said["Retry-After"]) == (429, str(minutes * 60))
         clock.shift(timedelta(minutes=minutes))
     assert tries("rex-secret") == 302
-
-
-def test_the_answer_is_a_page_that_says_how_long() -> None:
-    for _ in range(FAILURES_HERE):
-        tries("wrong")
-    said = Client().post("/sign-in/", {"username": "rex", "password": "rex-secret"}, REMOTE_ADDR=HERE)
-    assert "Too many wrong passwords or codes. Try again in a minute." in said.content.decode()
-    assert said["Retry-After"] in {"59", "60"}
 
 
 def test_a_lock_is_for_one_account_at_one_address() -> None:
@@ -168,7 +160,7 @@ def test_the_account_page_counts_wrong_passwords_too(world: World) -> None:
 
 
 def test_what_happened_is_written_down_without_what_was_typed(
-    world: World, caplog: pytest.LogCaptureFixture, signed_in: Callable[[User], Client]
+    world: World, caplog: pytest.LogCaptureFixture, signed_in: SignIn
 ) -> None:
     caplog.set_level(logging.INFO)
     client = Client(headers={"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0"})

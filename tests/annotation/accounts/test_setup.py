@@ -14,12 +14,11 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.management.setup_link import own_address, setup_words
-from annotation.models import Project, SetupLink
+from annotation.models import SetupLink
 
 if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
 
-    from tests.annotation.cast import World
 
 pytestmark = pytest.mark.django_db
 
@@ -106,15 +105,6 @@ def test_the_secret_is_kept_as_a_hash_and_the_command_prints_it() -> None:
     assert not SetupLink.objects.filter(secret_hash=secret[1]).exists()
 
 
-def test_who_finds_projects_is_not_told_to_make_the_first() -> None:
-    path, client = link(), Client()
-    Project.objects.create(slug="harbour", name="Harbour")
-    client.post(path, GIVEN)
-    page = client.get("/").content.decode()
-    assert "Welcome, nora." in page
-    assert "first project" not in page
-
-
 def test_in_production_the_link_leads_to_the_first_plain_host(settings: SettingsWrapper) -> None:
     assert own_address() == "http://127.0.0.1:8000"
     settings.SESSION_COOKIE_SECURE = True
@@ -124,17 +114,6 @@ def test_in_production_the_link_leads_to_the_first_plain_host(settings: Settings
     assert "\nhttps://coverdict.example.org/setup/" in out.getvalue()
     settings.ALLOWED_HOSTS = [".example.org"]
     assert own_address() == "https://example.org"
-
-
-def test_a_stranger_is_told_what_this_is_and_how_to_begin(world: World) -> None:
-    page = Client().get("/").content.decode()
-    assert "judges each claim" in page
-    assert "Sign in" in page
-    assert "setup_link" not in page
-    # ⅔ · 2/4 + ⅓ · (20 − 15)/20 = 1/3 + 1/12 = 5/12, and the two labels that are yes stand in the table.
-    assert round(2 / 3 * 2 / 4 + 1 / 3 * (20 - 15) / 20, 2) == 0.42
-    assert page.count('class="label yes"') == 2
-    assert Client().post("/").status_code == 405
 
 
 def test_an_empty_installation_says_where_the_link_is() -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 from allauth.account.models import EmailAddress
 
-from annotation.models import AccountEvent
 from tests.annotation.accounts.codes import code_at
 from tests.oidc_provider import running
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
 
     from tests.annotation.cast import World
-    from tests.browser import Desk
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -56,22 +54,3 @@ def test_from_the_provider_to_a_second_factor_and_in_again(
         assert len(codes) == 10
         page.get_by_role("link", name="I have saved them").click()
         page.get_by_text("10 recovery codes").wait_for()
-
-        other = desk()
-        other.goto("/account/")
-        other.get_by_role("button", name="Sign in with Example SSO").click()
-        at_provider(other, "rex-1")
-        other.get_by_role("heading", name="Second factor").wait_for()
-        other.get_by_label("Code").fill("000000")
-        other.get_by_role("button", name="Sign in").click()
-        other.get_by_text("That code is wrong").wait_for()
-        other.get_by_label("Code").fill(codes[0])
-        other.get_by_role("button", name="Sign in").click()
-        other.get_by_text("9 recovery codes").wait_for()
-    assert AccountEvent.objects.filter(kind="sign in").latest("pk").note == "single sign-on, recovery code"
-    _no_reports(desk)
-
-
-def _no_reports(desk: Callable[[], Page]) -> None:
-    watched: Desk = desk  # type: ignore[assignment]
-    assert [said for said in watched.watch.complaints if "content security policy" in said] == []

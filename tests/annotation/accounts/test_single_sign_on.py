@@ -24,12 +24,13 @@ from tests.llm_server import Fault, LLMServer, faults
 from tests.oidc_provider import Provider, onward, running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from django.http import HttpResponse
     from pytest_django.fixtures import SettingsWrapper
 
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
 
 Kind = AccountEvent.Kind
 BEGIN = "/sign-in/sso/"
@@ -183,7 +184,7 @@ def test_an_invitation_makes_an_account_while_it_is_open(
 
 
 def test_an_account_is_connected_with_its_password_and_disconnected(
-    provider: Provider, world: World, signed_in: Callable[[User], Client]
+    provider: Provider, world: World, signed_in: SignIn
 ) -> None:
     provider.knows("r3", email="private@example.net", email_verified=False)
     rex, ana = signed_in(world.rex), signed_in(world.ana)
@@ -226,7 +227,7 @@ def test_nobody_signs_on_as_a_closed_account(provider: Provider, world: World) -
 
 
 def test_the_second_factor_is_asked_for_as_after_a_password(
-    provider: Provider, world: World, settings: SettingsWrapper, signed_in: Callable[[User], Client]
+    provider: Provider, world: World, settings: SettingsWrapper, signed_in: SignIn
 ) -> None:
     settings.SECOND_FACTOR = "optional"
     verify(world.rex)

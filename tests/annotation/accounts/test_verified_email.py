@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 import time_machine
-from celery import current_app
 from django.contrib.auth.models import User
 from django.core import mail
 from django.test import Client
@@ -18,22 +17,14 @@ from annotation.models import AccountEvent
 from annotation.privacy.erase_person import erase_person
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from pytest_django.fixtures import SettingsWrapper
 
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
+
+pytestmark = pytest.mark.usefixtures("world", "mailing")
 
 MINE = {"act": "rename", "full_name": "Rex", "email": "Rex@example.org", "known": "rex-secret"}
-
-
-@pytest.fixture(autouse=True)
-def mailing(world: World, settings: SettingsWrapper) -> Iterator[None]:
-    settings.EMAIL_URL, settings.DEFAULT_FROM_EMAIL = "memorymail://", "coverdict@example.org"
-    current_app.loader.import_default_modules()
-    current_app.conf.task_always_eager = True
-    yield
-    current_app.conf.task_always_eager = False
 
 
 def link() -> str:
@@ -62,9 +53,7 @@ def test_a_link_is_mailed_to_a_new_address_and_a_button_verifies_it(rex: Client,
     ]
 
 
-def test_the_link_opens_for_its_person_alone(
-    rex: Client, world: World, signed_in: Callable[[User], Client]
-) -> None:
+def test_the_link_opens_for_its_person_alone(rex: Client, world: World, signed_in: SignIn) -> None:
     """Otherwise somebody could enter a stranger's address and wait for the stranger to click."""
     rex.post("/account/", MINE)
     assert Client().post(link())["Location"].startswith("/sign-in/")
@@ -96,9 +85,7 @@ def test_another_address_is_not_verified_and_neither_is_the_old_one_come_back(
     assert not verified(world)
 
 
-def test_an_address_is_verified_for_one_account(
-    rex: Client, world: World, signed_in: Callable[[User], Client]
-) -> None:
+def test_an_address_is_verified_for_one_account(rex: Client, world: World, signed_in: SignIn) -> None:
     rex.post("/account/", MINE)
     rex.post(link())
     world.ana.email = "rex@example.org"

@@ -9,11 +9,10 @@ from django.contrib.auth import get_user_model
 from django.test import Client, override_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from django.contrib.auth.models import User
 
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
 
 
 @pytest.fixture
@@ -21,13 +20,9 @@ def ana(world: World) -> User:
     return world.ana
 
 
-def test_name_and_password_lead_to_the_projects(ana: User) -> None:
-    answer = Client().post("/sign-in/", {"username": "ana", "password": "ana-secret"})
-    assert (answer.status_code, answer["Location"]) == (302, "/")
-
-
-def test_a_name_may_be_written_in_capitals(ana: User) -> None:
-    answer = Client().post("/sign-in/", {"username": "Ana", "password": "ana-secret"})
+@pytest.mark.parametrize("name", ["ana", "Ana"])
+def test_name_in_any_case_and_password_lead_to_the_projects(ana: User, name: str) -> None:
+    answer = Client().post("/sign-in/", {"username": name, "password": "ana-secret"})
     assert (answer.status_code, answer["Location"]) == (302, "/")
 
 
@@ -56,7 +51,7 @@ def test_another_site_is_no_place_to_be_sent_to(ana: User) -> None:
     assert Client().post("/sign-in/", data)["Location"] == "/"
 
 
-def test_signing_out_takes_a_post(world: World, signed_in: Callable[[User], Client]) -> None:
+def test_signing_out_takes_a_post(world: World, signed_in: SignIn) -> None:
     client = signed_in(world.ana)
     assert client.get("/sign-out/").status_code == 405
     client.post("/sign-out/")

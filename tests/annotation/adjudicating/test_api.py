@@ -82,14 +82,3 @@ def test_an_answer_of_another_kind_is_refused(
     sent = client_of("cleo").post(f"{HERE}{dispute.public_id}/decisions/", answer, format="json")
     assert sent.status_code in (400, 422)
     assert not decisions()
-
-
-def test_a_newer_decision_is_told_with_both(world: World, client_of: ApiDoor) -> None:
-    dispute = dispute_on(world, 1)
-    address = f"{HERE}{dispute.public_id}/decisions/"
-    client_of("olga").post(address, {"label": "no", "seen": ""}, format="json")
-    sent = client_of("cleo").post(address, {"label": "yes", "reason": "There.", "seen": ""}, format="json")
-    error = sent.json()["error"]
-    assert (sent.status_code, error["code"]) == (409, "newer_decision")
-    assert error["details"]["yours"]["label"] == "yes"
-    assert error["details"]["theirs"]["label"] == "no"

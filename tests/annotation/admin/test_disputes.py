@@ -37,17 +37,6 @@ def test_the_list_holds_the_disputes_with_the_worst_first(world: World, staff: S
     assert b"its wall is weak" in listed.content
 
 
-def test_its_page_tells_the_answers(world: World, staff: StaffDoor) -> None:
-    shown_one, listed = disputed(world, 1), disputed(world, 2)
-    staff("cleo").get(address(Dispute))
-    staff("cleo").get(page_of(shown_one))
-    shown = [
-        override(check=each.check_row, by=world.cleo, label="no").verdict.had_seen
-        for each in (shown_one, listed)
-    ]
-    assert shown == [True, False]
-
-
 def test_a_dispute_is_shown_without_the_names_of_those_who_answered(world: World, staff: StaffDoor) -> None:
     dispute = disputed(world)
     client = staff("cleo")

@@ -26,13 +26,9 @@ from annotation.models import Analysis, Job, Worker
 from annotation.reviewing.services.review import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
-    from django.test import Client
-
     from annotation.models import Project
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
 
 KIND = Analysis.Kind.LEADERBOARD
 
@@ -97,9 +93,7 @@ def test_without_a_worker_new_ones_are_made_at_once(world: World, counting: Coun
 
 
 def test_the_old_ones_are_shown_while_a_worker_makes_new_ones(
-    world: World,
-    counting: Counting,
-    worker: None,
+    world: World, counting: Counting, worker: None
 ) -> None:
     compute(project=world.project, kind=KIND, key="a")
     Analysis.objects.update(made_at=timezone.now() - timedelta(seconds=MADE_EVERY_SECONDS + 1))
@@ -112,11 +106,7 @@ def test_the_old_ones_are_shown_while_a_worker_makes_new_ones(
     assert (fresh.payload["call"], fresh.is_stale, counting.calls) == (2, False, 2)
 
 
-def test_a_worker_is_asked_once(
-    world: World,
-    counting: Counting,
-    worker: None,
-) -> None:
+def test_a_worker_is_asked_once(world: World, counting: Counting, worker: None) -> None:
     assert current_statistics(project=world.project, kind=KIND, key="a").is_missing
     current_statistics(project=world.project, kind=KIND, key="a")
     assert asked() == ["a"]
@@ -130,9 +120,7 @@ def test_a_worker_is_asked_once(
 
 
 def test_while_answers_arrive_new_ones_are_made_every_few_seconds(
-    world: World,
-    counting: Counting,
-    worker: None,
+    world: World, counting: Counting, worker: None
 ) -> None:
     compute(project=world.project, kind=KIND, key="a")
     answer(world)
@@ -166,11 +154,7 @@ def test_who_has_waited_for_long_is_told_to_come_again(
     assert (refused.value.code, refused.value.wait, counting.calls) == ("not_ready", 0.1, 0)
 
 
-def test_what_took_long_is_made_less_often(
-    world: World,
-    counting: Counting,
-    worker: None,
-) -> None:
+def test_what_took_long_is_made_less_often(world: World, counting: Counting, worker: None) -> None:
     compute(project=world.project, kind=KIND, key="a")
     answer(world)
     for ago, times in ((MADE_EVERY_TIMES * 4 - 1, 0), (MADE_EVERY_TIMES * 4 + 1, 1)):
@@ -180,9 +164,7 @@ def test_what_took_long_is_made_less_often(
 
 
 def test_what_cannot_be_made_keeps_no_other_waiting(
-    world: World,
-    worker: None,
-    monkeypatch: pytest.MonkeyPatch,
+    world: World, worker: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(project: Project, key: str) -> str:
         if key == "broken":
@@ -209,7 +191,7 @@ def test_what_cannot_be_made_keeps_no_other_waiting(
 
 
 def test_a_page_says_that_its_numbers_could_not_be_made(
-    world: World, worker: None, signed_in: Callable[[User], Client]
+    world: World, worker: None, signed_in: SignIn
 ) -> None:
     job = Job.objects.create(
         kind=Job.Kind.ANALYSIS, project=world.project, error="away", started_at=timezone.now()
@@ -231,11 +213,7 @@ FILES = (
 
 @pytest.mark.parametrize("path", FILES)
 def test_no_file_and_no_api_makes_statistics_where_a_worker_lives(
-    path: str,
-    world: World,
-    worker: None,
-    signed_in: Callable[[User], Client],
-    monkeypatch: pytest.MonkeyPatch,
+    path: str, world: World, worker: None, signed_in: SignIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(make_analysis, "WAITED_SECONDS", 0.1)
     answered = signed_in(world.mona).get(path)
@@ -254,11 +232,7 @@ PAGES = (
 
 @pytest.mark.parametrize("page", PAGES)
 def test_no_page_makes_statistics_where_a_worker_lives(
-    page: str,
-    world: World,
-    worker: None,
-    signed_in: Callable[[User], Client],
-    monkeypatch: pytest.MonkeyPatch,
+    page: str, world: World, worker: None, signed_in: SignIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     computed: list[str] = []
     recipe = StatisticsRecipe(lambda _, key: computed.append(key))
@@ -275,10 +249,7 @@ def test_a_worker_makes_nothing_that_somebody_has_made_meanwhile(world: World, c
 
 
 def test_another_shape_counts_as_never_made(
-    world: World,
-    counting: Counting,
-    worker: None,
-    monkeypatch: pytest.MonkeyPatch,
+    world: World, counting: Counting, worker: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compute(project=world.project, kind=KIND, key="a")
     monkeypatch.setattr(make_analysis, "RECIPES", {KIND: StatisticsRecipe(counting, shape=2)})
@@ -289,12 +260,8 @@ def test_the_stored_leaderboard_follows_an_answer(world: World) -> None:
     before, made_before = board(world.project)
     override(check=world.check("alder", 2), by=world.rex, label="yes")
     after, made_after = board(world.project)
-    assert before is not None
-    assert after is not None
     # Alder: (.5 + 1) / 2 before, (1 + 1) / 2 after.
     assert before.tables[0].rows[0].scores["coverage"].mean == pytest.approx(0.75)
     assert after.tables[0].rows[0].scores["coverage"].mean == pytest.approx(1.0)
-    assert made_before.made_at is not None
-    assert made_after.made_at is not None
     assert made_before.made_at < made_after.made_at
     assert Analysis.objects.get().seed == after.seed

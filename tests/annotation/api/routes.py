@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -12,7 +13,6 @@ from annotation.assessing.services.assign import assign
 from annotation.config import api_urls as urls
 from annotation.core.permissions import Verb
 from annotation.models import (
-    ClaimSet,
     Dispute,
     Judge,
     Run,
@@ -239,52 +239,21 @@ def _walk(patterns: list[URLPattern | URLResolver], before: str) -> list[tuple[s
 
 def as_pattern(route: Route) -> tuple[str, str]:
     """The route as the URL configuration writes it."""
-    path = route.path.replace("{slug}", "<slug:slug>")
-    for name in (
-        "member",
-        "comment",
-        "unit",
-        "own_judge",
-    ):
-        path = path.replace(f"{{{name}}}", "<slug:public_id>")
-    for name in ("document_set", "summary", "claim", "check", "comparison", "verdict", "adjudication"):
-        path = path.replace(f"{{{name}}}", "<slug:public_id>")
-    for name in (
-        "run",
-        "export",
-        "import",
-        "assignment",
-        "reading",
-        "system",
-        "dispute",
-        "batch",
-    ):
-        path = path.replace(f"{{{name}}}", "<slug:public_id>")
+    path = re.sub(r"\{(\w+)\}", "<slug:public_id>", route.path.replace("{slug}", "<slug:slug>"))
     return route.method, path
 
 
 def grow(world: World, sets: int, *, first: int = 0) -> None:
     """More of everything that lists show: sets with summaries, claims, checks and scores; runs, exports."""
-    from annotation.models import Check, Claim, Verdict
+    from annotation.models import Check, Verdict
     from annotation.scoring.rescore import rescore
-    from tests.annotation.cast import _add_set
+    from tests.annotation.cast import add_claims, add_set, judge_claims
 
     for number in range(first, first + sets):
         name = f"grown-{number}"
-        _add_set(world, name)
-        claim_set = ClaimSet.objects.create(summary=world.models[name], origin="judge", origin_name="lexical")
-        unit = world.models[name].units.first()
-        claim = Claim.objects.create(
-            claim_set=claim_set, unit=unit, position=1, text="It closes", origin="judge"
-        )
-        check = Check.objects.create(
-            project=world.project,
-            claim=claim,
-            peer=world.peers[name, "alder"],
-            document_set=world.sets[name],
-            side="reference",
-        )
-        Verdict.objects.create(check_row=check, role="judge", judge=world.judge, label="yes", probability=0.8)
+        add_set(world, name)
+        judge_claims(world, name, add_claims(world, name, [("It closes", 1)]), {"alder": ["yes"]})
+        check = Check.objects.get(peer=world.peers[name, "alder"])
         Verdict.objects.create(check_row=check, role="reviewer", person=world.cleo, label="yes")
         judge = Judge.objects.create(name=name, kind="lexical")
         Run.objects.create(project=world.project, judge=judge, metrics=["coverage"], started_by=world.mona)

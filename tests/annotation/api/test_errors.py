@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
@@ -105,44 +105,35 @@ def test_a_body_too_deep_does_not_tell_an_outsider_of_the_project(world: World, 
     assert answer.status_code == 404
 
 
+HERE = "/api/v1/projects/harbour/"
+
+
 @pytest.mark.parametrize(
-    ("send", "status", "code"),
+    ("method", "path", "body", "status", "code"),
     [
-        (
-            lambda c: c.patch("/api/v1/projects/harbour/", b"{", content_type="application/json"),
-            400,
-            "parse_error",
-        ),
-        (lambda c: c.patch("/api/v1/projects/harbour/", [1], format="json"), 400, "invalid"),
-        (lambda c: c.patch("/api/v1/projects/harbour/", {"nmae": "x"}, format="json"), 400, "invalid"),
-        (lambda c: c.patch("/api/v1/projects/harbour/", {"reveal": "never"}, format="json"), 400, "invalid"),
-        (
-            lambda c: c.patch("/api/v1/projects/harbour/", {"composite_weight": "nan"}, format="json"),
-            400,
-            "invalid",
-        ),
-        (
-            lambda c: c.patch("/api/v1/projects/harbour/", {"deciding_judge": "x"}, format="json"),
-            422,
-            "invalid",
-        ),
-        (lambda c: c.patch("/api/v1/projects/harbour/", {"name": "a\x00"}, format="json"), 400, "invalid"),
-        (
-            lambda c: c.patch("/api/v1/projects/harbour/", "a=1", content_type="text/plain"),
-            415,
-            "unsupported_media_type",
-        ),
-        (lambda c: c.put("/api/v1/projects/harbour/", {}, format="json"), 405, "method_not_allowed"),
-        (lambda c: c.get("/api/v1/projects/harbour/checks/?limit=501"), 422, "invalid"),
-        (lambda c: c.get("/api/v1/projects/harbour/checks/?after=nonsense"), 422, "invalid"),
-        (lambda c: c.get("/api/v1/projects/harbour/checks/nothere/"), 404, "not_found"),
-        (lambda c: c.get("/api/v1/projects/harbour/checks/%00/"), 404, "not_found"),
-        (lambda c: c.get("/api/v1/nowhere/"), 404, "not_found"),
-        (lambda c: c.post("/api/v1/projects", {}, format="json"), 404, "not_found"),
+        ("patch", HERE, b"{", 400, "parse_error"),
+        ("patch", HERE, b"[1]", 400, "invalid"),
+        ("patch", HERE, b'{"nmae": "x"}', 400, "invalid"),
+        ("patch", HERE, b'{"reveal": "never"}', 400, "invalid"),
+        ("patch", HERE, b'{"composite_weight": "nan"}', 400, "invalid"),
+        ("patch", HERE, b'{"deciding_judge": "x"}', 422, "invalid"),
+        ("patch", HERE, b'{"name": "a\\u0000"}', 400, "invalid"),
+        ("put", HERE, b"{}", 405, "method_not_allowed"),
+        ("get", f"{HERE}checks/?limit=501", b"", 422, "invalid"),
+        ("get", f"{HERE}checks/?after=nonsense", b"", 422, "invalid"),
+        ("get", f"{HERE}checks/nothere/", b"", 404, "not_found"),
+        ("get", f"{HERE}checks/%00/", b"", 404, "not_found"),
+        ("get", "/api/v1/nowhere/", b"", 404, "not_found"),
+        ("post", "/api/v1/projects", b"{}", 404, "not_found"),
     ],
 )
 def test_requests_get_the_envelope(
-    world: World, client_of: ApiDoor, send: Any, status: int, code: str
+    world: World, client_of: ApiDoor, method: str, path: str, body: bytes, status: int, code: str
 ) -> None:
-    answer = send(client_of("mona"))
+    answer = client_of("mona").generic(method.upper(), path, body, content_type="application/json")
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+
+
+def test_a_body_that_is_no_json_gets_it_too(world: World, client_of: ApiDoor) -> None:
+    answer = client_of("mona").patch(HERE, "a=1", content_type="text/plain")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (415, "unsupported_media_type")

@@ -18,6 +18,7 @@ from annotation.models import (
 from evaluation.metrics import Criterion
 from tests.annotation.cast import PEERS, World
 from tests.annotation.exports.doing import export_with_job, perform
+from tests.annotation.laying import judge_all
 from tests.annotation.rated import ask, criterion
 
 if TYPE_CHECKING:
@@ -43,17 +44,6 @@ def send(client: Any, assignment: Assignment, *acts: dict[str, Any]) -> Any:
 def on_unit(world: World, assignment: Assignment, **changes: Any) -> dict[str, Any]:
     act = {"kind": "unit", "reading": readings(assignment)[0], "unit": world.units("port")[0].public_id}
     return {**act, "percent": 60, **changes}
-
-
-def judge_all(client: Any, world: World, assignment: Assignment, percent: int) -> None:
-    units = world.units("port")
-    acts = [
-        on_unit(world, assignment, reading=reading, unit=unit.public_id, percent=percent, marks=[1, 2])
-        for reading in readings(assignment)
-        for unit in units
-    ]
-    results = send(client, assignment, *acts).json()["results"]
-    assert [result["status"] for result in results] == [200] * len(acts)
 
 
 def test_a_assignment_lists_what_there_is_to_judge(
@@ -87,17 +77,6 @@ def test_a_judgment_is_kept_and_shown_again(world: World, client_of: ApiDoor, as
     assert (first["percent"], first["marks"], first["note"], first["version"]) == (60, [1, 2], "Nearly.", 1)
 
 
-def test_an_act_that_follows_an_older_version_is_refused_with_both_values(
-    world: World, client_of: ApiDoor, assignment: Assignment
-) -> None:
-    client = client_of("ana")
-    send(client, assignment, on_unit(world, assignment, note="So."))
-    (result,) = send(client, assignment, on_unit(world, assignment, percent=80)).json()["results"]
-    assert (result["status"], result["code"], result["version"]) == (409, "newer", 1)
-    assert result["theirs"] == {"percent": 60, "marks": [], "note": "So."}
-    assert result["yours"] == {"percent": 80, "marks": [], "note": ""}
-
-
 @pytest.mark.parametrize(
     ("changes", "field"), [({"follows": "1"}, "acts.0.follows"), ({"system": "alder"}, "acts.0.system")]
 )
@@ -117,17 +96,7 @@ def test_criteria_come_before_the_model_summary(
     shown = client.get(f"{HERE}readings/{one}/").json()
     assert (shown["stage"], shown["model_units"]) == ("before", [])
     clear = criterion(one, "clear").public_id
-    assert shown["criteria"] == [
-        {
-            "id": clear,
-            "question": "Is it clear?",
-            "asked": "before",
-            "choices": [{"value": 0, "text": "no"}, {"value": 1, "text": "yes"}],
-            "value": None,
-            "version": 0,
-            "gate": "open",
-        }
-    ]
+    assert [(each["id"], each["gate"], each["version"]) for each in shown["criteria"]] == [(clear, "open", 0)]
     listed = client.get(f"{HERE}assignments/{assignment.public_id}/").json()
     assert [(row["stage"], row["total"]) for row in listed["readings"]] == [("before", None)] * 2
     (early,) = send(client, assignment, on_unit(world, assignment)).json()["results"]
@@ -149,7 +118,7 @@ def test_an_incomplete_assignment_is_not_closed(
 
 def test_closing_submits_scores_and_logs(world: World, client_of: ApiDoor, assignment: Assignment) -> None:
     client = client_of("ana")
-    judge_all(client, world, assignment, percent=40)
+    judge_all(assignment, 40, marks=(1, 2))
     closed = client.post(f"{HERE}assignments/{assignment.public_id}/close/")
     assert closed.json()["closed_at"] is not None
     # Both units have 40 % from the one assessor, and people come first: coverage 0.4.

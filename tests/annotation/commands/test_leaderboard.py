@@ -7,11 +7,10 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation.models import DocumentSet, Score, Summary, System
+from annotation.models import DocumentSet, Score, Summary
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.cast import World
-from tests.annotation.mixing import mix_summarization
 
 
 def run(*arguments: str) -> str:
@@ -68,21 +67,10 @@ def test_target_lengths_that_rest_on_others_say_so_each(world: World) -> None:
     assert "target length 20: sampling of documents only; judge error not included." in said
 
 
-def test_decimals_can_be_asked_for(world: World) -> None:
-    assert "0.616667" in run("--digits", "6")
-
-
 def test_each_target_length_has_its_table(world: World) -> None:
     Summary.objects.filter(pk=world.peers["bridge", "alder"].pk).update(target_words=None)
     lines = run().splitlines()
     assert [line for line in lines if "arget length" in line] == ["Target length 20", "No target length"]
-
-
-def test_a_wide_name_keeps_the_columns_aligned(world: World) -> None:
-    System.objects.filter(name="alder").update(name="要約器")
-    first, second = run().splitlines()[2:4]
-    # Three wide characters take six columns, as "birch " does with its padding.
-    assert first.index("0.750") + 3 == second.index("0.000")
 
 
 def test_json_has_full_precision(world: World) -> None:
@@ -99,18 +87,6 @@ def test_a_project_without_scores_says_so(world: World) -> None:
     assert run() == "harbour has no scored summaries yet.\n"
 
 
-def test_gaps_are_told_and_no_gaps_are_not(world: World) -> None:
-    said = "n of them for the ranked score, others in brackets"
-    assert said in " ".join(run().split())
-    # With both sets judged there is nothing to tell: n is 2 for every score.
-    Score.objects.filter(summary__document_set=world.sets["bridge"]).update(
-        coverage=0.25, coverage_judge=0.25, human_share=0.0, composite_1=0.25, composite_2_3=0.25
-    )
-    table = run()
-    assert said not in " ".join(table.split())
-    assert [line.split()[-2:] for line in table.splitlines()[2:4]] == [["2", "0"], ["2", "0"]]
-
-
 def test_systems_can_be_ranked_by_another_score(world: World) -> None:
     # Brevity is known of both sets, 0.45 of birch and 0.35 of alder, so birch is first, with two sets.
     _, heading, first, second = run("--score", "brevity").splitlines()[:4]
@@ -124,23 +100,6 @@ def test_systems_can_be_ranked_by_another_score(world: World) -> None:
 def test_a_score_that_is_none_is_refused(world: World) -> None:
     with pytest.raises(CommandError, match="invalid choice: 'bleu'"):
         run("--score", "bleu")
-
-
-def test_mixed_summarization_is_told_under_its_table(world: World) -> None:
-    mix_summarization(world)
-    said = " ".join(run().split())
-    assert (
-        "question coverage if questions have answers (summaries: 1), otherwise claim coverage (summaries: 1)"
-        in said
-    )
-    assert "The values are not fully comparable." in said
-
-
-def test_the_table_says_how_sure_its_order_is(world: World) -> None:
-    said = " ".join(run().split())
-    assert "alder is ahead, but there are too few document sets to test it." in said
-    assert "0 of 1 pairs of systems differ at 5% after Holm's correction" in said
-    assert "Estimate: No estimate yet: review a random sample first." in said
 
 
 def test_the_estimate_has_a_column_where_there_is_one(world: World) -> None:

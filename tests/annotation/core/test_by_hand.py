@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 
 from annotation.config.environment import USES_BEFORE_PREPARED
-from annotation.core.by_hand import Part, insert, rows, saved
-from annotation.models import Check, Event, Project, Verdict
+from annotation.core.by_hand import Part, rows
+from annotation.models import Check, Project, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,16 +60,3 @@ def test_a_statement_by_hand_is_planned_once(world: World) -> None:
     assert found == [(world.project.name,)]
     kept = rows("SELECT statement FROM pg_prepared_statements", [])
     assert (statement.replace("%s", "$1"),) in kept
-
-
-def test_rows_are_written_in_their_order(
-    world: World, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
-) -> None:
-    usual = saved(Event(project=world.project, data={"told": ["so \u2013 so"]}))
-    own = [{"verb": verb, "public_id": name * 16} for verb, name in (("assign", "a"), ("close", "b"))]
-    insert(Event, [{**usual, **each} for each in own])
-    made = list(Event.objects.filter(public_id__in=["a" * 16, "b" * 16]).order_by("pk"))
-    assert [(row.verb, row.public_id) for row in made] == [("assign", "a" * 16), ("close", "b" * 16)]
-    assert {(row.project_id, str(row.data)) for row in made} == {(world.project.pk, "{'told': ['so – so']}")}
-    with django_assert_num_queries(0):
-        insert(Event, [])

@@ -71,16 +71,6 @@ def test_no_word_is_ever_lost(pieces: list[str]) -> None:
     assert rendered(text).count("word") == text.count("word")
 
 
-def test_a_list_and_a_quotation_still_interrupt_a_paragraph() -> None:
-    assert rendered("a\n> b\n\nc\n- d") == (
-        "<p>a</p>\n<blockquote>\n<p>b</p>\n</blockquote>\n<p>c</p>\n<ul>\n<li>d</li>\n</ul>\n"
-    )
-
-
-def test_tables_are_tables() -> None:
-    assert "<th>percent</th>" in rendered("| percent | means |\n|---|---|\n| 40 | some |")
-
-
 def test_a_link_leads_out_and_gives_nothing_away() -> None:
     (link,) = (
         attributes for tag, attributes in Tags(rendered("[a](https://x.example/)")).found if tag == "a"

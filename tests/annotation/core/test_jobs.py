@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +20,7 @@ from annotation.judging.queries.runs import run_to_work_on, runs_to_settle
 from annotation.judging.services.end_run import settle, stop_run
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
 from annotation.models import Event, Job, Judge, Project, Run
+from tests.annotation.at_once import at_once
 from tests.annotation.exports.doing import export_with_job
 from tests.annotation.judging.doing import add_document_set, claim_job, due
 
@@ -38,9 +40,7 @@ def job_of(run: Run, number: int = 1) -> Job:
 
 
 def claim(run: Run, number: int = 1) -> jobs.Claimed:
-    claimed = claim_job(job_of(run, number))
-    assert claimed is not None
-    return claimed
+    return claim_job(job_of(run, number))
 
 
 def change(run: Run, number: int = 1, **columns: Any) -> Job:
@@ -68,7 +68,6 @@ def test_a_claim_takes_the_job_with_a_token_a_lease_and_an_attempt(run: Run) -> 
     claimed = claim(run)
     job = job_of(run)
     assert (job.state, job.token, job.attempt) == ("working", claimed.token, 1)
-    assert job.lease_until is not None
     assert timedelta(seconds=5) < job.lease_until - timezone.now() <= timedelta(seconds=10)
 
 
@@ -85,22 +84,7 @@ def test_a_job_that_is_over_is_not_given_out(run: Run, state: str) -> None:
 
 def test_of_many_workers_that_claim_at_once_one_gets_the_job(transactional_db: None, world: World) -> None:
     job = job_of(start_run(project=world.project, judge=world.judge, by=None))
-    got: list[jobs.Claimed | None] = []
-    start = threading.Barrier(6)
-
-    def compete() -> None:
-        start.wait(PATIENCE_SECONDS)
-        try:
-            got.append(claim_job(job))
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=compete) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE_SECONDS)
-    assert len(got) == 6
+    got = at_once(*[lambda: claim_job(job)] * 6)
     assert len([claimed for claimed in got if claimed is not None]) == 1
 
 
@@ -185,21 +169,12 @@ def test_the_last_job_finishes_the_run(run: Run) -> None:
 def test_two_last_jobs_that_end_at_once_finish_the_run(transactional_db: None, world: World) -> None:
     run = start_run(project=world.project, judge=world.judge, by=None)
     claims = [claim(run, 1), claim(run, 2)]
-    start = threading.Barrier(2)
 
     def end(claimed: jobs.Claimed) -> None:
-        start.wait(PATIENCE_SECONDS)
-        try:
-            jobs.finish(claimed)
-            settle(run)
-        finally:
-            connection.close()
+        jobs.finish(claimed)
+        settle(run)
 
-    threads = [threading.Thread(target=end, args=(claimed,)) for claimed in claims]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE_SECONDS)
+    at_once(*(partial(end, claimed) for claimed in claims))
     run.refresh_from_db()
     assert run.state == "finished"
     assert Event.objects.filter(verb="finish run").count() == 1
@@ -213,7 +188,6 @@ def test_a_failure_that_may_pass_lets_the_job_wait_for_a_while(run: Run) -> None
     assert claim_job(job) is None
     change(run, queued_at=timezone.now())
     again = claim_job(job)
-    assert again is not None
     assert again.job.attempt == 2
 
 
@@ -237,7 +211,6 @@ def test_a_run_has_failed_where_no_document_set_came_through(run: Run) -> None:
     run.jobs.update(attempt=len(jobs.PAUSES_SECONDS))
     for job in run.jobs.order_by("pk"):
         claimed = claim_job(job)
-        assert claimed is not None
         jobs.try_later(claimed, error="The server is away.")
     settle(run)
     run.refresh_from_db()
@@ -307,7 +280,6 @@ def test_a_lease_is_renewed_while_the_work_goes_on(
     run = start_run(project=world.project, judge=world.judge, by=None)
     claimed = claim(run)
     before = job_of(run).lease_until
-    assert before is not None
     with jobs.Lease(claimed.token):
         assert eventually(lambda: (job_of(run).lease_until or before) > before + timedelta(seconds=0.3))
     jobs.finish(claimed, state=Job.State.DONE)
@@ -387,7 +359,6 @@ def test_leases_go_by_the_clock_of_the_database(run: Run, hours: int) -> None:
         of_the_wrong = claim(run, 2)
     assert job_of(run).token == claimed.token
     lease = job_of(run, 2).lease_until
-    assert lease is not None
     assert timedelta(seconds=5) < lease - timezone.now() <= timedelta(seconds=10)
     let_the_lease_run_out(run)
     with wrong:
@@ -399,18 +370,7 @@ def test_many_reapers_take_a_job_back_once(transactional_db: None, world: World)
     run = start_run(project=world.project, judge=world.judge, by=None)
     claim(run)
     let_the_lease_run_out(run)
-    together = threading.Barrier(4)
-
-    def reap() -> None:
-        together.wait()
-        jobs.reap()
-        connection.close()
-
-    reapers = [threading.Thread(target=reap) for _ in range(4)]
-    for reaper in reapers:
-        reaper.start()
-    for reaper in reapers:
-        reaper.join(PATIENCE_SECONDS)
+    at_once(*[jobs.reap] * 4)
     assert (job_of(run).state, job_of(run).attempt) == ("waiting", 1)
     claim(run)
     jobs.reap()
@@ -442,7 +402,6 @@ def test_a_cancelled_job_keeps_its_lease_while_somebody_is_at_it(
         let_the_lease_run_out(run)
         lease.beat()
         held = job_of(run).lease_until
-        assert held is not None
         assert held > timezone.now()
         with pytest.raises(jobs.StoppedJob):
             lease.require()

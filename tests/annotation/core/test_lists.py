@@ -20,13 +20,8 @@ from annotation.projects.queries.event_log import EVENTS
 from tests.annotation.conftest import HTMX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
-    from django.test import Client
-
     from tests.annotation.cast import World
-    from tests.annotation.conftest import ApiDoor
+    from tests.annotation.conftest import ApiDoor, SignIn
 
 LOG = "/p/harbour/settings/log/"
 SECRET = replace(
@@ -96,9 +91,7 @@ def test_a_strict_look_names_the_parameter_that_is_not_known(viewer: Viewer) -> 
         EVENTS.look(viewer, {"cursor": "1"}, is_strict=True)
 
 
-def test_the_page_sorts_by_links_and_htmx_gets_the_list_alone(
-    viewer: Viewer, signed_in: Callable[[User], Client]
-) -> None:
+def test_the_page_sorts_by_links_and_htmx_gets_the_list_alone(viewer: Viewer, signed_in: SignIn) -> None:
     client = signed_in(viewer.person)
     page = client.get(LOG).content.decode()
     assert 'aria-sort="descending"' in page
@@ -110,7 +103,7 @@ def test_the_page_sorts_by_links_and_htmx_gets_the_list_alone(
     assert "Nothing found" in client.get(f"{LOG}?q=nowhere").content.decode()
 
 
-def test_the_file_holds_all_rows_and_no_formula(viewer: Viewer, signed_in: Callable[[User], Client]) -> None:
+def test_the_file_holds_all_rows_and_no_formula(viewer: Viewer, signed_in: SignIn) -> None:
     log(project=viewer.project, actor=None, verb="=1+1", target=viewer.project)
     answer = signed_in(viewer.person).get(f"{LOG}?file=csv&sort=created_at")
     rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))

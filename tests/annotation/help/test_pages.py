@@ -45,13 +45,11 @@ def folder(tmp_path: Path, settings: object) -> Path:
 
 def shown(name: str) -> str:
     page = help_page(name)
-    assert page is not None
     return page.html
 
 
 def test_headings_have_the_anchors_of_code_hosts(folder: Path) -> None:
     page = help_page("price")
-    assert page is not None
     assert page.title == "A judge's price"
     assert page.headings == (Heading("one-two", "One, two"), Heading("two", "Two"))
     assert '<h2 id="one-two">One, <code>two</code></h2>' in page.html

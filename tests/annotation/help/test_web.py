@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from django.test import Client
-
-from tests.accessibility import violations
-from tests.browser import PHONE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.django_db
 
@@ -55,12 +45,3 @@ def test_the_way_to_help_stands_on_the_first_page_and_in_the_menu(
     assert b'href="/help/"' in client.get("/").content
     client.force_login(django_user_model.objects.create_user("nora"))  # type: ignore[attr-defined]
     assert b'<a href="/help/">Help</a>' in client.get("/help/faq/").content
-
-
-@pytest.mark.browser
-@pytest.mark.django_db(transaction=True)
-def test_pages_are_accessible_and_fit_on_a_phone(desk: Callable[..., Page]) -> None:
-    page = desk(viewport=PHONE)
-    for name in ("", "tutorial/", "blind-study/", "formats/", "comparison/"):
-        page.goto(f"/help/{name}")
-        assert (name, violations(page)) == (name, [])

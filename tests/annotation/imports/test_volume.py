@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.db import IntegrityError, connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.core.copy_rows import copy_rows
+from annotation.core.by_hand import copy_rows
 from annotation.imports.plan import SETS_PLANNED_AT_ONCE
 from annotation.imports.problems import ImportRefused
 from annotation.imports.services import import_new_project

@@ -24,7 +24,6 @@ from annotation.analysis.estimates.estimates import estimates
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.unassign import unassign
 from annotation.core import jobs
-from annotation.core.project_rows import let_go_of_log
 from annotation.exports.services import request_export
 from annotation.exports.write import write_file
 from annotation.management.commands.verify_scores import differences
@@ -41,6 +40,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.privacy.erase_person import erase_person
+from annotation.privacy.project_rows import let_go_of_log
 from annotation.projects.services.accept_invitation import accept_invitation
 from annotation.projects.services.change_members import set_roles
 from annotation.projects.services.invite import hash_of, invite
@@ -73,12 +73,12 @@ def quill(world: World) -> User:
         last_login=timezone.now(),
     )
     invited = invite(project=world.project, roles=list(Role.values), by=world.olga, note="Ada Quillmaster")
-    accept_invitation(secret=_secret(invited), by=person)
+    accept_invitation(secret=invited.secret, by=person)
     set_roles(project=world.project, person=person, roles=list(Role.values), by=world.olga)
     # As where it was mailed, to an address that they had before; and again to the one of now.
     Invitation.objects.filter(accepted_by=person).update(email="old.quillmaster@example.org")
     again = invite(project=world.project, roles=[Role.VIEWER], by=world.olga)
-    Invitation.objects.filter(secret_hash=hash_of(_secret(again))).update(email=person.email.upper())
+    Invitation.objects.filter(secret_hash=hash_of(again.secret)).update(email=person.email.upper())
     override(check=world.check("birch", 1), by=person, label="yes", reason="Because I, Ada, say so.")
     override(check=world.check("birch", 1), by=world.rex, label="no", reason="It does not.")
     claim = world.check("alder", 1).claim
@@ -116,7 +116,7 @@ def quill(world: World) -> User:
 STAYS_UNDER_THE_PSEUDONYM = {
     "CoverageJudgment.person",
     "Check.leased_to",
-    "CheckLook.person",
+    "Look.person",
     "Comment.author",
     "Dispute.leased_to",
     "Event.actor",
@@ -164,11 +164,6 @@ def test_every_reference_to_a_person_goes_or_is_known_to_stay() -> None:
         }
     assert stays == STAYS_UNDER_THE_PSEUDONYM
     assert texts == FREE_TEXTS_OF_PEOPLE
-
-
-def _secret(invited: Any) -> str:
-    secret: str = invited if isinstance(invited, str) else invited[1]
-    return secret
 
 
 def traces(*names: str) -> dict[str, list[Any]]:

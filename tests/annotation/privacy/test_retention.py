@@ -103,7 +103,7 @@ def test_the_log_keeps_what_others_go_by(world: World, settings: Any) -> None:
 
 def _made_at(moment: Any) -> None:
     """The log's entries are from then: added again, for none is ever changed."""
-    from annotation.core.project_rows import let_go_of_log
+    from annotation.privacy.project_rows import let_go_of_log
 
     rows = list(Event.objects.values("project_id", "verb", "target_kind", "target_id"))
     for row in Event.objects.select_related("project"):

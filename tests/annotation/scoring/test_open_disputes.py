@@ -13,6 +13,7 @@ from annotation.models import Dispute
 from annotation.projects.services.change_project import change_project
 from annotation.reviewing.services.review import override, withdraw_answer
 from annotation.scoring.rescore import rescore
+from tests.annotation.answering import differ_on_a_unit
 from tests.annotation.cast import World
 from tests.annotation.exports.acts import assess_and_close
 
@@ -31,11 +32,6 @@ def answered(world: World, *labels: str, number: int = 1) -> Check:
 def queue() -> list[tuple[str, float, int]]:
     rows = Dispute.objects.order_by("-spread", "pk")
     return [(row.state, round(row.spread, 6), row.answers) for row in rows]
-
-
-def stored() -> list[tuple[object, ...]]:
-    columns = ("check_row", "comparison", "unit", "claim", "state", "spread", "answers", "queue_key")
-    return sorted(Dispute.objects.values_list(*columns), key=str)
 
 
 def complaints() -> list[str]:
@@ -105,9 +101,7 @@ def test_a_decision_settles_and_taking_it_back_opens_again(world: World) -> None
 
 
 def test_percents_of_assessors_differ_by_unit(world: World) -> None:
-    for person, first in ((world.ana, 20), (world.ben, 60)):
-        percents = {("alder", 1): first, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 0}
-        assess_and_close(world, person, percents)
+    differ_on_a_unit(world)
     # 60 - 20 = 40 points on alder's unit 1; the others are the same twice.
     assert queue() == [("open", 0.4, 2)]
     row = Dispute.objects.get()
@@ -115,9 +109,7 @@ def test_percents_of_assessors_differ_by_unit(world: World) -> None:
 
 
 def test_a_step_of_the_scale_is_not_further_apart_than_a_fifth(world: World) -> None:
-    for person, first in ((world.ana, 40), (world.ben, 60)):
-        percents = {("alder", 1): first, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 0}
-        assess_and_close(world, person, percents)
+    differ_on_a_unit(world, ana=40)
     assert queue() == []
 
 
@@ -157,9 +149,7 @@ def test_what_is_no_longer_in_force_is_no_dispute(world: World) -> None:
 def test_disputes_that_are_thrown_away_are_rebuilt_under_their_ids(world: World) -> None:
     answered(world, "no", "yes")
     answered(world, "no", "yes", number=2)
-    for person, first in ((world.ana, 20), (world.ben, 60)):
-        percents = {("alder", 1): first, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 0}
-        assess_and_close(world, person, percents)
+    differ_on_a_unit(world)
     before = set(Dispute.objects.values_list("public_id", flat=True))
     Dispute.objects.all().delete()
     rescore(project=world.project)
@@ -168,8 +158,7 @@ def test_disputes_that_are_thrown_away_are_rebuilt_under_their_ids(world: World)
 
 
 def test_a_summary_is_brought_up_to_date_in_as_many_queries_with_disputes_as_without(
-    world: World,
-    django_assert_max_num_queries: DjangoAssertNumQueries,
+    world: World, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in (1, 2, 3):
         answered(world, "no", "yes", number=number)

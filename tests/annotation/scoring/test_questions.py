@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.analysis.explanation.explanation import ExplainedQuestion, Explanation, explain
+from annotation.analysis.explanation.explanation import ExplainedQuestion, Explanation, explain, summary_of
 from annotation.analysis.explanation.questions import standing_of
 from annotation.core.lists import Viewer
-from annotation.core.summaries import summary_of
 from annotation.judging.services.ask_questions import ask_questions, retire_question
 from annotation.management.commands.verify_scores import differences
 from annotation.models import Check, Judge, Score, Summary
@@ -212,7 +211,6 @@ def test_conciseness_with_its_numbers(world: World, alder: Summary) -> None:
     # 13 of 28 words: 1 - (13/28 - .3) / .3 = .4524; 6.5 words a sentence: 1.
     # .7 · (.6 · .4524 + .4) + .3 · .8 = .47 + .24 = .71.
     terms = conciseness_terms(SOURCE, PEERS["alder"])
-    assert terms is not None
     assert terms.compression == pytest.approx(2 - 13 / 28 / 0.3)
     assert terms.sentences == 1.0
     value, text = formula(world, alder, "conciseness") or (None, "")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.db import connection, transaction
-from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import (
@@ -27,16 +26,16 @@ from tests.annotation.web.places import addresses
 from tests.annotation.web.test_pages import NOT_PAGES, POSTED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
-    from django.contrib.auth.models import User
     from django.test import Client
 
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
 
 pytestmark = pytest.mark.slow
 
-SETS, SYSTEMS, CLAIMS = 800, 5, 50
+SETS, SYSTEMS, CLAIMS = 800, 5, 10
 MOST_ROWS = 2_000
 """The small project has fewer rows of any kind; a statement that touches more reads those of others."""
 OF_THE_INSTALLATION = ("FROM django_", "FROM auth_", "FROM axes_", "pg_")
@@ -44,7 +43,7 @@ OF_THE_INSTALLATION = ("FROM django_", "FROM auth_", "FROM axes_", "pg_")
 
 @pytest.fixture
 def beside_a_large_one(world: World) -> World:
-    """Another project of 200,000 checks, each with a verdict of the judge."""
+    """Another project of 40,000 checks, each with a verdict of the judge."""
     if connection.vendor != "postgresql":
         pytest.skip("the plans are PostgreSQL's")
     other = Project.objects.create(name="Large", slug="large")
@@ -65,7 +64,7 @@ def beside_a_large_one(world: World) -> World:
     lists = ClaimSet.objects.bulk_create(
         ClaimSet(summary=model, origin="judge", origin_name="lexical") for model in models
     )
-    Claim.all_claims.bulk_create(
+    claims = Claim.all_claims.bulk_create(
         (
             Claim(claim_set=one, position=place, text=f"Claim {place}.", origin="judge")
             for one in lists
@@ -76,67 +75,36 @@ def beside_a_large_one(world: World) -> World:
     Score.objects.bulk_create(
         Score(project=other, summary=peer, peer_words=3, coverage=0.5, signature="x") for peer in peers
     )
-    template = Check(
-        project=other,
-        side="reference",
-        judge_label="yes",
-        judge_probability=0.9,
-        final_label="yes",
-        final_source="judge",
+    checks = Check.objects.bulk_create(
+        (
+            Check(
+                project=other,
+                claim=claim,
+                peer=peer,
+                document_set_id=peer.document_set_id,
+                side="peer" if claim.position % 2 else "reference",
+                judge_label="yes",
+                judge_probability=0.9,
+                final_label="no" if claim.position % 5 else "yes",
+                final_source="judge",
+            )
+            for place, peer in enumerate(peers)
+            for claim in claims[place // SYSTEMS * CLAIMS :][:CLAIMS]
+        ),
+        batch_size=10_000,
     )
-    # Without statistics of what was just written, the planner may join for half an hour.
-    _analyze()
-    _insert(
-        template,
-        """annotation_claim claim JOIN annotation_claimset list ON list.id = claim.claim_set_id
-        JOIN annotation_summary model ON model.id = list.summary_id
-        JOIN annotation_summary peer ON peer.document_set_id = model.document_set_id AND peer.is_peer
-        JOIN annotation_documentset one ON one.id = peer.document_set_id AND one.project_id = %(project)s""",
-        {
-            "claim_id": "claim.id",
-            "peer_id": "peer.id",
-            "document_set_id": "peer.document_set_id",
-            "side": "CASE WHEN claim.position %% 2 = 0 THEN 'peer' ELSE 'reference' END",
-            "final_label": "CASE WHEN claim.position %% 5 = 0 THEN 'no' ELSE 'yes' END",
-        },
-        project=other.pk,
-    )
-    _analyze()
-    _insert(
-        Verdict(role="judge", judge=world.judge, origin_name="lexical", label="yes", probability=0.9),
-        "annotation_check WHERE annotation_check.project_id = %(project)s",
-        {"check_row_id": "annotation_check.id"},
-        project=other.pk,
+    Verdict.objects.bulk_create(
+        (
+            Verdict(check_row=check, role="judge", judge=world.judge, origin_name="lexical", label="yes")
+            for check in checks
+        ),
+        batch_size=10_000,
     )
     assert Check.objects.filter(project=other).count() == SETS * SYSTEMS * CLAIMS
-    _analyze()
-    return world
-
-
-def _analyze() -> None:
+    # Without statistics of what was just written, the planner may join for half an hour.
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
-
-
-def _insert(template: Model, source: str, columns: Mapping[str, str], *, project: int) -> None:
-    """One row for each of a query, with the values of an unsaved row where no column is named."""
-    fields = [field for field in template._meta.concrete_fields if not field.primary_key]
-    values: dict[str, Any] = {"project": project}
-    said = []
-    for field in fields:
-        if field.column == "public_id":
-            said.append("substr(md5(random()::text), 1, 16)")
-        elif field.column in columns:
-            said.append(columns[field.column])
-        else:
-            values[field.column] = field.get_db_prep_save(field.pre_save(template, add=True), connection)
-            said.append(f"%({field.column})s")
-    names = ", ".join(f'"{field.column}"' for field in fields)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f'INSERT INTO "{template._meta.db_table}" ({names}) SELECT {", ".join(said)} FROM {source}',
-            values,
-        )
+    return world
 
 
 def _touched(plan: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
@@ -182,7 +150,7 @@ def _faults(clients: Mapping[str, Client], wanted: Mapping[str, tuple[str, str]]
 
 
 @pytest.fixture
-def clients(beside_a_large_one: World, signed_in: Callable[[User], Client]) -> dict[str, Client]:
+def clients(beside_a_large_one: World, signed_in: SignIn) -> dict[str, Client]:
     return {name: signed_in(getattr(beside_a_large_one, name)) for name in ("olga", "ana", "mona")}
 
 

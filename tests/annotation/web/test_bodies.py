@@ -14,10 +14,6 @@ from annotation.models import Guideline
 from tests.annotation.conftest import HTMX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
-
     from tests.annotation.cast import World
 
 WRITE = "/p/harbour/settings/guidelines/write/"
@@ -84,33 +80,26 @@ def test_the_admin_says_it_as_well(world: World, mona: Client) -> None:
     assert mona.post("/admin/annotation/dispute/", {"action": LARGE}).status_code == 413
 
 
-def test_a_script_is_told_in_json(
-    world: World, signed_in: Callable[[User], Client], caplog: pytest.LogCaptureFixture
-) -> None:
+@pytest.fixture
+def acts(world: World) -> str:
+    """Where the script of Ana's open form sends acts."""
     assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    answer = signed_in(world.ana).post(
-        f"/p/harbour/work/sets/{assignment.public_id}/acts/", f'"{LARGE}"', content_type="application/json"
-    )
+    return f"/p/harbour/work/sets/{assignment.public_id}/acts/"
+
+
+def test_a_script_is_told_in_json(ana: Client, acts: str, caplog: pytest.LogCaptureFixture) -> None:
+    answer = ana.post(acts, f'"{LARGE}"', content_type="application/json")
     assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
     assert tracebacks(caplog) == []
 
 
 @pytest.mark.parametrize("body", ['{"acts": NaN}', "[" * 3000, '{"client": "\\ud800", "acts": []}'])
-def test_json_of_a_script_that_makes_no_sense_is_refused(
-    world: World, signed_in: Callable[[User], Client], body: str
-) -> None:
-    assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    answer = signed_in(world.ana).post(
-        f"/p/harbour/work/sets/{assignment.public_id}/acts/", body, content_type="application/json"
-    )
-    assert answer.status_code == 422
+def test_json_of_a_script_that_makes_no_sense_is_refused(ana: Client, acts: str, body: str) -> None:
+    assert ana.post(acts, body, content_type="application/json").status_code == 422
 
 
-def test_a_form_in_the_place_of_json_is_refused(world: World, signed_in: Callable[[User], Client]) -> None:
-    assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    answer = signed_in(world.ana).post(
-        f"/p/harbour/work/sets/{assignment.public_id}/acts/", {"client": "tab"}
-    )
+def test_a_form_in_the_place_of_json_is_refused(ana: Client, acts: str) -> None:
+    answer = ana.post(acts, {"client": "tab"})
     assert (answer.status_code, answer.json()["message"]) == (422, "The body of the request is not JSON.")
 
 

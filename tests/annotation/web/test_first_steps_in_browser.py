@@ -103,8 +103,6 @@ def test_from_the_setup_link_to_a_ranking_with_a_judge_that_is_made_in_the_app(
         clicks.on(page.get_by_role("button", name="Test connection"))
         page.get_by_text("The server answers.").wait_for()
         clicks.on(page.get_by_role("button", name="Save"))
-        asked = len(llm_server.calls)
-        assert len(llm_server.calls) == asked
         clicks.on(page.get_by_role("button", name="Start", exact=True))
         page.get_by_role("link", name="View ranking").wait_for()
         assert Run.objects.get().state == "finished"

@@ -9,8 +9,6 @@ import pytest
 
 from annotation.assessing.services.assign import assign
 from annotation.models import CoverageJudgment, Export
-from annotation.reviewing.services.review import override
-from tests.annotation.assessing.web.see_sets import saved
 from tests.annotation.laying import assign_part
 from tests.annotation.web.test_flow_in_browser import UNREAD_MS, sign_in
 from tests.browser import PHONE
@@ -55,18 +53,6 @@ def percents() -> dict[int, int | None]:
     return {position: percent for position, percent in rows if position is not None}
 
 
-# Review
-
-
-def test_ones_own_answer_in_another_window_is_called_that(world: World, desk: Desk) -> None:
-    page = sign_in(desk(), "rex")
-    open_check(page, world)
-    override(check=world.check("alder", 2), by=world.rex, label="no", reason="from the other window")
-    page.keyboard.press("1")
-    page.get_by_text("You answered this check in another window").wait_for()
-    assert page.get_by_text("Somebody").count() == 0
-
-
 # The SEE form
 
 
@@ -94,15 +80,6 @@ def test_what_looks_like_a_slip_is_said_beside_the_unit(world: World, desk: Desk
     page.locator(".slip", has_text="Reference unit 1 has marked summary units but 0 %.").wait_for()
     page.reload()
     page.locator(".slip", has_text="Reference unit 1 has marked summary units but 0 %.").wait_for()
-
-
-def test_zero_is_a_key_for_zero_percent(world: World, desk: Desk) -> None:
-    page = desk()
-    open_form(page, world)
-    page.keyboard.press("0")
-    page.locator("#progress", has_text="1 of 2 judged").wait_for()
-    saved(page)
-    assert percents() == {1: 0}
 
 
 # Elsewhere

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 from django.conf import settings
-from django.utils import timezone
 from playwright.sync_api import Error
 
 from annotation.assessing.services.acts import UnitAct
@@ -20,7 +18,6 @@ from annotation.models import Assignment, CoverageJudgment
 from tests.accessibility import violations
 from tests.annotation.assessing.web.see_sets import OTHER_PEER, PEER, SECOND_MODEL, lay_set, open_set, saved
 from tests.annotation.gunicorn_server import Server
-from tests.annotation.judging.processes import wait_until
 from tests.annotation.web.test_flow_in_browser import sign_in, sign_in_by_form
 from tests.browser import Desk
 
@@ -248,15 +245,6 @@ def test_what_was_on_its_way_when_the_page_was_left_arrives(world: World, desk: 
     assert told(assignment) == [(1, 0, []), (2, 0, []), (1, 20, [])]
 
 
-def test_it_arrives_also_of_a_set_that_counts_as_not_started(world: World, desk: Desk) -> None:
-    lay_set(world)
-    later = lay_set(world, name="pier")
-    page = ana(desk)
-    leave_unheard(page, later, "4")
-    page.goto("/p/harbour/work/")
-    wait_until(lambda: told(later) == [(1, 60, [])])
-
-
 def test_what_is_refused_after_the_page_was_left_is_told(world: World, desk: Desk) -> None:
     assignment = lay_set(world)
     page = ana(desk)
@@ -388,28 +376,6 @@ def test_what_was_typed_is_there_after_back(world: World, desk: Desk) -> None:
     assert standing(assignment) == {1: 60}
 
 
-def test_no_state_of_saving_has_a_fault(world: World, desk: Desk) -> None:
-    assignment = lay_set(world)
-    page = ana(desk)
-    open_set(page, assignment)
-    saved(page)
-    page.route("**/acts/", lambda route: route.abort())
-    press(page, "4")
-    page.locator("#saved", has_text=WAITING).wait_for()
-    found = {"unsent": violations(page)}
-    judge(assignment, world, 1, 80)
-    page.unroute("**/acts/")
-    page.locator("table.both", has_text="80 %").wait_for()
-    found["contradicted"] = violations(page)
-    page.get_by_role("button", name="Keep this").click()
-    saved(page)
-    Assignment.objects.filter(pk=assignment.pk).update(unassigned_at=timezone.now())
-    press(page, "6")
-    page.locator("#keeping", has_text="no longer assigned").wait_for()
-    found["ended"] = violations(page)
-    assert {state: faults for state, faults in found.items() if faults} == {}
-
-
 # What the server does not take
 
 
@@ -432,22 +398,6 @@ def test_a_refused_act_says_why_and_holds_nothing_up(world: World, desk: Desk) -
     saved(page)
     assert told(assignment) == [(2, 0, []), (1, 60, [])]
     assert page.locator(".slip.refused").count() == 0
-
-
-def test_what_is_refused_after_the_page_was_turned_is_told_with_its_peer(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, peers=[PEER, OTHER_PEER])
-    page = ana(desk)
-    open_set(page, assignment)
-    page.wait_for_load_state("networkidle")
-    comparison = assignment.readings.order_by("position")[0].comparison
-    page.route("**/acts/", lambda route: route.abort())
-    press(page, "4n")
-    page.locator("#trail", has_text="Summary 2 of 2").wait_for()
-    comparison.model.units.filter(position=1).update(public_id="replaced")
-    page.unroute("**/acts/")
-    page.locator(
-        "#notices", has_text="Summary 1: The port closes in April.: a change was not saved."
-    ).wait_for()
 
 
 def test_a_set_that_ended_meanwhile_says_so(world: World, desk: Desk) -> None:
@@ -505,20 +455,3 @@ def test_a_set_is_not_closed_over_what_waits_in_the_browser(world: World, desk: 
     page.goto("/p/harbour/work/")
     assert page.get_by_role("button", name="Close the set").is_enabled()
     assert standing(assignment) == {1: 0, 2: 100}
-
-
-def test_working_renews_the_lease_of_what_was_pulled(world: World, desk: Desk) -> None:
-    assignment = lay_set(world)
-    soon = timezone.now() + timedelta(minutes=3)
-    Assignment.objects.filter(pk=assignment.pk).update(lease_until=soon)
-    page = ana(desk)
-    open_set(page, assignment)
-    Assignment.objects.filter(pk=assignment.pk).update(lease_until=soon)
-    before = page.locator("[data-lease] time").get_attribute("datetime")
-    press(page, "4")
-    page.wait_for_function(
-        "before => document.querySelector('[data-lease] time').dateTime !== before", arg=before
-    )
-    assignment.refresh_from_db()
-    assert assignment.lease_until is not None
-    assert assignment.lease_until > soon

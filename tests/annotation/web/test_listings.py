@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,12 +12,9 @@ from annotation.models import Check, Summary
 from tests.annotation.conftest import HTMX
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-    from django.test import Client
-
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
 
-    SignIn = Callable[[User], Client]
 
 PEOPLE, UNITS, QUEUE = (f"/p/harbour/{page}" for page in ("settings/people/", "units/", "review/"))
 

@@ -10,12 +10,8 @@ from annotation.core.refusals import Invalid
 from annotation.web.numbers import MOST, need_whole_number, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
-    from django.test import Client
-
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
 
 MANY = "9" * 5000
 """More digits than Python reads."""
@@ -37,7 +33,7 @@ def test_one_that_is_needed_is_refused_by_its_field() -> None:
     assert refused.value.field == "percent"
 
 
-def test_no_form_breaks_on_many_digits(world: World, signed_in: Callable[[User], Client]) -> None:
+def test_no_form_breaks_on_many_digits(world: World, signed_in: SignIn) -> None:
     check = world.check("alder", 1)
     forms = (
         (world.rex, f"/p/harbour/review/{check.public_id}/answer/", {"label": "yes", "evidence": MANY}),

@@ -10,17 +10,14 @@ import pytest
 from django.conf import settings
 from django.contrib.staticfiles import finders
 
-from annotation.assessing.services.assign import assign
 from tests.annotation.route_verbs import OWN, POSTED
 from tests.annotation.web.places import addresses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
     from django.test import Client
 
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
 
 NOT_PAGES = {
     "agreement-file",
@@ -35,7 +32,7 @@ FORBIDDEN = re.compile(r"<style|\sstyle=|<script(?![^>]*\ssrc=)|\son[a-z]+=|hx-o
 
 
 @pytest.fixture
-def pages(world: World, signed_in: Callable[[User], Client]) -> dict[str, str]:
+def pages(world: World, signed_in: SignIn) -> dict[str, str]:
     """The HTML of every page that an owner, and the assessor of the open work, can open."""
     owner, ana = signed_in(world.olga), signed_in(world.ana)
     html = {"sign-in": world_sign_in()}
@@ -82,14 +79,8 @@ def test_every_page_gives_what_all_pages_owe_and_a_title_that_tells_it_apart(pag
     assert len({title[1] for title in titles.values() if title}) >= len(titles) - 2
 
 
-def test_an_address_that_does_not_exist_is_404(world: World, signed_in: Callable[[User], Client]) -> None:
+def test_an_address_that_does_not_exist_is_404(world: World, signed_in: SignIn) -> None:
     assert signed_in(world.vic).get("/nowhere/").status_code == 404
-
-
-def test_the_work_of_an_assessor_says_what_is_left(world: World, signed_in: Callable[[User], Client]) -> None:
-    assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    page = " ".join(signed_in(world.ana).get("/p/harbour/work/").content.decode().split())
-    assert "Complete 2 of 2 summaries before closing the set" in page
 
 
 def test_the_icon_is_found_from_every_page(client: Client) -> None:

@@ -4,64 +4,58 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.assessing.services.assign import assign
-from annotation.models import (
-    Check,
-    Claim,
-    Comparison,
-    Document,
-    DocumentSet,
-    Membership,
-    Project,
-    Summary,
-    System,
-    Verdict,
-)
+from annotation.models import Comparison, Membership, Project, Run, Summary, System, Unit, Verdict
+from annotation.projects.services.invite import invite
+from annotation.projects.services.write_guidelines import write_guidelines
+from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
 from annotation.scoring.rescore import rescore
+from tests.annotation.answering import add_checks
 from tests.annotation.asking import answer, make_question
-from tests.annotation.cast import PEERS, SOURCE, add_units
+from tests.annotation.cast import PEERS, add_set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
-    from django.test import Client
-
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
 
 MORE = 4
 
 
 def grow(world: World) -> None:
-    """More sets, systems, claims, verdicts, assignments and projects."""
-    claim_set = Claim.objects.earliest("pk").claim_set
-    unit = world.units("port")[0]
-    for number in range(MORE):
-        claim = Claim.objects.create(
-            claim_set=claim_set, unit=unit, position=10 + number, text=f"claim {number}", origin="judge"
-        )
-        for name in PEERS:
-            check = Check.objects.create(
-                project=world.project,
-                claim=claim,
-                peer=world.peers["port", name],
-                document_set=world.sets["port"],
-                side="reference",
-            )
-            Verdict.objects.create(
-                check_row=check, role="judge", judge=world.judge, origin_name="lexical|v:1", label="no"
-            )
-            override(check=check, by=world.cleo, label="yes")
+    """More of all that pages list: sets, systems, claims, answers, disputes, people and what they write, projects."""
+    for check in add_checks(world, MORE):
+        Verdict.objects.create(check_row=check, role="judge", judge=world.judge, label="no")
+        override(check=check, by=world.cleo, label="yes")
+        override(check=check, by=world.rex, label="no")
     add_questions(world, MORE, first=2)
     for number in range(MORE):
-        _add_set(world, number)
-        other = Project.objects.create(slug=f"other-{number}", name=f"Other {number}")
+        name = f"more-{number}"
+        add_set(world, name)
+        system = System.objects.create(project=world.project, name=name)
+        peer = Summary.objects.create(
+            document_set=world.sets[name], system=system, is_peer=True, target_words=20, text=PEERS["alder"]
+        )
+        Comparison.objects.create(peer=peer, model=world.models[name])
+        assign(document_set=world.sets[name], assessor=world.ben, by=None)
+        Unit.objects.create(summary=world.models["port"], position=9 + number, start=1, end=2)
+        write_here(world, name)
+        other = Project.objects.create(slug=name, name=name, deciding_judge=world.judge)
         Membership.objects.create(project=other, user=world.olga, roles=["owner"])
+        Run.objects.create(project=other, judge=world.judge, metrics=["coverage"])
     rescore(project=world.project)
+
+
+def write_here(world: World, name: str) -> None:
+    """A further member, an invitation, a version of the guidelines and a comment."""
+    Membership.objects.create(project=world.project, user=User.objects.create_user(name), roles=["reviewer"])
+    invite(project=world.project, roles=["viewer"], by=world.olga)
+    write_guidelines(project=world.project, text=f"As in {name}.", by=world.mona)
+    comment_on_claim(project=world.project, claim=world.check("alder", 1).claim, by=world.rex, text="Hm.")
 
 
 def add_questions(world: World, number: int, *, first: int) -> None:
@@ -70,21 +64,6 @@ def add_questions(world: World, number: int, *, first: int) -> None:
         question = make_question(world.sets["port"], f"Is it {position}?", position=position, origin="person")
         for summary in (None, world.peers["port", "alder"]):
             answer(question, "yes", judge=world.judge, summary=summary)
-
-
-def _add_set(world: World, number: int) -> None:
-    row = DocumentSet.objects.create(project=world.project, external_id=f"set-{number}")
-    add_units(SOURCE, document=Document.objects.create(document_set=row, position=1, text=SOURCE))
-    model = Summary.objects.create(document_set=row, is_model=True, text=SOURCE)
-    add_units(SOURCE, summary=model)
-    system = System.objects.create(project=world.project, name=f"system-{number}")
-    for author in (system, *world.systems.values()):
-        peer = Summary.objects.create(
-            document_set=row, system=author, is_peer=True, target_words=20, text=PEERS["alder"]
-        )
-        add_units(PEERS["alder"], summary=peer)
-        Comparison.objects.create(peer=peer, model=model)
-    assign(document_set=row, assessor=world.ben, by=None)
 
 
 def addresses(world: World) -> dict[str, tuple[User, str]]:
@@ -108,13 +87,23 @@ def addresses(world: World) -> dict[str, tuple[User, str]]:
         "assignments": (world.olga, "/p/harbour/assignments/"),
         "exports": (world.olga, "/p/harbour/exports/"),
         "settings": (world.olga, "/p/harbour/settings/"),
+        "people": (world.olga, "/p/harbour/settings/people/"),
+        "guidelines": (world.olga, "/p/harbour/settings/guidelines/"),
+        "log": (world.olga, "/p/harbour/settings/log/"),
+        "comments": (world.olga, f"/p/harbour/comments/claims/{world.check('alder', 1).claim.public_id}/"),
+        "claims": (world.olga, f"/p/harbour/claims/{world.models['port'].public_id}/"),
+        "texts": (world.olga, "/p/harbour/units/"),
+        "units": (world.olga, f"/p/harbour/units/{world.models['port'].public_id}/"),
+        "adjudicate": (world.olga, "/p/harbour/adjudicate/"),
     }
 
 
-def test_the_number_of_queries_does_not_grow(world: World, signed_in: Callable[[User], Client]) -> None:
+def test_the_number_of_queries_does_not_grow(world: World, signed_in: SignIn) -> None:
     assign(document_set=world.sets["port"], assessor=world.ben, by=None)
     override(check=world.check("alder", 1), by=world.cleo, label="no")
+    override(check=world.check("alder", 1), by=world.rex, label="yes")
     add_questions(world, 1, first=1)
+    write_here(world, "first")
     pages = {page: (signed_in(person), address) for page, (person, address) in addresses(world).items()}
 
     def counts() -> dict[str, int]:

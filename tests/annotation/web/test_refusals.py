@@ -8,7 +8,6 @@ import pytest
 from django.test import Client
 
 from annotation.assessing.services.assign import assign
-from annotation.config.web_urls import project_urls
 from annotation.core.permissions import ROLE_VERBS
 from annotation.web.rooms import GROUPS
 from tests.annotation.cast import MEMBERS
@@ -17,34 +16,8 @@ from tests.annotation.route_verbs import POSTED, SCRIPTED
 from tests.annotation.web.places import addresses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
-
     from tests.annotation.cast import World
-
-ROUTES = [str(route.name) for route in project_urls]
-
-
-def ask(client: Client, route: str, address: str, **headers: str) -> int:
-    answer = (
-        client.post(address, headers=headers) if route in POSTED else client.get(address, headers=headers)
-    )
-    return answer.status_code
-
-
-@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
-def test_an_outsider_finds_nothing_at_any_address(
-    world: World, signed_in: Callable[[User], Client], headers: dict[str, str]
-) -> None:
-    client = signed_in(world.dan)
-    got = {name: ask(client, name, address, **headers) for name, address in addresses(world).items()}
-    assert got == dict.fromkeys(ROUTES, 404)
-
-
-def test_a_stranger_is_sent_to_sign_in_and_back(world: World) -> None:
-    answer = Client().get("/p/harbour/scores/")
-    assert answer["Location"] == "/sign-in/?next=/p/harbour/scores/"
+    from tests.annotation.conftest import SignIn
 
 
 def test_a_stranger_learns_nothing_of_a_project_from_where_they_are_sent(world: World) -> None:
@@ -74,7 +47,7 @@ def test_a_plain_form_of_somebody_signed_out_leads_back_to_its_page(world: World
     assert client.post("/p/harbour/runs/start/")["Location"] == "/sign-in/?next=/p/harbour/runs/"
 
 
-def test_whoever_holds_open_work_is_sent_to_it(world: World, signed_in: Callable[[User], Client]) -> None:
+def test_whoever_holds_open_work_is_sent_to_it(world: World, signed_in: SignIn) -> None:
     assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     world.ana.memberships.update(roles=["assessor", "viewer"])
     answer = signed_in(world.ana).get("/p/harbour/scores/")
@@ -82,9 +55,7 @@ def test_whoever_holds_open_work_is_sent_to_it(world: World, signed_in: Callable
     assert b'href="/p/harbour/work/"' in answer.content
 
 
-def test_a_refusal_is_a_page_without_htmx_and_a_notice_with_it(
-    world: World, signed_in: Callable[[User], Client]
-) -> None:
+def test_a_refusal_is_a_page_without_htmx_and_a_notice_with_it(world: World, signed_in: SignIn) -> None:
     client = signed_in(world.rex)
     page, notice = client.get("/p/harbour/scores/"), client.get("/p/harbour/scores/", headers=HTMX)
     assert page.status_code == notice.status_code == 403
@@ -104,29 +75,27 @@ def test_a_refusal_is_a_page_without_htmx_and_a_notice_with_it(
     ],
 )
 def test_a_method_that_is_not_declared_is_refused(
-    world: World, signed_in: Callable[[User], Client], method: str, address: str
+    world: World, signed_in: SignIn, method: str, address: str
 ) -> None:
     assert getattr(signed_in(world.olga), method)(address).status_code == 405
 
 
 def test_the_answer_says_that_it_depends_on_htmx_and_belongs_to_one_person(
-    world: World, signed_in: Callable[[User], Client]
+    world: World, signed_in: SignIn
 ) -> None:
     answer = signed_in(world.olga).get("/p/harbour/scores/")
     assert "HX-Request" in answer["Vary"]
     assert "private" in answer["Cache-Control"]
 
 
-def test_a_restored_history_gets_the_whole_page(world: World, signed_in: Callable[[User], Client]) -> None:
+def test_a_restored_history_gets_the_whole_page(world: World, signed_in: SignIn) -> None:
     client = signed_in(world.olga)
     restored = client.get("/p/harbour/scores/", headers={**HTMX, "HX-History-Restore-Request": "true"})
     assert b"<html" in restored.content
     assert b"<html" not in client.get("/p/harbour/scores/", headers=HTMX).content
 
 
-def test_the_rooms_in_the_header_are_those_that_open(
-    world: World, signed_in: Callable[[User], Client]
-) -> None:
+def test_the_rooms_in_the_header_are_those_that_open(world: World, signed_in: SignIn) -> None:
     for name, (role,) in MEMBERS.items():
         page = signed_in(getattr(world, name)).get("/p/harbour/").content.decode()
         for _, doors in GROUPS:

@@ -43,8 +43,6 @@ def test_brevity_refuses_lengths_that_cannot_be(words: int, target: int | None) 
 @given(st.integers(0, 10**6), st.integers(1, 10**6))
 def test_brevity_is_bounded_and_falls_with_length(words: int, target: int) -> None:
     shorter, longer = brevity(words, target), brevity(words + 1, target)
-    assert shorter is not None
-    assert longer is not None
     assert 0 <= longer <= shorter <= 1
 
 
@@ -79,5 +77,4 @@ def test_composite_refuses_parts_outside_0_to_1(coverage: float, saved: float) -
 @given(SHARES, SHARES, SHARES)
 def test_composite_lies_between_its_parts(coverage: float, saved: float, a: float) -> None:
     both = composite(coverage, saved, a)
-    assert both is not None
     assert min(coverage, saved) - 1e-12 <= both <= min(1, max(coverage, saved) + 1e-12)

@@ -39,9 +39,7 @@ def test_unequal_numbers_of_answers_are_refused() -> None:
 
 
 @given(PAIRS)
-def test_bounded_and_independent_of_the_order(
-    pairs: list[tuple[Label | None, Label | None]],
-) -> None:
+def test_bounded_and_independent_of_the_order(pairs: list[tuple[Label | None, Label | None]]) -> None:
     value = question_coverage([source for source, _ in pairs], [summary for _, summary in pairs])
     assert value is None or 0 <= value <= 1
     turned = pairs[::-1]

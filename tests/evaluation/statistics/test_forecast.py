@@ -109,9 +109,7 @@ def test_more_answers_never_widen_and_the_fewest_are_found(
     assert None not in margins
     assert margins == sorted(margins, reverse=True)
     wanted = margins[3]
-    assert wanted is not None
     size = made.answers_for(wanted)
-    assert size is not None
     assert (made.margin(size) or 1) <= wanted < (made.margin(size - 1) or 1)
     assert made.answers_for((made.margin(made.items) or 0) * 0.99) is None
 

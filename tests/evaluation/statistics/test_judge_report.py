@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from evaluation import Label
 from evaluation.errors import InvalidLabel, LengthMismatch
-from evaluation.statistics._agreement import cohen_kappa
 from evaluation.statistics._judge_report import judge_report, judge_reports
 
 LABELS = st.sampled_from(["yes", "no", "unsure", None])
@@ -46,12 +45,6 @@ def test_every_figure_worked_out() -> None:
     assert report.kappa.value == pytest.approx(14 / 41)
 
 
-def test_kappa_is_cohens() -> None:
-    pairs = [(one, other) for one, other in zip(JUDGE, HUMAN, strict=True) if one and other]
-    kappa = cohen_kappa([one == "yes" for one, _ in pairs], [other == "yes" for _, other in pairs])
-    assert judge_report(JUDGE, HUMAN).kappa.value == pytest.approx(kappa)
-
-
 def test_what_has_no_denominator_is_none() -> None:
     report = judge_report(["no", "no"], ["no", "unsure"])
     assert (report.sensitivity.value, report.precision.value, report.kappa.value) == (None, None, None)
@@ -74,7 +67,6 @@ def test_clusters_widen_the_interval_as_far_as_they_agree() -> None:
     alone = judge_report(judge, human).accuracy
     together = judge_report(judge, human, [number // 10 for number in range(100)]).accuracy
     assert alone.low == pytest.approx(0.5 - 1.96 * 0.05, abs=0.015)
-    assert together.low is not None
     assert together.low < 0.3
 
 

@@ -49,8 +49,6 @@ def test_clusters_widen_an_interval() -> None:
     values = [0.0] * 50 + [1.0] * 50
     alone = bootstrap_interval(values)
     together = bootstrap_interval(values, [i // 10 for i in range(100)])
-    assert alone.low is not None
-    assert together.low is not None
     # Ten clusters of ten equal values: error .5 / sqrt(10) = .16 instead of .05.
     assert together.low < alone.low - 0.1
 
@@ -133,30 +131,10 @@ def test_an_expanded_interval_reads_quantiles_further_out() -> None:
     assert (found.low, found.high) == pytest.approx(np.quantile(means, [0.00855, 1 - 0.00855]), abs=0.002)
 
 
-def test_expanding_matters_less_the_more_clusters() -> None:
-    for values, ratio in ((SKEWED, 1.1), (SKEWED * 20, 1.0)):
-        plain, wide = (bootstrap_interval(values, method=method) for method in ("percentile", "expanded"))
-        assert plain.low is not None
-        assert plain.high is not None
-        assert wide.low is not None
-        assert wide.high is not None
-        assert (wide.high - wide.low) / (plain.high - plain.low) == pytest.approx(ratio, abs=0.15)
-        assert wide.low <= plain.low < plain.high <= wide.high
-
-
 @pytest.mark.parametrize("method", ["percentile", "expanded"])
 def test_every_method_stays_put_where_nothing_varies(method: IntervalMethod) -> None:
     found = bootstrap_interval([0.3] * 5, draws=DRAWS, method=method)
     assert (found.low, found.high, found.method) == (pytest.approx(0.3), pytest.approx(0.3), method)
-
-
-@given(st.lists(VALUES, min_size=2, max_size=8), st.sampled_from(["percentile", "expanded"]))
-@settings(max_examples=50)
-def test_every_method_stays_within_the_values(values: list[float], method: IntervalMethod) -> None:
-    found = bootstrap_interval(values, draws=DRAWS, method=method)
-    assert found.low is not None
-    assert found.high is not None
-    assert min(values) - 1e-9 <= found.low <= found.high <= max(values) + 1e-9
 
 
 def test_tails_for_few_clusters() -> None:

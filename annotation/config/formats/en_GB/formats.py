@@ -1,4 +1,4 @@
-"""Django's British formats count hours to twelve."""
+"""British formats with 24 hours; Django's use 12."""
 
 DATE_FORMAT = SHORT_DATE_FORMAT = "j M Y"
 TIME_FORMAT = "H:i"

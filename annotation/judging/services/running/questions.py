@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from django.db.models import Max, QuerySet
 
-from annotation.core.question_texts import question_key
+from annotation.judging.question_texts import question_key
 from annotation.judging.services.running.answers import (
     AnswerPair,
     JudgeOfRun,

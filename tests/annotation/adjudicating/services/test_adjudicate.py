@@ -11,13 +11,12 @@ from annotation.adjudicating.services.adjudicate import (
     decide_unit,
     settle,
 )
-from annotation.core.refusals import Conflict, Invalid, NotAllowed
+from annotation.core.refusals import Conflict, Invalid
 from annotation.models import Dispute, Event, Role, Score
 from annotation.reviewing.services.review import LONGEST_REASON, override, withdraw_answer
 from annotation.scoring.rescore import rescore
-from tests.annotation.answering import decisions
+from tests.annotation.answering import decisions, differ_on_a_unit
 from tests.annotation.cast import World
-from tests.annotation.exports.acts import assess_and_close
 
 if TYPE_CHECKING:
     from annotation.models import Check
@@ -81,11 +80,6 @@ def test_a_unit_of_another_summary_is_refused(world: World) -> None:
         )
 
 
-def test_reviewers_do_not_adjudicate(world: World) -> None:
-    with pytest.raises(NotAllowed):
-        decide_check(check=world.check("alder", 1), by=world.rex, label="no", reason="Not said.")
-
-
 def test_the_error_type_is_kept_and_logged(world: World) -> None:
     decide_check(check=disputed(world), by=world.cleo, label="no", error_type="wrong_entity")
     [decision] = decisions()
@@ -113,12 +107,6 @@ def test_a_newer_decision_than_the_one_on_screen_is_a_conflict_that_loses_nothin
     assert world.check("alder", 3).final_label == "no"
 
 
-def assessed(world: World) -> None:
-    """Ana gives 20 and 80 % to alder, Ben 60 and 80 %; both 0 % to birch."""
-    assess_and_close(world, world.ana, {("alder", 1): 20, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 0})
-    assess_and_close(world, world.ben, {("alder", 1): 60, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 0})
-
-
 def test_rebuilding_the_queue_keeps_decisions(world: World) -> None:
     decide_check(check=disputed(world), by=world.cleo, label="no")
     Dispute.objects.all().delete()
@@ -127,17 +115,11 @@ def test_rebuilding_the_queue_keeps_decisions(world: World) -> None:
     assert world.check("alder", 3).final_label == "no"
 
 
-def over_a_unit(world: World) -> Dispute:
-    """Ana gave 20 % of alder's first unit and Ben 60."""
-    assessed(world)
-    return Dispute.objects.get(comparison=world.comparison("port", "alder"), unit=world.units("port")[0])
-
-
 def test_a_dispute_is_settled_by_what_it_is_about(world: World) -> None:
     check = disputed(world)
     by_label = settle(dispute=check.disputes.get(), by=world.cleo, label="no")
     assert (by_label.place, by_label.value) == (check, "no")
-    dispute = over_a_unit(world)
+    dispute = differ_on_a_unit(world)
     by_percent = settle(dispute=dispute, by=world.cleo, percent=20)
     assert (by_percent.place, by_percent.value) == (dispute.comparison, 20)
 
@@ -148,7 +130,7 @@ def test_a_check_takes_no_percent_and_a_unit_no_label(world: World) -> None:
         settle(dispute=check.disputes.get(), by=world.cleo, label="no", percent=20)
     assert refused.value.field == "percent"
     with pytest.raises(Invalid) as refused:
-        settle(dispute=over_a_unit(world), by=world.cleo, label="no", percent=20)
+        settle(dispute=differ_on_a_unit(world), by=world.cleo, label="no", percent=20)
     assert refused.value.field == "label"
     assert not decisions()
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from django.db import connection
 
 from annotation.adjudicating.services.adjudicate import decide_check, decide_unit
 from annotation.adjudicating.services.take_dispute import take_next
 from annotation.core.refusals import Conflict
 from annotation.models import CoverageJudgment, Dispute, Event, Membership, Role, Score, Verdict
 from annotation.reviewing.services.review import override
-from tests.annotation.answering import decisions
+from tests.annotation.answering import decisions, differ_on_a_unit
+from tests.annotation.at_once import at_once
 from tests.annotation.cast import add_imported_verdict
-from tests.annotation.exports.acts import assess_and_close
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,30 +21,6 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-PATIENCE_SECONDS = 60
-
-
-def at_once(*acts: Callable[[], object]) -> list[object]:
-    """Carry out the acts at the same instant; what each gave, or the conflict that it met."""
-    start = threading.Barrier(len(acts))
-    gave: list[object] = ["did not end"] * len(acts)
-
-    def do(place: int) -> None:
-        try:
-            start.wait(PATIENCE_SECONDS)
-            gave[place] = acts[place]()
-        except Conflict as refusal:
-            gave[place] = refusal
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=do, args=(place,)) for place in range(len(acts))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE_SECONDS)
-    return gave
 
 
 @pytest.fixture(autouse=True)
@@ -77,9 +51,7 @@ def test_of_two_decisions_on_a_check_one_stands_and_the_other_sees_both(world: W
 
 
 def test_of_two_decisions_on_a_unit_one_stands(world: World) -> None:
-    for person, first in ((world.ana, 20), (world.ben, 60)):
-        percents = {("alder", 1): first, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 0}
-        assess_and_close(world, person, percents)
+    differ_on_a_unit(world)
     place = {"comparison": world.comparison("port", "alder"), "unit": world.units("port")[0]}
     gave = at_once(
         lambda: decide_unit(**place, by=world.cleo, percent=20, seen=""),  # type: ignore[arg-type]
@@ -88,7 +60,6 @@ def test_of_two_decisions_on_a_unit_one_stands(world: World) -> None:
     assert sorted(type(each).__name__ for each in gave) == ["Conflict", "CoverageJudgment"]
     [decision] = decisions()
     assert isinstance(decision, CoverageJudgment)
-    assert decision.percent is not None
     # Unit 1 as decided, unit 2 80 %.
     expected = (decision.percent / 100 + 0.8) / 2
     score = Score.objects.get(summary=world.peers["port", "alder"])

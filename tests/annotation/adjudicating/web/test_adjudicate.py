@@ -4,37 +4,31 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.adjudicating.queries.answers import answers_on
-from annotation.assessing.services.assign import assign
 from annotation.models import Check, Claim, Dispute, Membership, Role, Verdict
 from annotation.reviewing.services.review import override
-from tests.annotation.answering import decisions
+from tests.annotation.answering import decisions, differ_on_a_unit
 from tests.annotation.cast import add_imported_verdict
 from tests.annotation.conftest import HTMX
-from tests.annotation.exports.acts import assess_and_close
 from tests.says import says
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from django.contrib.auth.models import User
     from django.test import Client
 
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
 
 ROOM = "/p/harbour/adjudicate/"
 
 
 @pytest.fixture
-def cleo(world: World, signed_in: Callable[[User], Client]) -> Client:
+def cleo(world: World, signed_in: SignIn) -> Client:
     return signed_in(world.cleo)
 
 
@@ -44,14 +38,6 @@ def dispute_on(world: World, number: int, first: str = "no", second: str = "yes"
     override(check=check, by=world.rex, label=first, reason=f"Rex on {number}.")
     add_imported_verdict(world.check("alder", number), second)
     return Dispute.objects.get(check_row=check)
-
-
-def percents_differ(world: World) -> Dispute:
-    for person, first in ((world.ana, 20), (world.ben, 60)):
-        assess_and_close(
-            world, person, {("alder", 1): first, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 0}
-        )
-    return Dispute.objects.get(comparison__isnull=False)
 
 
 def at(dispute: Dispute, rest: str = "") -> str:
@@ -69,7 +55,7 @@ def listed(page: str) -> list[str]:
 
 
 def test_the_queue_has_both_kinds_worst_first_then_what_is_resolved(world: World, cleo: Client) -> None:
-    percents_differ(world)
+    differ_on_a_unit(world)
     dispute_on(world, 3, "no", "unsure")
     worst = dispute_on(world, 1)
     # Yes and no are 1 apart, no and unsure .5, 20 and 60 % .4.
@@ -81,30 +67,6 @@ def test_the_queue_has_both_kinds_worst_first_then_what_is_resolved(world: World
     cleo.post(at(worst, "decide/"), {"label": "no", "seen": ""})
     assert len(listed(html(cleo, ROOM))) == 2
     assert listed(html(cleo, f"{ROOM}?state=settled")) == ["The harbour closes in April"]
-
-
-def test_the_queue_is_paged_by_place(world: World, cleo: Client) -> None:
-    dispute_on(world, 1)
-    dispute_on(world, 2, "no", "unsure")
-    dispute_on(world, 3)
-    page = html(cleo, f"{ROOM}?limit=2")
-    following = re.search(r'rel="next" href="([^"]+)"', page)
-    assert following
-    assert len(listed(page)) == 2
-    assert listed(html(cleo, unescape(following[1]))) == ["its wall is weak"]
-
-
-def test_two_people_are_handed_different_ones(
-    world: World, cleo: Client, signed_in: Callable[[User], Client]
-) -> None:
-    Membership.objects.filter(user=world.vic).update(roles=[Role.ADJUDICATOR])
-    vic = signed_in(world.vic)
-    dispute_on(world, 1)
-    dispute_on(world, 3)
-    first, second = cleo.post(f"{ROOM}next/")["Location"], vic.post(f"{ROOM}next/")["Location"]
-    assert first != second
-    assert vic.post(f"{ROOM}next/")["Location"] == second
-    assert "open by someone else" in html(cleo, ROOM)
 
 
 def test_a_lease_that_ran_out_holds_nothing_back(world: World, cleo: Client) -> None:
@@ -129,19 +91,13 @@ def test_no_name_and_no_judge_is_told(world: World, cleo: Client) -> None:
 def test_no_percent_tells_which_is_the_judge_s(world: World, cleo: Client) -> None:
     world.project.dispute_answers = "judge"
     world.project.save()
-    dispute = percents_differ(world)
+    dispute = differ_on_a_unit(world)
     # Three claims of the unit, of which the judge says yes to one.
     Claim.objects.update(unit=dispute.unit)
     verdicts = Verdict.objects.filter(check_row__peer=world.peers["port", "alder"], judge=world.judge)
     verdicts.update(label="no")
     verdicts.filter(check_row__claim__position=1).update(label="yes")
     assert sorted(answer.percent for answer in cleo.get(at(dispute)).context["view"].answers) == [20, 40, 60]
-
-
-def test_what_is_on_screen_is_known_from_then_on(world: World, cleo: Client) -> None:
-    dispute = dispute_on(world, 1)
-    html(cleo, at(dispute))
-    assert override(check=world.check("alder", 1), by=world.cleo, label="no").verdict.had_seen
 
 
 def test_letters_are_shuffled_for_each_adjudicator_and_stay(world: World) -> None:
@@ -161,7 +117,6 @@ def test_letters_are_shuffled_for_each_adjudicator_and_stay(world: World) -> Non
 def test_evidence_is_lit_with_the_letters_of_who_points_to_it(world: World, cleo: Client) -> None:
     dispute = dispute_on(world, 1)
     check = dispute.check_row
-    assert check is not None
     check.verdicts.filter(person=world.rex).update(evidence=[1])
     check.verdicts.filter(origin_name="gold.jsonl").update(evidence=[1, 2])
     lit = re.findall(
@@ -211,7 +166,7 @@ def test_leaving_one_shows_the_one_after_it_and_comes_round(world: World, cleo: 
 
 @pytest.mark.parametrize("percent", ["101", "-1", "4.5", "half", "9999"])
 def test_a_percent_that_is_none_is_refused(world: World, cleo: Client, percent: str) -> None:
-    dispute = percents_differ(world)
+    dispute = differ_on_a_unit(world)
     typed = {"own_percent": percent, "typed": "1", "reason": "So.", "error_type": "not_checkable"}
     answer = cleo.post(at(dispute, "decide/"), typed, headers=HTMX)
     assert (answer.status_code, answer["HX-Retarget"]) == (422, "#dispute-room")
@@ -220,14 +175,8 @@ def test_a_percent_that_is_none_is_refused(world: World, cleo: Client, percent: 
     assert not decisions()
 
 
-def test_a_typed_percent_counts_where_its_button_was_pressed(world: World, cleo: Client) -> None:
-    dispute = percents_differ(world)
-    cleo.post(at(dispute, "decide/"), {"own_percent": "35", "typed": "1", "reason": "A third.", "seen": ""})
-    assert decisions()[0].value == 35
-
-
 def test_a_newer_decision_is_a_conflict_that_shows_both(
-    world: World, cleo: Client, signed_in: Callable[[User], Client]
+    world: World, cleo: Client, signed_in: SignIn
 ) -> None:
     Membership.objects.filter(user=world.vic).update(roles=[Role.ADJUDICATOR])
     dispute = dispute_on(world, 1)
@@ -240,31 +189,3 @@ def test_a_newer_decision_is_a_conflict_that_shows_both(
     assert "Read it." in page
     assert 'value="It is there."' in page
     assert len(decisions()) == 1
-
-
-def test_an_adjudicator_with_open_assessor_work_sees_nothing(world: World, cleo: Client) -> None:
-    dispute = dispute_on(world, 1)
-    Membership.objects.filter(user=world.cleo).update(roles=[Role.ADJUDICATOR, Role.ASSESSOR])
-    assign(document_set=world.sets["bridge"], assessor=world.cleo, by=None)
-    assert cleo.get(ROOM).status_code == 403
-    assert cleo.get(at(dispute)).status_code == 403
-
-
-def test_a_dispute_of_another_project_is_not_found(world: World, signed_in: Callable[[User], Client]) -> None:
-    dispute = dispute_on(world, 1)
-    dan = signed_in(world.dan)
-    assert dan.get(f"/p/quarry/adjudicate/{dispute.public_id}/").status_code == 404
-    assert dan.post(f"/p/quarry/adjudicate/{dispute.public_id}/decide/", {"label": "no"}).status_code == 404
-
-
-def test_the_queue_asks_the_database_as_often_for_more(world: World, cleo: Client) -> None:
-    def asked() -> int:
-        with CaptureQueriesContext(connection) as queries:
-            html(cleo, ROOM)
-        return len(queries)
-
-    dispute_on(world, 1)
-    before = asked()
-    dispute_on(world, 2)
-    dispute_on(world, 3)
-    assert asked() == before

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING
 import pytest
 from django.core.management import call_command
 
-from annotation.assessing.services.save_acts import judge_unit
 from annotation.models import Dispute
 from annotation.reviewing.services.review import override
 from tests.accessibility import violations
 from tests.annotation.answering import decisions
-from tests.annotation.cast import add_imported_verdict, finish
-from tests.annotation.laying import assign_part
+from tests.annotation.cast import add_imported_verdict
+from tests.annotation.exports.acts import assess_and_close
 from tests.annotation.web.test_flow_in_browser import sign_in
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
     from playwright.sync_api import Page
 
     from tests.annotation.cast import World
@@ -30,31 +28,17 @@ CALM_MS = 450
 """So long the digits of a burst are not taken for answers to the next dispute."""
 
 
-def assess(world: World, person: User, document_set: str, percents: dict[tuple[str, int], int]) -> None:
-    systems = sorted({system for system, _ in percents})
-    assignment = assign_part(world, document_set, person, *systems)
-    for (system, number), percent in percents.items():
-        judge_unit(
-            reading=assignment.readings.get(comparison=world.comparison(document_set, system)),
-            by=person,
-            unit_id=world.units(document_set)[number - 1].public_id,
-            percent=percent,
-            marks=[1],
-        )
-    finish(assignment)
-
-
 def disagree(world: World) -> None:
     world.project.percent_scale = "free"
     world.project.save()
-    alder = [("alder", 1), ("alder", 2)]
-    both = [*alder, ("birch", 1), ("birch", 2)]
-    for person, port, bridge in (
-        (world.ana, (20, 80), (0, 10, 0, 40)),
-        (world.ben, (60, 20), (100, 60, 80, 40)),
+    units = [("alder", 1), ("alder", 2), ("birch", 1), ("birch", 2)]
+    for person, name, percents in (
+        (world.ana, "port", (20, 80, 0, 0)),
+        (world.ana, "bridge", (0, 10, 0, 40)),
+        (world.ben, "port", (60, 20, 0, 0)),
+        (world.ben, "bridge", (100, 60, 80, 40)),
     ):
-        assess(world, person, "port", dict(zip(alder, port, strict=True)))
-        assess(world, person, "bridge", dict(zip(both, bridge, strict=True)))
+        assess_and_close(world, person, dict(zip(units, percents, strict=True)), document_set=name)
     for place, (system, number, rex, gold) in enumerate(
         (
             ("birch", 1, "yes", "no"),
@@ -89,28 +73,6 @@ def take_the_next(page: Page) -> None:
 def told(page: Page) -> str:
     page.wait_for_timeout(CALM_MS)
     return page.locator("#last").inner_text()
-
-
-def test_what_was_filled_in_is_there_again_until_it_is_decided(
-    world: World, desk: Callable[[], Page]
-) -> None:
-    disagree(world)
-    page = sign_in(desk(), "cleo")
-    page.goto("/p/harbour/adjudicate/")
-    take_the_next(page)
-    here = page.url
-    for key in ("w", "S", "o", "Escape"):
-        page.keyboard.press(key)
-    press(page, "n")
-    assert page.locator("#reason").input_value() == ""
-    page.goto(here)
-    page.locator("#dispute-room").wait_for()
-    assert page.locator("#reason").input_value() == "So"
-    press(page, "1")
-    page.goto(here)
-    [decision] = decisions()
-    assert decision.reason == "So"
-    assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('draft'))") == []
 
 
 def test_units_and_claims_by_keyboard_alone(world: World, desk: Callable[[], Page]) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
 
 from annotation.analysis.agreement.agreement import ScaleFigures, agreement, agreement_inputs
-from annotation.core.facts import plain
 from evaluation.metrics import PACKS
 from tests.annotation.answering import answer_fourteen
 from tests.annotation.assigned import say as judge_units
@@ -112,12 +110,6 @@ def test_ratings_agree_by_criterion(world: World) -> None:
     # Both gave the first answer throughout: all are equal, and alpha has nothing to say.
     assert (quality.level, quality.items, quality.equal.value) == ("ordinal", 2, 1)
     assert quality.alpha.value is None
-
-
-def test_json_holds_it_all(world: World) -> None:
-    answer_fourteen(world)
-    judged_by_two(world)
-    assert json.loads(json.dumps(plain(agreement(world.project)), allow_nan=False))["judge"] == "lexical"
 
 
 def test_another_set_of_criteria_is_another_agreement(world: World) -> None:

@@ -6,21 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import Verdict
-from tests.annotation.answering import answer_fourteen
-
 if TYPE_CHECKING:
     from tests.annotation.cast import World
     from tests.annotation.conftest import ApiDoor
-
-
-@pytest.fixture
-def answered(world: World) -> World:
-    Verdict.objects.bulk_create(
-        Verdict(check_row=check, role="judge", judge=world.judge, origin_name="lexical|v:1", label="no")
-        for check in answer_fourteen(world)
-    )
-    return world
 
 
 def test_agreement_holds_what_the_page_shows(answered: World, client_of: ApiDoor) -> None:
@@ -40,8 +28,3 @@ def test_judge_quality_holds_what_the_page_shows(answered: World, client_of: Api
     assert (told["checks"], told["ties"]) == (11, 3)
     assert version["report"]["accuracy"]["value"] == pytest.approx(3 / 11)
     assert (version["is_deciding"], told["basis"]["kind"]) == (True, "chosen")
-
-
-def test_who_may_not_see_scores_gets_neither(answered: World, client_of: ApiDoor) -> None:
-    for path in ("agreement", "judge-quality"):
-        assert client_of("rex").get(f"/api/v1/projects/harbour/{path}/").status_code == 403

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,13 +15,8 @@ from tests.annotation.judging.doing import judge_to_end
 from tests.annotation.planning import answer_sample, lay_sets
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-    from django.test import Client
-
     from annotation.models import Project
     from tests.annotation.cast import World
-
-    SignedIn = Callable[[User], Client]
 
 
 @pytest.fixture
@@ -48,7 +42,6 @@ def means(project: Project, score: str) -> dict[str, float | None]:
     return {row.system: row.scores[score].mean for row in table.rows}
 
 
-@pytest.mark.django_db
 def test_a_sample_of_everything_gives_what_people_said(judged: World) -> None:
     answer_sample(judged, sample(judged))
     # Everything is answered: the estimate is the mean of the summaries' own shares of yes.
@@ -61,27 +54,19 @@ def test_a_sample_of_everything_gives_what_people_said(judged: World) -> None:
     assert estimates(judged.project).at(20).state == "none"
 
 
-@pytest.mark.django_db
 def test_one_sample_of_both_sides_gives_an_estimate_of_each(judged: World) -> None:
     sampled = sample(judged, side="", share=0.6)
     answer_sample(judged, sampled)
     assert sides(sampled) == {"reference", "peer"}
     coverage, alignment = (estimates(judged.project, side).at(20) for side in SIDE_SCORES)
-    assert coverage.sample is not None
-    assert alignment.sample is not None
     assert coverage.sample.sample_id == alignment.sample.sample_id
     of_side = {side: sampled.sampled_checks.filter(check_row__side=side).count() for side in SIDE_SCORES}
-    assert coverage.sample is not None
-    assert alignment.sample is not None
     assert (coverage.sample.answered, alignment.sample.answered) == (of_side["reference"], of_side["peer"])
     for system in ("alder", "birch"):
         shown = alignment.average(system)
-        assert shown.low is not None
-        assert shown.high is not None
         assert 0 <= shown.low < shown.high <= 1
 
 
-@pytest.mark.django_db
 def test_of_open_samples_the_oldest_is_answered_first(judged: World) -> None:
     first = sample(judged, side="reference", share=0.3)
     second = sample_checks(
@@ -94,23 +79,6 @@ def test_of_open_samples_the_oldest_is_answered_first(judged: World) -> None:
     ]
 
 
-def test_the_leaderboard_shows_the_estimate_beside_alignment(judged: World, signed_in: SignedIn) -> None:
-    client = signed_in(judged.vic)
-    page = client.get("/p/harbour/scores/?by=alignment").content.decode()
-    assert "review a random sample first" in page
-    answer_sample(judged, sample(judged, share=0.6))
-    client.get("/p/harbour/scores/?by=alignment_estimate")
-    page = client.get("/p/harbour/scores/?by=alignment").content.decode()
-    # The value of alignment that was chosen stands alone.
-    assert 'data-name="estimated alignment"' not in page
-    page = client.get("/p/harbour/scores/?by=alignment_estimate").content.decode()
-    assert "Which system would people say is most faithful to its source?" in page
-    assert "According to the estimate of people&#x27;s answers" in page
-    differences = client.get("/p/harbour/scores/differences/?by=alignment_estimate").content.decode()
-    assert "Paired Student&#x27;s t" in differences or "Paired Student's t" in differences
-
-
-@pytest.mark.django_db
 def test_what_is_unsupported_goes_by_the_estimate_where_there_is_one(judged: World) -> None:
     def unsupported() -> list[float | None]:
         (table,) = leaderboard(judged.project).tables

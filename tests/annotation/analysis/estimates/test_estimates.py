@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.analysis.estimates.estimates import estimate_table, estimates
+from annotation.analysis.estimates.estimates import ALL_ANSWERED, NO_SAMPLE, estimate_table, estimates
 from annotation.analysis.estimates.samples import SampleProgress
-from annotation.analysis.estimates.words import ALL_ANSWERED, NO_SAMPLE, estimate_in_words
 from annotation.models import Check, Sample, SampledCheck
 from annotation.reviewing.services.review import override
 from annotation.sampling.queries.sampled_items import SampleFrame, framed_items
@@ -28,36 +27,32 @@ def answer(world: World, system: str, *, but: int = 0) -> None:
         override(check=check, by=world.rex, label=label)
 
 
-@pytest.mark.django_db
 def test_without_a_sample_volunteered_answers_make_no_estimate(world: World) -> None:
     answer(world, "alder")
     found = estimates(world.project).at(20)
-    assert (found.state, estimate_in_words(found), found.systems) == ("none", NO_SAMPLE, None)
+    assert (found.state, found.sentence, found.systems) == ("none", NO_SAMPLE, None)
     assert found.average("alder").mean is None
 
 
-@pytest.mark.django_db
 def test_where_people_answered_every_check_no_estimate_is_needed(world: World) -> None:
     asked = Check.objects.filter(project=world.project, side=Check.Side.REFERENCE, is_current=True)
     last, *others = asked.exclude(final_source=Check.Decider.RULE)
     for check in others:
         override(check=check, by=world.rex, label="yes")
-    assert estimate_in_words(estimates(world.project).at(20)) == NO_SAMPLE
+    assert estimates(world.project).at(20).sentence == NO_SAMPLE
     override(check=last, by=world.rex, label="no")
-    assert estimate_in_words(estimates(world.project).at(20)) == ALL_ANSWERED
+    assert estimates(world.project).at(20).sentence == ALL_ANSWERED
 
 
-@pytest.mark.django_db
 def test_there_is_no_estimate_until_all_is_answered(world: World) -> None:
     sample_of(world)
     answer(world, "alder")
     answer(world, "birch", but=1)
     found = estimates(world.project).at(20)
     assert found.state == "open"
-    assert "has 5 of 6 answered. Estimates use it once all are answered." in estimate_in_words(found)
+    assert "has 5 of 6 answered. Estimates use it once all are answered." in found.sentence
 
 
-@pytest.mark.django_db
 def test_of_few_document_sets_people_stand_alone(world: World) -> None:
     sample_of(world)
     answer(world, "alder")
@@ -71,7 +66,6 @@ def test_of_few_document_sets_people_stand_alone(world: World) -> None:
     assert (found.average("alder").low, found.average("alder").n) == (None, 1)
 
 
-@pytest.mark.django_db
 def test_what_is_answered_after_the_sample_by_choice_does_not_enter(world: World) -> None:
     sample_of(world)
     answer(world, "alder")
@@ -81,7 +75,6 @@ def test_what_is_answered_after_the_sample_by_choice_does_not_enter(world: World
     assert estimates(world.project).at(20).average("alder").mean == pytest.approx(0.75)
 
 
-@pytest.mark.django_db
 def test_the_latest_complete_sample_counts_and_a_newer_one_is_told(world: World) -> None:
     first = sample_of(world)
     answer(world, "alder")
@@ -92,10 +85,9 @@ def test_the_latest_complete_sample_counts_and_a_newer_one_is_told(world: World)
     assert SampledCheck.objects.filter(verdict=None).count() == 1
     found = estimates(world.project).at(20)
     assert found.sample_id == first.public_id
-    assert "has 6 of 7 answered. Estimates use it once all are answered." in estimate_in_words(found)
+    assert "has 6 of 7 answered. Estimates use it once all are answered." in found.sentence
 
 
-@pytest.mark.django_db
 def test_a_sample_that_is_not_finished_shows_no_value(world: World) -> None:
     add_checks(world, 30)
     checks = [
@@ -110,7 +102,6 @@ def test_a_sample_that_is_not_finished_shows_no_value(world: World) -> None:
     assert (found.average("alder").mean, found.confidence) == (1.0, 0.95)
 
 
-@pytest.mark.django_db
 def test_shares_are_parts_of_the_documents_coverage(world: World) -> None:
     items = framed_items(world.project, sample_of(world)).items[20]["alder"]
     # Two units of weight 1; two claims in the first, one in the second.
@@ -119,7 +110,6 @@ def test_shares_are_parts_of_the_documents_coverage(world: World) -> None:
     assert [item.probability for item in items] == [1.0, 1.0, 1.0]
 
 
-@pytest.mark.django_db
 def test_the_judge_is_the_one_of_the_sample(world: World) -> None:
     Check.objects.filter(peer=world.peers["port", "alder"]).update(judge_probability=0.3)
     sample = sample_of(world)
@@ -127,7 +117,6 @@ def test_the_judge_is_the_one_of_the_sample(world: World) -> None:
     assert {item.judge for item in framed_items(world.project, sample).items[20]["alder"]} == {0.3}
 
 
-@pytest.mark.django_db
 def test_what_a_rule_decides_is_known_for_sure(world: World) -> None:
     Check.objects.filter(peer=world.peers["port", "birch"]).update(final_source="rule", final_label="no")
     items = framed_items(world.project, sample_of(world)).items[20]["birch"]
@@ -136,7 +125,6 @@ def test_what_a_rule_decides_is_known_for_sure(world: World) -> None:
     }
 
 
-@pytest.mark.django_db
 def test_items_name_their_claims(world: World) -> None:
     Check.objects.filter(peer=world.peers["port", "birch"], claim__position=1).update(
         final_source="rule", final_label="no"
@@ -149,7 +137,6 @@ def test_items_name_their_claims(world: World) -> None:
     assert claims["birch"] == [None, *claims["alder"][1:]]
 
 
-@pytest.mark.django_db
 def test_checks_that_came_after_the_sample_are_counted(world: World) -> None:
     sample = sample_of(world)
     sample.frame = sample.frame[1:]
@@ -192,20 +179,17 @@ def test_the_judge_is_leant_on_from_fifteen_sets_and_without_a_warning_from_twen
     assert found.state == state
     shown, people = (found.systems or {})["alder"].shown, (found.systems or {})["alder"].people
     assert (shown == people) is (state == "people")
-    assert ("may miss more often" in estimate_in_words(found)) is (state == "few")
+    assert ("may miss more often" in found.sentence) is (state == "few")
 
 
 def test_without_probabilities_people_stand_alone() -> None:
     found = estimate_table(DRAW, framed(60, answered=30, judge=False), 20)
     assert found.state == "people"
-    assert "because the judge recorded no probabilities" in estimate_in_words(found)
+    assert "because the judge recorded no probabilities" in found.sentence
 
 
 def test_a_good_judge_narrows_the_interval_and_says_what_it_saves() -> None:
     found = estimate_table(DRAW, framed(200, answered=60), 20)
     each = (found.systems or {})["alder"]
-    assert each.shown.low is not None
-    assert each.people.low is not None
     assert each.shown.low > each.people.low
-    assert each.labels_saved is not None
     assert each.labels_saved > 0

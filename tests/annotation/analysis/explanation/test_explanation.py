@@ -8,18 +8,17 @@ import pytest
 from django.template.loader import render_to_string
 
 from annotation.adjudicating.services.adjudicate import decide_check, decide_unit
-from annotation.analysis.explanation.explanation import Explanation, explain
+from annotation.analysis.explanation.explanation import Explanation, explain, summary_of
 from annotation.analysis.explanation.formulas import coverage_formula
 from annotation.assessing.services.assign import assign
-from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.refusals import NotFound
-from annotation.core.summaries import summary_of
 from annotation.models import Check, Claim, ClaimSet, Comparison, Summary
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override, withdraw_answer
 from annotation.scoring.records import score_rules, summary_records
 from evaluation.blend import ScoredComparison, ScoredSummary, ScoredUnit, score
-from tests.annotation.cast import add_imported_verdict, finish
+from tests.annotation.cast import add_imported_verdict
+from tests.annotation.laying import judge_and_close
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -36,13 +35,7 @@ def claims_of_alder(world: World) -> list[ExplainedClaim]:
 
 def judge_port(world: World, person: User, percent: int) -> None:
     """The person gives every unit of "port" this percent for both systems, and closes the set."""
-    assignment = assign(document_set=world.sets["port"], assessor=person, by=None)
-    for reading in assignment.readings.select_related(
-        "assignment__document_set__project", "comparison__peer", "comparison__model"
-    ):
-        for place in world.units("port"):
-            judge_unit(reading=reading, by=person, unit_id=place.public_id, percent=percent, marks=[1])
-    finish(assignment)
+    judge_and_close(assign(document_set=world.sets["port"], assessor=person, by=None), percent, marks=[1])
 
 
 def explanation(world: World, peer: Summary) -> Explanation:
@@ -82,33 +75,10 @@ def test_a_long_mean_is_cut_in_the_middle() -> None:
 
 
 def test_percents_name_their_assessor_and_marks(world: World) -> None:
-    assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    for reading in assignment.readings.select_related(
-        "assignment__document_set__project", "comparison__peer", "comparison__model"
-    ):
-        for place in world.units("port"):
-            judge_unit(reading=reading, by=world.ana, unit_id=place.public_id, percent=40, marks=[1])
-    finish(assignment)
+    judge_port(world, world.ana, 40)
     first = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
     assert [(said.who, said.percent, said.marks) for said in first.percents] == [("ana", 40, (1,))]
     assert (first.source, first.coverage.value) == ("assessors' percents", 0.4)
-
-
-def test_adjudications_name_who_settled_and_why(world: World) -> None:
-    place = world.units("port")[0]
-    comparison = world.comparison("port", "alder")
-    decide_unit(comparison=comparison, unit=place, by=world.cleo, percent=80, reason="most of it")
-    decide_check(check=world.check("alder", 3), by=world.cleo, label="unsure", reason="another quay")
-    made = explanation(world, world.peers["port", "alder"]).comparisons[0]
-    (settled,) = made.units[0].percents
-    assert (settled.who, settled.percent, settled.reason, settled.is_adjudicated) == (
-        "cleo",
-        80,
-        "most of it",
-        True,
-    )
-    last = made.units[1].claims[0].answers[-1]
-    assert (last.who, last.kind, last.label, last.reason) == ("cleo", "adjudicator", "unsure", "another quay")
 
 
 def test_claims_that_stand_for_units_are_shown_as_units(world: World) -> None:
@@ -170,12 +140,6 @@ def test_a_summary_of_another_project_is_not_found(world: World) -> None:
         summary_of(world.other_project, world.peers["port", "alder"].public_id)
 
 
-def test_every_claim_says_who_decided(world: World) -> None:
-    made = explanation(world, world.peers["port", "alder"]).comparisons[0]
-    claims = [claim for unit in made.units for claim in unit.claims]
-    assert {claim.source for claim in claims} == {"judge"}
-
-
 def test_verdicts_come_in_order_with_what_their_author_knew(world: World) -> None:
     check = world.check("alder", 2)
     first = override(check=check, by=world.rex, label="yes", reason="it leans", confidence=0.8).verdict
@@ -208,7 +172,6 @@ def test_an_adjudicated_percent_stands_beside_the_assessors_and_the_dispute(worl
     place, comparison = world.units("port")[0], world.comparison("port", "alder")
     unit = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
     assert (unit.formula, unit.coverage.value) == ("mean of 20 and 80 %", 0.5)
-    assert unit.dispute is not None
     assert (unit.dispute.state, unit.dispute.answers) == ("open", 2)
     assert unit.dispute.spread == pytest.approx(0.6)
     decide_unit(comparison=comparison, unit=place, by=world.cleo, percent=80)

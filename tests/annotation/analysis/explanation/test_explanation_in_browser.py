@@ -34,16 +34,6 @@ def tell_a_story(world: World) -> str:
     return f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/"
 
 
-def test_from_the_leaderboard_to_the_formula(world: World, desk: Desk) -> None:
-    page = sign_in(desk(), "vic")
-    page.goto("/p/harbour/scores/?by=coverage&target=20")
-    page.locator("tr", has_text="alder").get_by_role("link", name="0.750").first.click()
-    page.get_by_text("Summaries with the lowest coverage come first").wait_for()
-    page.locator("tr", has_text="port").get_by_role("link", name="0.350").click()
-    assert page.url.endswith("#brevity")
-    assert "(20 − 13) / 20" in page.locator(":target").inner_text()
-
-
 def test_on_paper_everything_is_unfolded_and_ways_elsewhere_are_gone(world: World, desk: Desk) -> None:
     page = sign_in(desk(), "cleo")
     address = tell_a_story(world)

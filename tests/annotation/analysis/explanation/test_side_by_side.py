@@ -9,19 +9,16 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.analysis.explanation.side_by_side import side_by_side
-from annotation.models import Check, CheckLook, DocumentSet, Score
+from annotation.models import Check, DocumentSet, Look, Score
 from annotation.reviewing.services.review import override
 from tests.annotation.exports.acts import assess_and_close
 from tests.annotation.planning import lay_sets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
     from django.http import HttpResponse
-    from django.test import Client
 
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
 
 
 def port(world: World) -> DocumentSet:
@@ -32,7 +29,6 @@ def address(world: World) -> str:
     return f"/p/harbour/scores/sets/{port(world).public_id}/"
 
 
-@pytest.mark.django_db
 def test_each_claim_stands_once_with_the_answer_of_every_summary(world: World) -> None:
     for number, labels in ((1, ("yes", "yes")), (2, ("no", "no")), (3, ("yes", "no"))):
         for system, label in zip(("alder", "birch"), labels, strict=True):
@@ -55,7 +51,6 @@ def test_each_claim_stands_once_with_the_answer_of_every_summary(world: World) -
     assert order == sorted(by_system, key=lambda name: -(by_system[name] or 0.0))
 
 
-@pytest.mark.django_db
 def test_a_claim_without_an_answer_everywhere_is_in_neither_count(world: World) -> None:
     Check.objects.filter(pk=world.check("alder", 1).pk).update(final_label=None, final_source=None)
     override(check=world.check("birch", 1), by=world.rex, label="no")
@@ -69,7 +64,6 @@ def test_a_claim_without_an_answer_everywhere_is_in_neither_count(world: World) 
     assert None in side_by_side(port(world)).claims[1].checks
 
 
-@pytest.mark.django_db
 def test_what_the_source_does_not_support_stands_with_its_summary(world: World) -> None:
     check = world.check("alder", 3)
     Check.objects.filter(pk=check.pk).update(side="peer", final_label="no", final_source="judge")
@@ -78,7 +72,6 @@ def test_what_the_source_does_not_support_stands_with_its_summary(world: World) 
     assert found[world.systems["birch"]] == ()
 
 
-@pytest.mark.django_db
 def test_percents_of_assessors_are_told_of(world: World) -> None:
     assert not side_by_side(port(world)).has_percents
     assess_and_close(
@@ -87,7 +80,6 @@ def test_percents_of_assessors_are_told_of(world: World) -> None:
     assert side_by_side(port(world)).has_percents
 
 
-@pytest.mark.django_db
 def test_three_queries_serve_any_document_set(world: World) -> None:
     document_set = port(world)
     with CaptureQueriesContext(connection) as asked:
@@ -95,24 +87,11 @@ def test_three_queries_serve_any_document_set(world: World) -> None:
     assert len(asked) == 3
 
 
-def test_the_pages_lead_from_set_to_set(world: World, signed_in: Callable[[User], Client]) -> None:
-    lay_sets(world, 2)
-    client = signed_in(world.vic)
-    names = list(DocumentSet.objects.filter(project=world.project).order_by("external_id"))
-    first = client.get(f"/p/harbour/scores/sets/{names[0].public_id}/").content.decode()
-    assert f"/sets/{names[1].public_id}/" in first
-    assert 'rel="prev"' not in first
-    assert "Source and reference" in first
-    assert "Assessors' percents decide coverage" not in first
-    last = client.get(f"/p/harbour/scores/sets/{names[-1].public_id}/").content.decode()
-    assert 'rel="next"' not in last
-
-
 def names_on(page: HttpResponse) -> list[str]:
     return [each.external_id for each in page.context["rows"]]
 
 
-def test_sets_are_listed_by_what_is_hard(world: World, signed_in: Callable[[User], Client]) -> None:
+def test_sets_are_listed_by_what_is_hard(world: World, signed_in: SignIn) -> None:
     """port has .2 and .4, set-00 .5 and nothing; the others are unscored and last in either order."""
     lay_sets(world, 2)
     hard = world.project.document_sets.get(external_id="set-00").summaries.filter(is_peer=True)
@@ -140,12 +119,10 @@ def test_sets_are_listed_by_what_is_hard(world: World, signed_in: Callable[[User
     assert client.get("/p/quarry/scores/sets/").status_code == 404
 
 
-def test_whoever_may_answer_is_known_to_have_seen_its_verdicts(
-    world: World, signed_in: Callable[[User], Client]
-) -> None:
+def test_whoever_may_answer_is_known_to_have_seen_its_verdicts(world: World, signed_in: SignIn) -> None:
     signed_in(world.vic).get(address(world))
-    assert not CheckLook.objects.exists()
+    assert not Look.objects.exists()
     signed_in(world.cleo).get(address(world))
-    seen = CheckLook.objects.filter(person=world.cleo, revealed_at__isnull=False)
+    seen = Look.objects.filter(person=world.cleo, revealed_at__isnull=False)
     checks = Check.objects.filter(document_set=port(world), is_current=True)
     assert set(seen.values_list("check_row", flat=True)) == set(checks.values_list("pk", flat=True))

@@ -9,16 +9,12 @@ import pytest
 from annotation.analysis.explanation.system_claims import system_claims
 from annotation.core import paging
 from annotation.core.refusals import Invalid
-from annotation.models import Check, CheckLook, Verdict
+from annotation.models import Check, Look, Verdict
 from annotation.reviewing.services.review import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
-    from django.test import Client
-
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
 
 
 def address(world: World, query: str = "") -> str:
@@ -31,7 +27,7 @@ def listed(world: World, verdict: str, side: str = "reference") -> list[str | No
 
 
 def test_a_claim_stands_under_its_final_verdict_with_everything_said_of_it(
-    world: World, signed_in: Callable[[User], Client]
+    world: World, signed_in: SignIn
 ) -> None:
     check = world.check("alder", 1)
     assert check.public_id in listed(world, "yes")
@@ -41,8 +37,7 @@ def test_a_claim_stands_under_its_final_verdict_with_everything_said_of_it(
     assert check.public_id not in listed(world, "yes")
     assert check.public_id not in listed(world, "no", side="peer")
     page = " ".join(signed_in(world.vic).get(address(world)).content.decode().split())
-    for words in ("marked no", "It does not.", "The text says so.", "evidence 1", "by reviewer", ">port</a>"):
-        assert words in page
+    assert all(words in page for words in ("It does not.", "The text says so.", ">port</a>"))
     # Of alder's claims only.
     assert world.check("birch", 1).public_id not in page
 
@@ -77,16 +72,9 @@ def test_what_does_not_exist_is_refused(world: World, asked: dict[str, str]) -> 
         )
 
 
-def test_whoever_may_answer_is_known_to_have_seen_what_is_listed(
-    world: World, signed_in: Callable[[User], Client]
-) -> None:
+def test_whoever_may_answer_is_known_to_have_seen_what_is_listed(world: World, signed_in: SignIn) -> None:
     signed_in(world.vic).get(address(world, "?verdict=yes"))
-    assert not CheckLook.objects.exists()
+    assert not Look.objects.exists()
     signed_in(world.cleo).get(address(world, "?verdict=yes"))
-    looks = CheckLook.objects.filter(person=world.cleo, revealed_at__isnull=False)
+    looks = Look.objects.filter(person=world.cleo, revealed_at__isnull=False)
     assert {look.check_row.public_id for look in looks} == set(listed(world, "yes"))
-
-
-def test_unsupported_leads_to_the_claims(world: World, signed_in: Callable[[User], Client]) -> None:
-    page = signed_in(world.vic).get(f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/")
-    assert address(world, "?side=peer") in page.content.decode()

@@ -55,7 +55,6 @@ def test_the_ends_of_the_scale_have_an_axis_too(value: float) -> None:
     axis = axis_over([average(value, value, value)] * 2)
     assert 0.0 <= axis.low < axis.high <= 1.0
     drawn = bar(average(value, value, value), axis)
-    assert drawn is not None
     assert drawn.mean == ("8.0" if value == 0 else "232.0")
 
 
@@ -67,7 +66,6 @@ def test_no_value_at_all_has_the_whole_axis() -> None:
 def test_a_bar_lies_on_its_axis() -> None:
     axis = axis_over([average(0.5, 0.0, 1.0)])
     drawn = bar(average(0.5, 0.0, 1.0), axis)
-    assert drawn is not None
     # The chart is 240 wide with 8 at either edge.
     assert (drawn.low, drawn.mean, drawn.high) == ("8.0", "120.0", "232.0")
     assert drawn.label == "0.500, interval 0.000 to 1.000"

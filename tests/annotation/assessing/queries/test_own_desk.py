@@ -23,6 +23,7 @@ def test_sets_are_begun_open_or_submitted(world: World) -> None:
     desk = own_desk(world.project, world.ana)
     named = {kind: [work.name for work in getattr(desk, kind)] for kind in ("drafts", "open", "submitted")}
     assert named == {"drafts": ["bridge"], "open": ["third"], "submitted": ["port"]}
+    assert (desk.submitted[0].is_complete, desk.drafts[0].is_complete) == (True, False)
     assert own_desk(world.project, world.ben).is_empty
 
 

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.assessing.services.assign import assign, assign_sets
 from annotation.assessing.services.unassign import unassign
-from annotation.core.refusals import Conflict, Invalid, NotAllowed
+from annotation.core.refusals import Conflict, Invalid
 from annotation.models import Assignment, Comparison, DocumentSet, Event, Summary
 from tests.annotation.laying import add_assessors, add_sets, begin, judge_and_close, only_these_sets
 
@@ -82,14 +82,6 @@ def test_a_set_without_a_model_summary_is_refused(world: World) -> None:
 def test_who_is_no_assessor_is_given_nothing(world: World) -> None:
     with pytest.raises(Invalid):
         give(world, "port", "rex")
-
-
-@pytest.mark.parametrize("by", ["ana", "rex", "cleo", "vic"])
-def test_only_managers_assign(world: World, by: str) -> None:
-    with pytest.raises(NotAllowed):
-        assign(document_set=world.sets["port"], assessor=world.ben, by=getattr(world, by))
-    with pytest.raises(NotAllowed):
-        assign_sets(project=world.project, people=[world.ben], per_set=1, by=getattr(world, by))
 
 
 def test_the_act_is_logged(world: World) -> None:

@@ -10,12 +10,9 @@ from annotation.assessing.services.save_acts import judge_unit, save_acts
 from annotation.core.permissions import is_blind
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.models import Assignment, Event, Rating, Score
-from annotation.projects.services.change_project import change_project
-from annotation.reviewing.services.review import override
 from evaluation.metrics import PACKS
-from evaluation.text import count_words
-from tests.annotation.cast import World, add_units, answer_rest, finish
-from tests.annotation.laying import assign_part
+from tests.annotation.cast import World, answer_rest, finish
+from tests.annotation.laying import assign_part, judge_all
 from tests.annotation.rated import answers, ask, on
 
 
@@ -25,32 +22,18 @@ def sit(
     return assign_part(world, document_set, getattr(world, name), *systems)
 
 
-def judge_all(
-    world: World, assignment: Assignment, percents: tuple[int, ...], marks: tuple[int, ...] = (1,)
-) -> None:
-    for reading in assignment.readings.all():
-        for unit, percent in zip(world.units("port"), percents, strict=True):
-            judge_unit(
-                reading=reading,
-                by=assignment.assessor,
-                unit_id=unit.public_id,
-                percent=percent,
-                marks=marks if percent else (),
-            )
-
-
 def score_of(world: World, system: str = "alder") -> Score:
     return Score.objects.get(summary=world.peers["port", system])
 
 
 def test_a_draft_counts_for_nothing(world: World) -> None:
-    judge_all(world, sit(world), (20, 40))
+    judge_all(sit(world), 20, 40)
     assert score_of(world).coverage == pytest.approx(0.75)
 
 
 def test_closing_makes_percents_count(world: World) -> None:
     assignment = sit(world)
-    judge_all(world, assignment, (20, 40))
+    judge_all(assignment, 20, 40)
     finish(assignment)
     # Human first: (0.2 + 0.4) / 2 = 0.3, all of it decided by people.
     assert score_of(world).coverage == pytest.approx(0.3)
@@ -60,40 +43,9 @@ def test_closing_makes_percents_count(world: World) -> None:
     assert score_of(world).coverage_judge == pytest.approx(0.75)
 
 
-def test_two_assessors_are_averaged(world: World) -> None:
-    for name, percents in (("ana", (20, 40)), ("ben", (60, 40))):
-        assignment = sit(world, name)
-        judge_all(world, assignment, percents)
-        finish(assignment)
-    # Unit 1: (20 + 60) / 2 = 40; unit 2: 40. Mean 0.4.
-    assert score_of(world).coverage == pytest.approx(0.4)
-
-
-def test_the_weighted_blend_mixes_percents_and_claims(world: World) -> None:
-    assignment = sit(world)
-    judge_all(world, assignment, (20, 40))
-    finish(assignment)
-    change_project(project=world.project, by=world.olga, blend="weighted", blend_human_weight=0.5)
-    # Unit 1: .5 * .2 + .5 * 1/2 = .35; unit 2: .5 * .4 + .5 * 1 = .7. Mean .525.
-    assert score_of(world).coverage == pytest.approx(0.525)
-    override(check=world.check("alder", 2), by=world.rex, label="yes")
-    # Unit 1: .5 * .2 + .5 * 1 = .6. Mean (.6 + .7) / 2 = .65.
-    assert score_of(world).coverage == pytest.approx(0.65)
-
-
-def test_under_human_first_an_override_in_a_judged_unit_moves_claim_coverage_only(world: World) -> None:
-    assignment = sit(world)
-    judge_all(world, assignment, (20, 40))
-    finish(assignment)
-    assert score_of(world).claim_coverage == pytest.approx(2 / 3)
-    override(check=world.check("alder", 2), by=world.rex, label="yes")
-    assert score_of(world).coverage == pytest.approx(0.3)
-    assert score_of(world).claim_coverage == 1.0
-
-
 def test_closing_twice_changes_nothing(world: World) -> None:
     assignment = sit(world)
-    judge_all(world, assignment, (20, 40))
+    judge_all(assignment, 20, 40)
     finish(assignment)
     close_assignment(assignment=assignment, by=world.ana)
     assert Event.objects.filter(verb="close assignment").count() == 1
@@ -102,7 +54,7 @@ def test_closing_twice_changes_nothing(world: World) -> None:
 def test_open_work_makes_blind_until_the_set_is_closed(world: World) -> None:
     assignment = sit(world)
     assert is_blind(world.ana, world.project)
-    judge_all(world, assignment, (20, 40))
+    judge_all(assignment, 20, 40)
     finish(assignment)
     assert not is_blind(world.ana, world.project)
 
@@ -134,7 +86,7 @@ def test_missing_percents_are_told_by_summary_with_where_to_go(world: World) -> 
 
 def test_a_percent_that_was_taken_back_is_missing(world: World) -> None:
     assignment = sit(world)
-    judge_all(world, assignment, (20, 40))
+    judge_all(assignment, 20, 40)
     reading = assignment.readings.get()
     judge_unit(
         reading=reading, by=world.ana, unit_id=world.units("port")[1].public_id, percent=None, marks=[1]
@@ -144,7 +96,7 @@ def test_a_percent_that_was_taken_back_is_missing(world: World) -> None:
 
 def test_unmarked_peer_units_need_their_answer(world: World) -> None:
     assignment = sit(world)
-    judge_all(world, assignment, (20, 40))
+    judge_all(assignment, 20, 40)
     reading = assignment.readings.get()
     assert missing_in(assignment)["missing"] == {reading.public_id: {"stage": "after", "count": 1}}
     save_acts(
@@ -156,7 +108,7 @@ def test_unmarked_peer_units_need_their_answer(world: World) -> None:
 
 def test_nothing_unmarked_is_0_by_rule_and_written_down(world: World) -> None:
     assignment = sit(world)
-    judge_all(world, assignment, (20, 40), marks=(1, 2))
+    judge_all(assignment, 20, 40, marks=(1, 2))
     assert answers() == {}
     close_assignment(assignment=assignment, by=world.ana)
     assert answers() == {"unmarked": 0}
@@ -164,14 +116,14 @@ def test_nothing_unmarked_is_0_by_rule_and_written_down(world: World) -> None:
 
 def test_an_answer_for_units_that_were_marked_later_becomes_0_by_rule(world: World) -> None:
     assignment = sit(world)
-    judge_all(world, assignment, (20, 40))
+    judge_all(assignment, 20, 40)
     save_acts(
         assignment=assignment,
         by=world.ana,
         acts=[on(assignment.readings.get().public_id, "unmarked", 60)],
         all_or_none=True,
     )
-    judge_all(world, assignment, (20, 40), marks=(1, 2))
+    judge_all(assignment, 20, 40, marks=(1, 2))
     close_assignment(assignment=assignment, by=world.ana)
     assert list(Rating.objects.order_by("pk").values_list("value", "version")) == [(60, 1), (0, 2)]
 
@@ -196,7 +148,7 @@ def test_ratings_of_people_do_not_move_scores(world: World) -> None:
     ask(world.project, *PACKS["DUC 2006"])
     assignment = sit(world)
     answer_rest(Assignment.objects.get())
-    judge_all(world, assignment, (20, 40), marks=(1, 2))
+    judge_all(assignment, 20, 40, marks=(1, 2))
     close_assignment(assignment=assignment, by=world.ana)
     assert score_of(world).coverage == pytest.approx(0.3)
 
@@ -212,45 +164,17 @@ def test_only_the_assessor_closes(world: World) -> None:
 
 def test_an_unassigned_assignment_is_not_closed(world: World) -> None:
     assignment = sit(world)
-    judge_all(world, assignment, (20, 40), marks=(1, 2))
+    judge_all(assignment, 20, 40, marks=(1, 2))
     Assignment.objects.update(unassigned_at=assignment.created_at)
     with pytest.raises(Conflict) as refused:
         close_assignment(assignment=assignment, by=world.ana)
     assert refused.value.code == "unassigned"
 
 
-def test_the_seven_percents_of_the_published_row_give_its_coverage(world: World) -> None:
-    """DUC 2002, set D061: 47 of 50 words, percents {0, 0, 0, 60, 60, 60, 100}."""
-    peer, model = world.peers["bridge", "alder"], world.models["bridge"]
-    peer.text, peer.target_words = " ".join(["word"] * 47) + ".", 50
-    peer.save()
-    peer.units.all().delete()
-    add_units(peer.text, summary=peer)
-    model.units.all().delete()
-    model.text = " ".join(f"Unit {number}." for number in range(1, 8))
-    model.save()
-    units = add_units(model.text, summary=model)
-    assert (len(units), count_words(peer.text)) == (7, 47)
-    assignment = sit(world, document_set="bridge")
-    reading = assignment.readings.get()
-    percents = (0, 0, 0, 60, 60, 60, 100)
-    acts = [
-        UnitAct(reading.public_id, unit.public_id, percent, [1] if percent else [])
-        for unit, percent in zip(units, percents, strict=True)
-    ]
-    save_acts(assignment=assignment, by=world.ana, acts=acts, all_or_none=True)
-    close_assignment(assignment=assignment, by=world.ana)
-    score = Score.objects.get(summary=peer)
-    # c = 280/700 = .4; b = (50 - 47)/50 = .06; X = 2/3 * .4 + 1/3 * .06 = .286667.
-    assert (score.coverage, score.brevity) == (pytest.approx(0.4), pytest.approx(0.06))
-    assert score.composite_2_3 == pytest.approx(0.286667, abs=1e-6)
-    assert answers() == {"unmarked": 0}
-
-
 def test_closing_asks_the_database_no_more_for_more_summaries(world: World) -> None:
     def count(name: str, systems: tuple[str, ...]) -> int:
         assignment = sit(world, name, systems=systems)
-        judge_all(world, assignment, (20, 40), marks=(1, 2))
+        judge_all(assignment, 20, 40, marks=(1, 2))
         assignment = Assignment.objects.select_related("document_set__project").get(pk=assignment.pk)
         with CaptureQueriesContext(connection) as asked:
             close_assignment(assignment=assignment, by=getattr(world, name))

@@ -9,10 +9,11 @@ import pytest
 from annotation.analysis.agreement.ratings import percent_ratings
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.queue import give_back, lapse_leases, pull, take_up
-from annotation.assessing.services.unassign import unassign
+from annotation.assessing.services.unassign import mark_seen, unassign
 from annotation.core.permissions import is_blind
-from annotation.core.refusals import Conflict, NotAllowed
+from annotation.core.refusals import Conflict
 from annotation.models import Assignment, CoverageJudgment, Event, Membership, Role, Score
+from annotation.reviewing.services.look_at_check import see_summary
 from tests.annotation.assessing.services.test_queue import run_out
 from tests.annotation.laying import begin, judge_and_close, open_queue
 
@@ -56,12 +57,6 @@ def test_what_is_submitted_cannot_be_taken_away(world: World) -> None:
     assert refused.value.code == "closed"
 
 
-@pytest.mark.parametrize("by", ["ana", "rex", "cleo", "vic"])
-def test_only_managers_unassign(world: World, by: str) -> None:
-    with pytest.raises(NotAllowed):
-        unassign(assignment=given(world), by=getattr(world, by))
-
-
 # Who could see
 
 
@@ -103,6 +98,14 @@ def test_a_set_of_the_queue_is_flagged_when_it_is_taken_up(world: World, way: st
 def test_flagged_percents_score_and_enter_no_blind_statistic(world: World) -> None:
     judge_and_close(given(world))
     assert len(percent_ratings(world.project)) == 4
-    Assignment.objects.update(may_have_seen=True)
+    mark_seen(Assignment.objects.all())
     assert percent_ratings(world.project) == []
     assert Score.objects.filter(coverage_human__isnull=False).count() == 2
+
+
+def test_who_saw_the_scores_before_the_set_was_assigned_is_not_blind(world: World) -> None:
+    Membership.objects.filter(user=world.ana).update(roles=[Role.ASSESSOR, Role.VIEWER])
+    see_summary(project=world.project, summary=world.peers["port", "alder"], by=world.ana)
+    judge_and_close(given(world))
+    assert not CoverageJudgment.objects.filter(had_seen=False).exists()
+    assert percent_ratings(world.project) == []

@@ -20,9 +20,6 @@ from evaluation.metrics import Criterion
 from tests.annotation.rated import answers, ask, criterion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
     from django.http import HttpResponse
 
     from tests.annotation.cast import World
@@ -72,16 +69,6 @@ def test_acts_are_saved_and_what_stands_is_told(world: World, ana: Client, assig
 def test_somebody_signed_out_is_told_in_json(world: World, assignment: Assignment) -> None:
     answer = send(Client(), assignment, on_unit(world, assignment))
     assert (answer.status_code, answer.json()["code"]) == (401, "signed_out")
-
-
-def test_others_find_nothing(
-    world: World, assignment: Assignment, signed_in: Callable[[User], Client]
-) -> None:
-    for person in (world.ben, world.dan):
-        answer = send(signed_in(person), assignment, on_unit(world, assignment))
-        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
-    refused = send(signed_in(world.rex), assignment, on_unit(world, assignment))
-    assert (refused.status_code, refused.json()["code"]) == (403, "not_allowed")
 
 
 def test_only_posts_with_a_token_are_taken(world: World, ana: Client, assignment: Assignment) -> None:
@@ -207,10 +194,10 @@ def test_a_plain_form_that_is_older_than_what_stands_is_refused_with_both_values
 ) -> None:
     address = f"/p/harbour/work/{first(assignment)}/units/{world.units('port')[0].public_id}/"
     for _ in range(2):
-        assert ana.post(address, {"percent": "60", "follows": "0"}).status_code == 302
+        assert ana.post(address, {"percent": "60", "note": "So.", "follows": "0"}).status_code == 302
     late = ana.post(address, {"percent": "80", "follows": "0"})
     assert late.status_code == 409
-    assert "There it is now: 60 %. Yours, not saved: 80 %." in late.content.decode()
+    assert "There it is now: 60 %, note “So.”. Yours, not saved: 80 %." in late.content.decode()
     assert CoverageJudgment.objects.get().percent == 60
 
 
@@ -222,18 +209,7 @@ def test_opening_the_form_or_saving_renews_the_lease(
         Assignment.objects.update(lease_until=now)
         assert act().status_code == 200
         left = Assignment.objects.get().lease_until
-        assert left is not None
         assert left > now
-
-
-def test_the_unmarked_question_in_a_plain_form(world: World, ana: Client, assignment: Assignment) -> None:
-    assert rate(ana, assignment, unmarked="40").status_code == 409
-    send(ana, assignment, on_unit(world, assignment), on_unit(world, assignment, 2))
-    form = page(ana, assignment).context["form"]  # type: ignore[attr-defined]
-    assert (form.stage, form.unmarked, form.after[0].value) == ("after", (2,), None)
-    assert rate(ana, assignment, unmarked="40")["Location"] == f"/p/harbour/work/{first(assignment)}/"
-    form = page(ana, assignment).context["form"]  # type: ignore[attr-defined]
-    assert (form.stage, form.after[0].value) == ("done", 40)
 
 
 def test_unassigned_work_is_gone_from_the_list_and_the_form(

@@ -8,14 +8,11 @@ import pytest
 
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.queue import pull
-from annotation.models import Assignment, CoverageJudgment, Reading, Score
+from annotation.models import Assignment, CoverageJudgment, Reading
 from tests.annotation.conftest import HTMX
 from tests.annotation.laying import open_queue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
     from django.test import Client
 
     from tests.annotation.cast import World
@@ -42,18 +39,6 @@ def judge_everything(world: World, client: Client, assignment: Assignment, perce
     for reading in assignment.readings.all():
         for unit in (1, 2):
             client.post(act(world, reading, unit), {"percent": percent, "marks": ["1", "2"]})
-
-
-def test_the_list_is_empty_before_anything_is_assigned(world: World, ana: Client) -> None:
-    assert b"Nothing is assigned to you" in ana.get("/p/harbour/work/").content
-
-
-def test_the_list_shows_how_far_one_is(world: World, ana: Client, assignment: Assignment) -> None:
-    ana.post(act(world, first(assignment)), {"percent": 40})
-    (work,) = ana.get("/p/harbour/work/").context["desk"].drafts
-    # Two peers with two reference units each, one of the four judged.
-    assert not work.is_complete
-    assert [summary.judged for summary in work.summaries] == [1, 0]
 
 
 def test_a_pulled_set_shows_its_clock_and_the_way_back_before_it_is_begun(world: World, ana: Client) -> None:
@@ -136,15 +121,6 @@ def test_a_set_is_not_closed_while_something_is_missing(
     assert b"4 reference units have no percent yet, in 2 of 2 summaries" in answer.content
 
 
-def test_closing_a_set_makes_its_percents_count(world: World, ana: Client, assignment: Assignment) -> None:
-    judge_everything(world, ana, assignment, percent=60)
-    answer = ana.post(f"/p/harbour/work/sets/{assignment.public_id}/close/")
-    assert answer["Location"] == "/p/harbour/work/"
-    # Human first: both units of each peer have the percent 60, so coverage is 0.6.
-    scores = Score.objects.filter(summary__document_set=world.sets["port"])
-    assert [round(score.coverage or 0, 9) for score in scores] == [0.6, 0.6]
-
-
 @pytest.mark.parametrize("slip", [{"percent": 60}, {"percent": 0, "marks": ["1"]}])
 def test_a_set_with_slips_is_closed_when_that_is_confirmed(
     world: World, ana: Client, assignment: Assignment, slip: dict[str, object]
@@ -173,12 +149,3 @@ def test_a_closed_set_is_shown_and_takes_nothing_more(
     assert b"cannot be changed" in page
     assert b">Save unit " not in page
     assert ana.post(act(world, first(assignment)), {"percent": "0"}, headers=HTMX).status_code == 409
-
-
-def test_another_assessors_work_is_not_found(
-    world: World, assignment: Assignment, signed_in: Callable[[User], Client]
-) -> None:
-    ben = signed_in(world.ben)
-    assert ben.get(form_of(first(assignment))).status_code == 404
-    assert ben.post(act(world, first(assignment)), {"percent": "0"}).status_code == 404
-    assert ben.post(f"/p/harbour/work/sets/{assignment.public_id}/close/").status_code == 404

@@ -13,12 +13,10 @@ from tests.annotation.conftest import HTMX
 from tests.annotation.laying import add_sets, begin, judge_and_close, open_queue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
     from django.test import Client
 
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
 
 ROOM = "/p/harbour/assignments/"
 ONE = {"document_set": "port", "assessor": "ana"}
@@ -50,11 +48,9 @@ def test_htmx_gets_the_room_with_the_new_assignment(world: World, mona: Client) 
     ("path", "data"),
     [
         ("assign/", {**ONE, "assessor": "rex"}),
-        ("assign/", {**ONE, "assessor": "dan"}),
         ("assign/", {**ONE, "document_set": "moon"}),
         ("sets/", {**MANY, "people": []}),
         ("sets/", {**MANY, "per_set": "many"}),
-        ("sets/", {**MANY, "per_set": "0"}),
     ],
 )
 def test_what_cannot_be_given_is_refused_on_the_form(
@@ -89,9 +85,7 @@ def test_work_is_taken_away(world: World, mona: Client) -> None:
     assert b"port was unassigned" in mona.get(ROOM).content
 
 
-def test_an_assessor_takes_a_set_gives_it_back_and_takes_it_up(
-    world: World, signed_in: Callable[[User], Client]
-) -> None:
+def test_an_assessor_takes_a_set_gives_it_back_and_takes_it_up(world: World, signed_in: SignIn) -> None:
     open_queue(world)
     ana = signed_in(world.ana)
     assert ana.post("/p/harbour/work/pull/")["Location"] == "/p/harbour/work/"

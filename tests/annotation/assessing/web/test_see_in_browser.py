@@ -10,7 +10,6 @@ import pytest
 from annotation.assessing.services.acts import UnitAct
 from annotation.assessing.services.save_acts import save_acts
 from annotation.models import CoverageJudgment
-from evaluation.metrics import Criterion
 from tests.accessibility import violations
 from tests.annotation.assessing.web.see_sets import (
     MODEL,
@@ -30,7 +29,7 @@ from tests.annotation.web.test_haste_in_browser import slowly
 from tests.browser import PHONE, standing_still
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page, Request
+    from playwright.sync_api import Page
 
     from annotation.models import Assignment
     from tests.annotation.cast import World
@@ -117,25 +116,6 @@ def test_six_units_by_keys_alone(world: World, desk: Desk) -> None:
     page.get_by_text("Your judgments now count").wait_for()
 
 
-def test_six_units_by_pointer_alone(world: World, desk: Desk) -> None:
-    assignment = lay_set(world)
-    page = ana(desk)
-    open_set(page, assignment)
-    for number, percent in ((1, 60), (None, 0), (None, 0), (None, 20), (2, 100), (None, 0)):
-        if number:
-            page.locator(f"[data-peer='{number}']").click()
-        page.locator(".unit.now .scale label", has_text=str(percent)).first.click()
-    page.locator("[data-reads=unmarked] .scale label", has_text="40").click()
-    page.locator("#ahead a", has_text="Set complete").click()
-    page.get_by_role("button", name="Close the set").click()
-    # The fourth has 20 % and no mark.
-    page.get_by_text("1 reference unit has a percent but no marked summary unit").wait_for()
-    page.get_by_role("button", name="Close the set").click()
-    page.get_by_text("Your judgments now count").wait_for()
-    assert percents(assignment) == [60, 0, 0, 20, 100, 0]
-    assert marks(assignment) == [[1], [], [], [], [2], []]
-
-
 # Moving on, undo
 
 
@@ -170,29 +150,6 @@ def test_arrows_within_the_radios_do_not_move_on(world: World, desk: Desk) -> No
     assert percents(assignment) == [40]
 
 
-def test_a_marked_peer_unit_keeps_its_letter(world: World, desk: Desk) -> None:
-    page = ana(desk)
-    open_set(page, lay_set(world))
-    press(page, "b")
-    box = page.locator("[data-peer='2'][aria-pressed=true] .box")
-    box.wait_for()
-    shown = "element => ['::before', '::after'].map((part) => getComputedStyle(element, part).content)"
-    assert box.get_attribute("data-name") == "b"
-    assert box.evaluate(shown) in (['"b"', '" ✓"'], ["attr(data-name)", '" ✓"'])
-
-
-def test_space_marks_the_peer_unit_in_focus(world: World, desk: Desk) -> None:
-    assignment = lay_set(world)
-    page = ana(desk)
-    open_set(page, assignment)
-    page.locator("[data-peer='1']").focus()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Space")
-    saved(page)
-    page.locator("[data-peer='2'] .chip", has_text="1").wait_for()
-    assert marks(assignment) == [[2]]
-
-
 def test_undo_goes_back_through_the_summaries_of_the_set(world: World, desk: Desk) -> None:
     assignment = lay_set(world, peers=[PEER, OTHER_PEER])
     page = ana(desk)
@@ -211,26 +168,6 @@ def test_undo_goes_back_through_the_summaries_of_the_set(world: World, desk: Des
     page.locator("#trail", has_text="Summary 1 of 2").wait_for()
     assert page.get_by_role("button", name="Undo").is_disabled()
     assert page.locator("#unit-none, [aria-pressed=true]").count() == 0
-
-
-def test_the_next_summary_is_here_before_it_is_asked_for(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, peers=[PEER, OTHER_PEER])
-    page = ana(desk)
-    open_set(page, assignment)
-    second = assignment.readings.order_by("position")[1].public_id
-    page.wait_for_load_state("networkidle")
-    asked: list[str] = []
-
-    def note(request: Request) -> None:
-        asked.append(request.url)
-
-    page.on("request", note)
-    press(page, "n")
-    page.locator("#trail", has_text="Summary 2 of 2").wait_for()
-    assert page.url.endswith(f"/{second}/")
-    assert [url for url in asked if url.endswith(f"/{second}/")] == []
-    page.go_back()
-    page.locator("#trail", has_text="Summary 1 of 2").wait_for()
 
 
 def test_keys_that_follow_at_once_are_meant_for_the_next_summary(world: World, desk: Desk) -> None:
@@ -329,27 +266,6 @@ def test_the_model_summary_is_not_told_before_the_answers(world: World, desk: De
     assert "Its wall is weak" not in page.locator("#see").inner_html()
 
 
-def test_an_answer_to_a_criterion_can_be_changed_afterwards(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, criteria=QUESTIONS)
-    page = ana(desk)
-    open_set(page, assignment)
-    press(page, "32")
-    page.locator("#model-title").wait_for()
-    page.get_by_text("Questions about the summary").click()
-    page.locator("[data-name='Question 1'] .t").click()
-    press(page, "1")
-    saved(page)
-    wait_until(lambda: answers() == {"clear": 0, "short": 1})
-    # Back to the answer before, and no further than the reference was shown: more is not offered.
-    press(page, "u")
-    page.locator("[data-name='Question 1'] output", has_text="yes").wait_for()
-    saved(page)
-    assert page.get_by_role("button", name="Undo").is_disabled()
-    press(page, "u")
-    page.wait_for_timeout(200)
-    assert answers() == {"clear": 2, "short": 1}
-
-
 def test_unmarked_peer_units_are_lit_and_asked_about_once(world: World, desk: Desk) -> None:
     assignment = lay_set(world, models=[MODEL, SECOND_MODEL])
     page = ana(desk)
@@ -427,22 +343,6 @@ def test_what_was_saved_is_said_for_the_ear(world: World, desk: Desk) -> None:
     page.locator("#said", has_text="no summary unit is marked for it").wait_for(state="attached")
 
 
-def test_a_percent_of_the_summary_is_typed_at_the_end(world: World, desk: Desk) -> None:
-    told = Criterion("told", "How much is told?", "percent", reads="reference", asked="after")
-    page = ana(desk)
-    open_set(page, lay_set(world, models=[SECOND_MODEL], criteria=[told]))
-    press(page, "a4c1")
-    page.locator("[data-name='Question 1'].now").wait_for()
-    press(page, "3")
-    page.keyboard.type("3")
-    page.keyboard.press("Enter")
-    page.locator("[data-reads=unmarked].now").wait_for()
-    press(page, "2")
-    page.locator("#ahead a", has_text="Set complete").wait_for()
-    saved(page)
-    assert answers() == {"told": 33, "unmarked": 20}
-
-
 @pytest.mark.parametrize("viewport", [PHONE, TWICE, FOUR_TIMES], ids=["phone", "200 %", "400 %"])
 def test_the_form_fits_and_works_where_room_is_small(
     world: World, desk: Desk, viewport: dict[str, int]
@@ -470,18 +370,6 @@ def test_at_twice_the_size_unit_percents_and_peer_are_in_sight_together(world: W
     for key in "a4b":
         page.keyboard.press(key)
         assert [is_in_sight(page, each) for each in PARTS_OF_THE_WORK] == [True] * len(PARTS_OF_THE_WORK)
-
-
-def test_a_small_height_lets_go_of_what_sticks(world: World, desk: Desk) -> None:
-    page = ana(desk, viewport=FOUR_TIMES)
-    open_set(page, lay_set(world))
-    page.locator("[data-peer='1']").scroll_into_view_if_needed()
-    stuck = page.evaluate(
-        """[...document.querySelectorAll("body *")].filter((each) => each.checkVisibility()
-          && ["fixed", "sticky"].includes(getComputedStyle(each).position)).map((each) => each.className)"""
-    )
-    assert stuck == ["scale"]
-    assert is_in_sight(page, "[data-peer='1']")
 
 
 def test_all_of_it_works_without_scripts(world: World, desk: Desk) -> None:

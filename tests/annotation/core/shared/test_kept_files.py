@@ -107,7 +107,6 @@ def test_in_a_folder_a_file_is_for_its_owner_alone_and_nothing_of_one_that_is_fo
     assert list((folder / "exports").iterdir()) == []
 
 
-@pytest.mark.django_db
 @pytest.mark.usefixtures("bucket")
 def test_an_export_written_on_one_host_is_downloaded_from_another_by_those_who_may(
     world: World, client: Client, settings: Any, tmp_path: Path
@@ -144,7 +143,6 @@ def test_files_sent_to_one_host_are_imported_by_another(world: World, settings: 
     assert dict(files.folders_in("imports")) == {}
 
 
-@pytest.mark.django_db
 @pytest.mark.usefixtures("bucket")
 def test_rejected_rows_are_read_from_object_storage_to_their_last_line(world: World, tmp_path: Path) -> None:
     path = tmp_path / "bad.csv"

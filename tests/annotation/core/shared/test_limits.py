@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import logging
-import socket
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,7 +18,8 @@ from annotation.accounts.own_account import make_token
 from annotation.config import environment
 from annotation.core.shared.limits import count
 from tests.annotation.cast import World
-from tests.annotation.judging.processes import ROOT, wait_until
+from tests.annotation.gunicorn_server import Server
+from tests.annotation.judging.processes import wait_until
 
 if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
@@ -72,32 +68,13 @@ def test_a_cache_that_is_away_limits_nobody_and_the_log_says_so(
     assert "the cache does not answer" in caplog.text
 
 
-@contextmanager
-def served(environ: dict[str, str]) -> Iterator[str]:
-    """One process of the server, by its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        place = f"127.0.0.1:{probe.getsockname()[1]}"
-    command = [sys.executable, "-m", "gunicorn", "annotation.config.wsgi:application"]
-    command += [f"--bind={place}", "--workers=1", "--threads=2", "--log-level=error"]
-    with subprocess.Popen(command, env=environ, cwd=ROOT, start_new_session=True) as server:
-        try:
-            wait_until(lambda: status(f"http://{place}/healthz") == 200)
-            yield f"http://{place}"
-        finally:
-            server.terminate()
-
-
-def status(address: str, token: str = "") -> int:
-    """The status that an address answers with; 0 where nothing does."""
-    request = urllib.request.Request(address, headers={"Authorization": f"Token {token}"} if token else {})
+def status(address: str, token: str) -> int:
+    request = urllib.request.Request(address, headers={"Authorization": f"Token {token}"})
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as refused:
         return refused.code
-    except OSError:
-        return 0
 
 
 @pytest.fixture(params=["table", "redis"])
@@ -120,10 +97,15 @@ def test_a_limit_is_one_for_two_processes_of_the_server(
         "LOG_LEVEL": "ERROR",
     }
     token = make_token(person=world.olga)[1]
-    with ExitStack() as opened:
-        first, second = (opened.enter_context(served(environ)) for _ in range(2))
+    servers = [Server(environ), Server(environ)]
+    try:
+        for server in servers:
+            server.start()
         # All within one minute of the clock.
         wait_until(lambda: time.time() % 60 < 40)
-        told = [status(f"{place}/api/v1/projects/", token) for _ in range(4) for place in (first, second)]
+        told = [status(f"{server.address}/api/v1/projects/", token) for _ in range(4) for server in servers]
+    finally:
+        for server in servers:
+            server.kill()
     # 8 calls, 4 to each process, of which 5 are allowed.
     assert told == [200] * 5 + [429] * 3

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.core.question_texts import MAX_QUESTION_CHARACTERS, MOST_QUESTIONS
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
+from annotation.judging.question_texts import MAX_QUESTION_CHARACTERS, MOST_QUESTIONS
 from annotation.judging.services.ask_questions import ask_questions, retire_question
 from annotation.models import Claim, Event, Score
 from annotation.scoring.rescore import rescore

@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.core.permissions import roles_in
-from annotation.core.refusals import Conflict, Invalid, NotAllowed
+from annotation.core.refusals import Conflict, Invalid
 from annotation.models import Event, Membership, Role
 from annotation.projects.services.change_members import remove_member, set_roles
 from tests.annotation.cast import World
@@ -45,8 +45,3 @@ def test_an_owner_may_go_once_there_is_another(world: World) -> None:
     set_roles(project=world.project, person=world.mona, roles=["owner", "manager"], by=world.olga)
     remove_member(membership=Membership.objects.get(project=world.project, user=world.olga), by=world.mona)
     assert roles_in(world.olga, world.project) == frozenset()
-
-
-def test_managers_do_not_manage_members(world: World) -> None:
-    with pytest.raises(NotAllowed):
-        set_roles(project=world.project, person=world.dan, roles=["viewer"], by=world.mona)

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.criteria import asked_of_people
-from annotation.core.refusals import Conflict, Invalid, NotAllowed
+from annotation.core.refusals import Conflict, Invalid
 from annotation.models import Assignment, Check, Event, Job, Membership, Project, Score
 from annotation.perform_job import pull
 from annotation.projects.services.change_project import change_project, create_project
@@ -114,11 +114,6 @@ def test_the_text_that_was_judged_cannot_change(world: World) -> None:
     with pytest.raises(Conflict) as refused:
         change_project(project=world.project, by=world.olga, over_length="truncate")
     assert refused.value.code == "judged"
-
-
-def test_reviewers_change_no_rules(world: World) -> None:
-    with pytest.raises(NotAllowed):
-        change_project(project=world.project, by=world.rex, blend="weighted")
 
 
 def test_without_a_deciding_judge_only_people_score(world: World) -> None:

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.core.permissions import roles_in
-from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
+from annotation.core.refusals import Conflict, Invalid, NotFound
 from annotation.models import Event, Invitation, Membership, Role
 from annotation.projects.services import invite as inviting
 from annotation.projects.services.accept_invitation import (
@@ -128,11 +128,6 @@ def test_only_so_many_wait_at_once(world: World, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(Conflict) as refused:
         link(world)
     assert refused.value.code == "too_many"
-
-
-def test_managers_do_not_invite(world: World) -> None:
-    with pytest.raises(NotAllowed):
-        invite(project=world.project, roles=["viewer"], by=world.mona)
 
 
 @pytest.mark.parametrize("way", ["removed", "no owner any more"])

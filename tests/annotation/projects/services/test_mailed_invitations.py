@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from celery import current_app
 from django.core import mail
 from django.test import Client
 from django.utils import timezone
@@ -26,26 +25,16 @@ from annotation.projects.services.invite import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from django.contrib.auth.models import User
     from pytest_django import DjangoCaptureOnCommitCallbacks
     from pytest_django.fixtures import SettingsWrapper
 
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
+
+pytestmark = pytest.mark.usefixtures("world", "mailing")
 
 PAGE = "/p/harbour/settings/invitations/invite/"
 DAN = "dan@example.org"
-
-
-@pytest.fixture(autouse=True)
-def mailing(world: World, settings: SettingsWrapper) -> Iterator[None]:
-    """A mail server that keeps what it is sent, and a worker that does at once what it is asked."""
-    settings.EMAIL_URL, settings.DEFAULT_FROM_EMAIL = "memorymail://", "coverdict@example.org"
-    current_app.loader.import_default_modules()
-    current_app.conf.task_always_eager = True
-    yield
-    current_app.conf.task_always_eager = False
 
 
 def mailed_path() -> str:
@@ -54,9 +43,7 @@ def mailed_path() -> str:
 
 
 def test_the_mailed_link_lets_in_and_the_page_shows_none(
-    world: World,
-    signed_in: Callable[[User], Client],
-    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    world: World, signed_in: SignIn, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     olga = signed_in(world.olga)
     with django_capture_on_commit_callbacks(execute=True):
@@ -153,7 +140,7 @@ def test_what_cannot_be_mailed_to_is_refused(
 
 
 def test_without_a_mail_server_the_link_is_shown_and_no_address_asked_for(
-    world: World, settings: SettingsWrapper, signed_in: Callable[[User], Client]
+    world: World, settings: SettingsWrapper, signed_in: SignIn
 ) -> None:
     settings.EMAIL_URL = ""
     page = signed_in(world.olga).post(PAGE, {"note": "Dan", "roles": "viewer"}).content.decode()

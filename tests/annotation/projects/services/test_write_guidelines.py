@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.core.guidelines import current, current_id
-from annotation.core.refusals import Conflict, Invalid, NotAllowed
+from annotation.core.refusals import Conflict, Invalid
 from annotation.models import Event, Guideline
 from annotation.projects.services.write_guidelines import write_guidelines
 
@@ -61,8 +61,3 @@ def test_what_cannot_be_saved(world: World, text: str, note: str, field: str) ->
     with pytest.raises(Invalid) as refused:
         write_guidelines(project=world.project, text=text, note=note, by=world.mona)
     assert refused.value.field == field
-
-
-def test_reviewers_do_not_write_them(world: World) -> None:
-    with pytest.raises(NotAllowed):
-        write_guidelines(project=world.project, text="One.", by=world.rex)

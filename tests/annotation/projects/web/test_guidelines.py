@@ -11,12 +11,10 @@ from annotation.models import Guideline
 from annotation.projects.services.write_guidelines import write_guidelines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
     from django.test import Client
 
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
 
 ROOM = "/p/harbour/settings/guidelines/"
 
@@ -49,9 +47,7 @@ def test_who_comes_second_sees_both_and_can_save_on_top(world: World, mona: Clie
     answer = mona.post(f"{ROOM}write/", {"text": "Ours here.", "note": "Because.", "seen": "0"})
     page = text_of(answer)
     assert answer.status_code == 409
-    assert "olga has saved version 1" in page
-    assert "Theirs here." in page
-    assert "Ours here." in page
+    assert all(words in page for words in ("Theirs here.", "Ours here."))
     (seen,) = re.findall(r'name="seen" value="(\d+)"', page)
     mona.post(f"{ROOM}write/", {"text": "Ours here.", "seen": seen})
     assert Guideline.objects.get(version=2).text == "Ours here."
@@ -64,16 +60,7 @@ def test_a_fault_stands_at_the_text(mona: Client) -> None:
     assert 'value="My why."' in text_of(answer)
 
 
-def test_an_old_version_says_that_it_is_old(world: World, mona: Client) -> None:
-    for text in ("One.", "Two."):
-        write_guidelines(project=world.project, text=text, by=world.mona)
-    page = text_of(mona.get(f"{ROOM}1/"))
-    assert "<p>One.</p>" in page
-    assert "This is an older version" in page
-    assert "This is an older version" not in text_of(mona.get(f"{ROOM}2/"))
-
-
-def test_who_may_not_change_them_reads_them(world: World, signed_in: Callable[[User], Client]) -> None:
+def test_who_may_not_change_them_reads_them(world: World, signed_in: SignIn) -> None:
     write_guidelines(project=world.project, text="One.", by=world.mona)
     page = text_of(signed_in(world.ben).get(ROOM))
     assert "<p>One.</p>" in page
@@ -81,7 +68,7 @@ def test_who_may_not_change_them_reads_them(world: World, signed_in: Callable[[U
     assert '<nav class="seg small tabs"' not in page
 
 
-def test_they_are_a_key_away_where_people_judge(world: World, signed_in: Callable[[User], Client]) -> None:
+def test_they_are_a_key_away_where_people_judge(world: World, signed_in: SignIn) -> None:
     write_guidelines(project=world.project, text="One **at** a time.", by=world.mona)
     assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     form = f"/p/harbour/work/{assignment.readings.first().public_id}/"  # type: ignore[union-attr]
@@ -91,9 +78,7 @@ def test_they_are_a_key_away_where_people_judge(world: World, signed_in: Callabl
         assert "One <strong>at</strong> a time." in page
 
 
-def test_until_there_are_some_the_description_stands_in(
-    world: World, signed_in: Callable[[User], Client]
-) -> None:
+def test_until_there_are_some_the_description_stands_in(world: World, signed_in: SignIn) -> None:
     world.project.description = "Mark what is said."
     world.project.save(update_fields=["description"])
     page = text_of(signed_in(world.rex).get(f"/p/harbour/review/{world.check('alder', 1).public_id}/"))

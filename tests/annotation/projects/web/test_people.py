@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.test import Client
 
 from annotation.core.permissions import roles_in
@@ -17,19 +16,11 @@ from annotation.projects.services.invite import invite, revoke_invitation
 from annotation.reviewing.services.review import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
 
 ROOM = "/p/harbour/settings/people/"
 PASSWORD = "six tall harbours"
-
-
-@pytest.fixture(autouse=True)
-def _fresh_counts() -> Iterator[None]:
-    cache.clear()
-    yield
-    cache.clear()
 
 
 def text_of(answer: Any) -> str:
@@ -42,15 +33,6 @@ def member(world: World, name: str) -> Membership:
 
 def roles_post(client: Client, row: Membership, roles: list[str], seen: str) -> Any:
     return client.post(f"{ROOM}{row.public_id}/roles/", {"roles": roles, "seen": seen})
-
-
-def test_everybody_stands_there_with_their_roles(olga: Client) -> None:
-    page = text_of(olga.get(ROOM))
-    for name, role in (("ana", "Assessor"), ("cleo", "Adjudicator"), ("olga", "Owner")):
-        row = re.search(rf'<span dir="auto">{name}</span>.*?</details>', page, re.DOTALL)
-        assert row is not None
-        assert re.search(rf'data-name="roles">\s*{role}\s*</td>', row[0])
-        assert re.search(rf'value="{role.lower()}" checked', row[0])
 
 
 def test_roles_are_changed_by_checkboxes(olga: Client, world: World) -> None:
@@ -75,7 +57,6 @@ def test_what_is_refused_is_said_beside_what_was_chosen(
     page = text_of(answer)
     assert answer.status_code == status
     part = re.search(rf'id="members-{row.public_id}".*?</tbody>', page, re.DOTALL)
-    assert part is not None
     assert "<details open>" in part[0]
     assert told in part[0]
     assert roles_in(world.rex, world.project) == {Role.REVIEWER}
@@ -123,7 +104,7 @@ def test_the_link_is_shown_once(olga: Client, world: World) -> None:
     assert Client().get(address).status_code == 200
 
 
-def test_somebody_signed_in_joins_with_one_button(world: World, signed_in: Callable[[User], Client]) -> None:
+def test_somebody_signed_in_joins_with_one_button(world: World, signed_in: SignIn) -> None:
     address = f"/invitations/{invite(project=world.project, roles=['reviewer'], by=world.olga).secret}/"
     client = signed_in(world.dan)
     assert "Join as dan" in text_of(client.get(address))
@@ -150,8 +131,6 @@ def test_a_stranger_makes_an_account_and_is_signed_in(world: World) -> None:
     ("typed", "status", "fault"),
     [
         ({"again": "another"}, 422, "again"),
-        ({"password": "short", "again": "short"}, 422, "password"),
-        ({"username": "no spaces"}, 422, "username"),
         ({"username": "rex"}, 409, "username"),
     ],
 )
@@ -181,9 +160,3 @@ def test_what_opens_nothing_says_why(world: World) -> None:
     unknown = Client().get("/invitations/nobody-issued-this/")
     assert unknown.status_code == 404
     assert "Harbour" not in text_of(unknown)
-
-
-def test_only_owners_find_the_tab(world: World, signed_in: Callable[[User], Client]) -> None:
-    for name, sees in (("olga", True), ("mona", False)):
-        page = text_of(signed_in(getattr(world, name)).get("/p/harbour/settings/"))
-        assert (name, f'href="{ROOM}"' in page) == (name, sees)

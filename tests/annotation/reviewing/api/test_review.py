@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from annotation.models import Check, CheckLook, Project, Sample
+from annotation.models import Check, Look, Project, Sample
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -40,11 +40,11 @@ def test_nothing_left_is_null(world: World, client_of: ApiDoor) -> None:
 def test_a_look_is_kept_and_holds_the_check(world: World, client_of: ApiDoor) -> None:
     client = client_of("rex")
     assert post(client, at(world, "alder", 2, "looks/")).json()["judge_label"] is None
-    assert CheckLook.objects.get(person=world.rex).revealed_at is None
+    assert Look.objects.get(person=world.rex).revealed_at is None
     assert world.check("alder", 2).leased_to == world.rex
     Project.objects.update(reveal="shown")
     assert post(client, at(world, "alder", 2, "looks/")).json()["judge_label"] == "no"
-    assert CheckLook.objects.get(person=world.rex).revealed_at is not None
+    assert Look.objects.get(person=world.rex).revealed_at is not None
     said = post(client, at(world, "alder", 2, "verdicts/"), {"label": "yes"}).json()
     assert said["verdict"]["had_seen"] is True
 

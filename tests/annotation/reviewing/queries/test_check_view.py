@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from annotation.core.refusals import NotFound
 from annotation.models import Document, Unit
-from annotation.projects.services.change_project import change_project
 from annotation.reviewing.queries.check_view import check_of, check_view
-from annotation.reviewing.services.review import override
 from annotation.texts.queries.check_text import PASSAGES_FOUND, WHOLE_TEXT_UP_TO, found_passages
 
 if TYPE_CHECKING:
@@ -84,22 +82,3 @@ def test_the_whole_of_a_long_text_is_shown_when_asked_for(world: World) -> None:
     view = check_view(check_of(world.project, peer_side(world)), world.rex, whole_text=True)
     assert len(view.passages) == 80
     assert view.is_whole_text
-
-
-def test_other_peoples_answers_are_hidden_until_the_own_one(world: World) -> None:
-    override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said there.")
-    seen_by_rex = check_view(world.check("alder", 1), world.rex).outcome
-    assert (seen_by_rex.people, seen_by_rex.decision, seen_by_rex.is_disputed) == ((), None, False)
-    override(check=world.check("alder", 1), by=world.rex, label="yes")
-    after = check_view(world.check("alder", 1), world.rex).outcome
-    assert [said.who for said in after.people] == ["cleo", "rex"]
-    assert after.is_disputed
-
-
-def test_where_the_project_shows_the_judge_it_shows_other_people_too(world: World) -> None:
-    override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said there.")
-    change_project(project=world.project, by=world.olga, reveal="shown")
-    outcome = check_view(world.check("alder", 1), world.rex).outcome
-    assert [said.who for said in outcome.people] == ["cleo"]
-    assert outcome.decision is not None
-    assert outcome.decision.who == "cleo"

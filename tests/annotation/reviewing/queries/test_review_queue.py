@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from django.db import connection
 
-from annotation.core.known_checks import knows
-from annotation.core.lists import Look, Viewer
-from annotation.models import Check, ClaimSet
+from annotation.core.lists import Listing, Viewer
+from annotation.models import Check
+from annotation.reviewing.queries.known_checks import knows
 from annotation.reviewing.queries.review_queue import QUEUE
 from annotation.reviewing.services.lease_check import hand_out
 from annotation.reviewing.services.review import override
+from tests.annotation.cast import add_claims
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -27,7 +28,7 @@ BY_ANSWERS = [
 ]
 
 
-def queue(world: World, **given: str) -> Look:
+def queue(world: World, **given: str) -> Listing:
     """Rex's."""
     return QUEUE.look(Viewer.now(world.rex, world.project), given)
 
@@ -92,13 +93,12 @@ def test_an_index_gives_the_first_of_each_part(world: World, only: str) -> None:
 
 def _ask_of_bridge(world: World) -> None:
     """Two claims of "bridge" that no judge has answered, with one score to hold them."""
-    claim_set = ClaimSet.objects.create(summary=world.models["bridge"], origin="person", origin_name="olga")
-    for position in (1, 2):
+    for claim in add_claims(world, "bridge", [("claim 1", 1), ("claim 2", 1)]):
         Check.objects.create(
             project=world.project,
-            claim=claim_set.claims.create(position=position, text=f"claim {position}", origin="person"),
+            claim=claim,
             peer=world.peers["bridge", "alder"],
             document_set=world.sets["bridge"],
             side="reference",
-            queue_key=position,
+            queue_key=claim.position,
         )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from django.utils import timezone
 
-from annotation.core.known_checks import answered, knows
-from annotation.models import Check, CheckLook, Verdict
+from annotation.models import Check, Look, Verdict
+from annotation.reviewing.queries.known_checks import answered, knows
 from annotation.reviewing.queries.sight import may_see, with_known
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def say(world: World, check: Check, who: str, *, withdrawn: bool = False, role: 
 
 def look(world: World, check: Check, who: str, *, revealed: bool) -> None:
     revealed_at = timezone.now() if revealed else None
-    CheckLook.objects.create(check_row=check, person=getattr(world, who), revealed_at=revealed_at)
+    Look.objects.create(check_row=check, person=getattr(world, who), revealed_at=revealed_at)
 
 
 STORIES = {

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.assessing.services.assign import assign
 from annotation.core.lists import Viewer
 from annotation.core.refusals import Invalid, NotAllowed, NotFound
 from annotation.models import Check, Claim, Comment, Event, Membership, Project
@@ -78,20 +77,6 @@ def test_where_verdicts_are_shown_so_are_comments(world: World) -> None:
 def test_whoever_is_not_kept_back_reads_all(world: World, name: str) -> None:
     say(world, world.rex, "Hm.")
     assert said(world, world.users[name]) == ["Hm."]
-
-
-@pytest.mark.parametrize("name", ["ben", "vic"])
-def test_assessors_and_viewers_say_nothing_on_claims(world: World, name: str) -> None:
-    with pytest.raises(NotAllowed):
-        say(world, world.users[name], "I was here.")
-
-
-def test_the_blind_do_not_write(world: World) -> None:
-    Membership.objects.filter(user=world.rex).update(roles=["reviewer", "assessor"])
-    assign(document_set=world.sets["bridge"], assessor=world.rex, by=None)
-    with pytest.raises(NotAllowed) as refused:
-        say(world, world.rex, "Now?")
-    assert refused.value.code == "blind"
 
 
 def test_a_claim_of_another_project_is_not_found(world: World) -> None:

@@ -14,8 +14,8 @@ from annotation.reviewing.queries.review_queue import QUEUE
 from annotation.reviewing.services.lease_check import hand_out
 from annotation.reviewing.services.review import GivenAnswer, override
 from annotation.sampling.services.sample_checks import sample_checks
-from tests.annotation.adjudicating.services.test_adjudicate_at_once import at_once
 from tests.annotation.asking import answer, make_question
+from tests.annotation.at_once import at_once
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World

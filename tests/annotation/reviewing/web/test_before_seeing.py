@@ -6,19 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import CheckLook, Sample
+from annotation.models import Look, Sample
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.planning import answer_sample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
-    from django.test import Client
-
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
 
-    SignedIn = Callable[[User], Client]
 
 ASKS = "Review the random sample first?"
 
@@ -39,16 +34,16 @@ def addresses(world: World) -> list[str]:
 
 @pytest.mark.parametrize("place", range(3))
 def test_it_is_asked_before_verdicts_are_shown(
-    world: World, sample: Sample, signed_in: SignedIn, place: int
+    world: World, sample: Sample, signed_in: SignIn, place: int
 ) -> None:
     client, address = signed_in(world.cleo), addresses(world)[place]
     page = client.get(address).content.decode()
     assert ASKS in page
-    assert not CheckLook.objects.filter(person=world.cleo).exists()
+    assert not Look.objects.filter(person=world.cleo).exists()
     anyway = f"{address}{'&' if '?' in address else '?'}anyway=1"
     assert anyway.replace("&", "&amp;") in page
     assert ASKS not in client.get(anyway).content.decode()
-    assert CheckLook.objects.filter(person=world.cleo, revealed_at__isnull=False).exists()
+    assert Look.objects.filter(person=world.cleo, revealed_at__isnull=False).exists()
     # What has been seen is not asked about again.
     if place < 2:
         client.get(f"{addresses(world)[1]}?anyway=1")
@@ -56,7 +51,7 @@ def test_it_is_asked_before_verdicts_are_shown(
 
 
 def test_nobody_is_asked_who_cannot_answer_or_where_nothing_waits(
-    world: World, sample: Sample, signed_in: SignedIn
+    world: World, sample: Sample, signed_in: SignIn
 ) -> None:
     assert all(ASKS not in signed_in(world.vic).get(each).content.decode() for each in addresses(world))
     answer_sample(world, sample)

@@ -8,19 +8,14 @@ import pytest
 
 from annotation.adjudicating.services.adjudicate import settle
 from annotation.judging.services.ask_questions import ask_questions, retire_question
-from annotation.models import CheckLook, Dispute, Score
+from annotation.models import Dispute, Look, Score
 from annotation.reviewing.services.review import override, withdraw_answer
 from tests.annotation.asking import answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
-    from django.test import Client
-
     from annotation.models import Check, Claim
     from tests.annotation.cast import World
-    from tests.annotation.conftest import ApiDoor
+    from tests.annotation.conftest import ApiDoor, SignIn
 
 DESK = "/p/harbour/review/"
 
@@ -45,7 +40,7 @@ def coverage(world: World) -> float | None:
 
 
 @pytest.mark.usefixtures("source", "alder")
-def test_a_filter_of_the_queue_holds_them(world: World, signed_in: Callable[[User], Client]) -> None:
+def test_a_filter_of_the_queue_holds_them(world: World, signed_in: SignIn) -> None:
     client = signed_in(world.rex)
     assert "Does the port close?" not in client.get(DESK, {"only": "all"}).content.decode()
     for order, held in (("set", 2), ("impact", 2), ("uncertainty", 2), ("document", 1)):
@@ -55,7 +50,7 @@ def test_a_filter_of_the_queue_holds_them(world: World, signed_in: Callable[[Use
 
 
 def test_each_comes_with_the_text_that_answers_it(
-    world: World, signed_in: Callable[[User], Client], source: Check, alder: Check
+    world: World, signed_in: SignIn, source: Check, alder: Check
 ) -> None:
     client = signed_in(world.rex)
     for check, reads, ask in (
@@ -70,7 +65,7 @@ def test_each_comes_with_the_text_that_answers_it(
 
 
 def test_after_an_answer_to_the_source_the_next_question_comes(
-    world: World, signed_in: Callable[[User], Client], source: Check, alder: Check
+    world: World, signed_in: SignIn, source: Check, alder: Check
 ) -> None:
     client = signed_in(world.olga)
     given = client.post(
@@ -101,10 +96,10 @@ def test_reviewers_who_differ_make_a_dispute_that_an_adjudicator_resolves(
 
 
 def test_who_reads_what_a_score_is_made_of_has_seen_the_answers_of_the_source(
-    world: World, signed_in: Callable[[User], Client], source: Check, alder: Check
+    world: World, signed_in: SignIn, source: Check, alder: Check
 ) -> None:
     signed_in(world.cleo).get(f"/p/harbour/scores/summaries/{alder.peer.public_id}/", {"anyway": "1"})
-    seen = CheckLook.objects.filter(person=world.cleo, revealed_at__isnull=False)
+    seen = Look.objects.filter(person=world.cleo, revealed_at__isnull=False)
     assert {source.pk, alder.pk} <= set(seen.values_list("check_row", flat=True))
     assert override(check=source, by=world.cleo, label="no").verdict.had_seen
 

@@ -157,11 +157,6 @@ def test_a_sample_that_makes_no_sense_is_refused(world: World, order: dict[str, 
     assert refused.value.field == field
 
 
-def test_who_may_not_assign_does_not_sample(world: World) -> None:
-    with pytest.raises(NotAllowed):
-        sample_checks(project=world.project, by=world.rex, method="uniform", share=0.5)
-
-
 def test_a_cancelled_sample_asks_nobody_and_enters_no_estimate(world: World) -> None:
     earlier, sampled = sample(world), sample(world, share=1.0)
     for row in earlier.sampled_checks.all():

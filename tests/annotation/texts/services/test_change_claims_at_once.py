@@ -11,7 +11,7 @@ from annotation.models import Check, Claim, ClaimSet, Verdict
 from annotation.reviewing.services.review import override
 from annotation.texts.queries.claims import claims_of
 from annotation.texts.services.change_claims import add_claim, remove_claim, reword_claim
-from tests.annotation.texts.services.test_change_units_at_once import at_once
+from tests.annotation.at_once import codes_of
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def test_of_a_rewording_and_a_removal_of_the_same_claim_one_is_done(world: World) -> None:
     claim = world.check("alder", 2).claim
-    said = at_once(
+    said = codes_of(
         lambda: reword_claim(claim=claim, by=world.rex, text="The wall is weak"),
         lambda: remove_claim(claim=claim, by=world.cleo),
     )
@@ -30,7 +30,7 @@ def test_of_a_rewording_and_a_removal_of_the_same_claim_one_is_done(world: World
 
 def test_changes_of_two_claims_are_both_done(world: World) -> None:
     first, last = world.check("alder", 1).claim, world.check("alder", 3).claim
-    said = at_once(
+    said = codes_of(
         lambda: reword_claim(claim=first, by=world.rex, text="The harbour closes"),
         lambda: remove_claim(claim=last, by=world.cleo),
         lambda: add_claim(owner=world.models["port"], by=world.olga, text="It costs money", unit=1),
@@ -48,7 +48,7 @@ def test_changes_of_two_claims_are_both_done(world: World) -> None:
 
 def test_a_claim_is_answered_before_it_is_changed_or_the_answer_is_refused(world: World) -> None:
     check = world.check("alder", 2)
-    said = at_once(
+    said = codes_of(
         lambda: reword_claim(claim=check.claim, by=world.cleo, text="The wall is weak"),
         lambda: override(check=check, by=world.rex, label="yes"),
     )

@@ -12,10 +12,10 @@ from annotation.assessing.services.acts import UnitAct
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit, save_acts
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
-from annotation.models import Claim, ClaimSet, Event, Job, Project, Run, Summary, Unit
+from annotation.models import Claim, Event, Job, Project, Run, Summary, Unit
 from annotation.texts.queries.unit_texts import current_units, judged_summaries, token_of
 from annotation.texts.services.change_units import join_units, split_unit
-from tests.annotation.cast import add_units
+from tests.annotation.cast import CLAIMS, add_claims, add_units
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -164,22 +164,9 @@ def test_both_halves_have_the_weight(world: World) -> None:
 @pytest.fixture
 def model(world: World) -> Summary:
     """The reference of "bridge" with two claims of its first unit, one removed since, and one of its second."""
-    summary = world.models["bridge"]
-    claim_set = ClaimSet.objects.create(summary=summary, origin="judge", origin_name="lexical")
-    for position, unit, text in (
-        (1, 1, "The harbour closes in April"),
-        (2, 1, "its wall is weak"),
-        (3, 2, "Ferries move to the southern quay"),
-    ):
-        Claim.objects.create(
-            claim_set=claim_set,
-            position=position,
-            text=text,
-            origin="judge",
-            unit=world.units("bridge")[unit - 1],
-            removed_at=timezone.now() if position == 1 else None,
-        )
-    return summary
+    removed, *_ = add_claims(world, "bridge", CLAIMS)
+    Claim.objects.filter(pk=removed.pk).update(removed_at=timezone.now())
+    return world.models["bridge"]
 
 
 def claims_of(summary: Summary) -> dict[str, int]:
@@ -302,18 +289,6 @@ def test_a_unit_that_is_gone_or_elsewhere_is_not_found(world: World) -> None:
     for unit_id in (gone, at(world.models["port"], 1), "nothing"):
         with pytest.raises(NotFound):
             join_units(summary=model, by=world.mona, unit_id=unit_id)
-
-
-@pytest.mark.parametrize("name", ["rex", "cleo", "ana", "vic"])
-def test_only_those_who_import_may(world: World, name: str) -> None:
-    model, by = world.models["bridge"], getattr(world, name)
-    with pytest.raises(NotAllowed):
-        join_units(summary=model, by=by, unit_id=at(model, 1))
-
-
-def test_an_outsider_finds_no_project(world: World) -> None:
-    with pytest.raises(NotFound):
-        join_units(summary=world.models["bridge"], by=world.dan, unit_id=at(world.models["bridge"], 1))
 
 
 def test_nobody_cuts_what_they_have_to_judge(world: World) -> None:

@@ -2,57 +2,28 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from django.db import connection
 
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
-from annotation.core.refusals import Refusal
 from annotation.models import CoverageJudgment
 from annotation.texts.queries.unit_texts import current_units, token_of
 from annotation.texts.services.change_units import join_units, split_unit
+from tests.annotation.at_once import codes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.annotation.cast import World
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-PATIENCE_SECONDS = 60
-
-
-def at_once(*acts: Callable[[], object]) -> list[str]:
-    """Carry out the acts at the same instant; the code of each refusal, empty for what was done."""
-    start = threading.Barrier(len(acts))
-    said = ["did not end"] * len(acts)
-
-    def do(place: int) -> None:
-        try:
-            start.wait(PATIENCE_SECONDS)
-            acts[place]()
-            said[place] = ""
-        except Refusal as refusal:
-            said[place] = refusal.code
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=do, args=(place,)) for place in range(len(acts))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE_SECONDS)
-    return said
 
 
 def test_of_a_join_and_a_split_of_the_same_cut_one_is_done(world: World) -> None:
     model = world.models["bridge"]
     units = current_units(model)
     seen, unit_id = token_of(units), units[0].public_id
-    said = at_once(
+    said = codes_of(
         lambda: join_units(summary=model, by=world.mona, unit_id=unit_id, seen=seen),
         lambda: split_unit(summary=model, by=world.olga, unit_id=unit_id, at=28, seen=seen),
     )
@@ -65,7 +36,7 @@ def test_a_unit_is_either_judged_or_joined(world: World) -> None:
     assignment = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None, seed=1)
     reading = assignment.readings.select_related("assignment__document_set__project").earliest("position")
     unit_id = current_units(model)[0].public_id
-    said = at_once(
+    said = codes_of(
         lambda: join_units(summary=model, by=world.mona, unit_id=unit_id),
         lambda: judge_unit(reading=reading, by=world.ana, unit_id=unit_id, percent=40, marks=[1]),
     )
@@ -81,7 +52,7 @@ def test_a_peer_unit_is_either_marked_or_joined(world: World) -> None:
         comparison__peer=peer
     )
     unit_id, first = world.units("bridge")[0].public_id, current_units(peer)[0].public_id
-    said = at_once(
+    said = codes_of(
         lambda: join_units(summary=peer, by=world.mona, unit_id=first),
         lambda: judge_unit(reading=reading, by=world.ana, unit_id=unit_id, percent=40, marks=[2]),
     )

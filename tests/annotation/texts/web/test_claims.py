@@ -11,15 +11,14 @@ from django.urls import reverse
 from annotation.models import Claim, ClaimSet, Summary
 from annotation.texts.queries.claims import claims_of
 from annotation.texts.services.change_claims import reword_claim
-from tests.annotation.statements import statements_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from django.contrib.auth.models import User
     from django.test import Client
 
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
 
 
 def address(world: World, name: str = "claims", text: Summary | None = None) -> str:
@@ -40,21 +39,6 @@ def post(client: Client, place: str, fields: Mapping[str, object]) -> tuple[int,
 @pytest.fixture
 def wall(world: World) -> Claim:
     return world.check("alder", 2).claim
-
-
-def test_claims_stand_under_their_units(world: World, rex: Client, wall: Claim) -> None:
-    reword_claim(claim=wall, by=world.cleo, text="The wall is weak")
-    page = rex.get(address(world)).content.decode()
-    order = [
-        "The harbour closes in April because",
-        ">The harbour closes in April</p>",
-        ">The wall is weak</p>",
-        "Ferries move to the southern quay.",
-        ">Ferries move to the southern quay</p>",
-    ]
-    places = [page.index(words) for words in order]
-    assert places == sorted(places)
-    assert "v1 <bdi>by lexical</bdi>" in page
 
 
 def test_each_act_is_a_form_that_works_without_scripts(world: World, rex: Client, wall: Claim) -> None:
@@ -93,9 +77,7 @@ def test_a_claim_of_another_text_is_not_found_here(world: World, rex: Client, wa
     assert (status, wall.text in texts(world)) == (404, True)
 
 
-def test_only_who_may_see_scores_is_told_the_systems(
-    world: World, signed_in: Callable[[User], Client]
-) -> None:
+def test_only_who_may_see_scores_is_told_the_systems(world: World, signed_in: SignIn) -> None:
     place = address(world, text=world.peers["port", "alder"])
     pages = {name: signed_in(world.users[name]).get(place).content.decode() for name in ("rex", "cleo")}
     assert {name: "Summary of alder" in page for name, page in pages.items()} == {
@@ -109,18 +91,3 @@ def test_a_text_without_claims_says_so_and_takes_some(world: World, rex: Client)
     assert "No claims yet" in rex.get(documents).content.decode()
     status, page = post(rex, f"{documents}add/", {"text": "The harbour closes", "unit": ""})
     assert (status, "Without a unit" in page, "<bdi>written by rex</bdi>" in page) == (200, True, True)
-
-
-def test_queries_do_not_grow_with_claims(world: World, rex: Client) -> None:
-    rex.get(address(world))
-    count = len(statements_of(lambda: rex.get(address(world))))
-    claim = Claim.objects.filter(claim_set__summary=world.models["port"]).earliest("pk")
-    for number in range(4, 8):
-        Claim.objects.create(
-            claim_set=claim.claim_set,
-            unit=claim.unit,
-            position=number,
-            text=f"It is {number}",
-            origin="judge",
-        )
-    assert len(statements_of(lambda: rex.get(address(world)))) == count

@@ -10,7 +10,6 @@ from annotation.models import ClaimSet
 from annotation.texts.queries.claims import claims_of
 from tests.accessibility import violations
 from tests.annotation.web.test_flow_in_browser import sign_in
-from tests.browser import PHONE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -55,14 +54,3 @@ def test_by_keys_alone(world: World, desk: Desk) -> None:
         "Ferries move to the southern quay",
     ]
     assert violations(page) == []
-
-
-def test_on_a_phone(world: World, desk: Desk) -> None:
-    page = sign_in(desk(viewport=PHONE, has_touch=True), "rex")
-    page.goto(f"/p/harbour/claims/{world.models['port'].public_id}/")
-    page.get_by_text("Reword: its wall is weak", exact=False).first.tap()
-    page.get_by_label("New wording").nth(1).fill("The wall is weak")
-    assert violations(page) == []
-    with page.expect_navigation(wait_until="load"):
-        page.get_by_role("button", name="Reword", exact=True).nth(0).tap()
-    assert texts(world)[1] == "The wall is weak"

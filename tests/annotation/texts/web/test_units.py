@@ -5,24 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from annotation.assessing.services.assign import assign
 from annotation.models import Summary, Unit
 from annotation.texts.queries.unit_texts import current_units, token_of
 from annotation.texts.services.change_units import join_units
 from tests.annotation.conftest import HTMX
-from tests.annotation.web.test_query_counts import grow
 from tests.says import says
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
     from django.test import Client
 
     from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
 
 ROOM = "/p/harbour/units/"
 
@@ -83,7 +78,6 @@ def test_whoever_saw_an_older_cut_sees_both(world: World, mona: Client, headers:
     ("verb", "data", "said"),
     [
         ("split", {"at": ""}, "Choose where"),
-        ("split", {"at": "x"}, "Choose where"),
         ("split", {"at": "0"}, "reaches from 0 to 53"),
         ("split", {"at": "9" * 5000}, "Choose where"),
     ],
@@ -105,7 +99,7 @@ def test_judged_units_have_no_forms(world: World, mona: Client) -> None:
 
 
 def test_the_blind_see_no_system_no_count_and_not_what_they_have_to_judge(
-    world: World, signed_in: Callable[[User], Client]
+    world: World, signed_in: SignIn
 ) -> None:
     world.ana.memberships.update(roles=["owner", "assessor"])
     assign(document_set=world.sets["bridge"], assessor=world.ana, by=None, seed=1)
@@ -146,23 +140,3 @@ def test_an_empty_summary_has_a_page(world: World, mona: Client) -> None:
     Unit.objects.filter(summary=peer).delete()
     Summary.objects.filter(pk=peer.pk).update(text="")
     assert "This summary is empty." in mona.get(page_of(peer)).content.decode()
-
-
-@pytest.mark.parametrize("which", ["list", "text"])
-def test_the_number_of_queries_does_not_grow(
-    world: World, signed_in: Callable[[User], Client], which: str
-) -> None:
-    model = world.models["port"]
-    address = ROOM if which == "list" else page_of(model)
-    assign(document_set=world.sets["port"], assessor=world.ben, by=None)
-    client = signed_in(world.olga)
-
-    def count() -> int:
-        with CaptureQueriesContext(connection) as asked:
-            assert client.get(address).status_code == 200
-        return len(asked)
-
-    before = count()
-    grow(world)
-    Unit.objects.create(summary=model, position=9, start=1, end=2)
-    assert count() == before

@@ -75,24 +75,6 @@ def test_a_click_on_the_border_joins_and_one_into_the_text_splits(
     expect_units(page, "The harbour closes in April", f"because its wall is weak. {SECOND}")
 
 
-def test_words_are_marked_with_the_mouse_and_nothing_is_split(
-    world: World, opened: Callable[..., Page]
-) -> None:
-    page = opened(world.models["bridge"])
-    first, last = (
-        page.locator("#unit-1 [data-at]", has_text=word).bounding_box() for word in ("harbour", "because")
-    )
-    assert first is not None
-    assert last is not None
-    page.mouse.move(first["x"] + 2, first["y"] + 8)
-    page.mouse.down()
-    page.mouse.move(last["x"] + 2, last["y"] + 8, steps=8)
-    page.mouse.up()
-    assert page.evaluate("String(getSelection())").split()
-    page.get_by_role("button", name="Join 1 and 2").click()
-    expect_units(page, f"{FIRST} {SECOND}")
-
-
 def test_a_double_click_splits_once(world: World, opened: Callable[..., Page]) -> None:
     page = opened(world.models["bridge"])
     page.locator("#unit-1 [data-at]", has_text="because").dblclick(position={"x": 3, "y": 8})

@@ -1,4 +1,4 @@
-"""Which rows hang on a project, and by which ways: told from the models. And all of them taken away, with the log."""
+"""The rows that belong to a project, found from the foreign keys of the models, and their removal."""
 
 from __future__ import annotations
 
@@ -19,31 +19,15 @@ if TYPE_CHECKING:
 
 Model = type[models.Model]
 REMOVED = "coverdict.removed_project"
-"""The setting of a transaction under which PostgreSQL lets go of a project's log (migration 0023)."""
+"""The setting under which PostgreSQL allows a transaction to delete entries of a project's log."""
 STEP, MOST_AT_ONCE, STEP_SECONDS = 200, 5000, 0.1
 
 
-@transaction.atomic
-def remove_rows(project: Project) -> None:
-    """Delete all rows that hang on a project, and the project. A number of statements that does not grow with rows.
-
-    For sample projects, and for one whose restoring failed before anybody saw it. By models, those that hang on others
-    first: the rows protect each other, and one by one nothing could go.
-    """
-    let_go_of_log(project)
-    held = held_by_projects()
-    order = TopologicalSorter(
-        {model: {parent for _, parent in up if parent is not model} for model, up in held.items()}
-    )
-    for model in reversed(list(order.static_order())):
-        _remove(model, model._base_manager.filter(of_project(model, project.pk, held)), held)
-
-
 def remove_in_steps(project: Project) -> dict[str, int]:
-    """As `remove_rows`, in transactions that end before people wait for them; how many rows went, by table.
+    """Delete a project with all its rows and its log; returns the number of rows by table.
 
-    For a project that nobody sees any more. Rows go before all that they name, newest first, so that each step leaves
-    nothing that names what is gone; cut short, it is called again.
+    Runs in transactions of about a tenth of a second. Rows go before the rows that they name, newest first, so an
+    interrupted call leaves no dangling key and can be repeated.
     """
     Project.all_projects.filter(pk=project.pk).update(deciding_judge=None)
     held = held_by_projects()
@@ -69,14 +53,14 @@ def remove_in_steps(project: Project) -> dict[str, int]:
 
 
 def _forget_in_admin_log(model: Model, keys: list[int]) -> None:
-    """What was done in Django's admin to rows that are gone: it tells names of people and projects."""
+    """Delete entries of Django's admin on removed rows, because they name people and projects."""
     entries = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(model))
     about = set(entries.values_list("object_id", flat=True)) & set(map(str, keys))
     entries.filter(object_id__in=about).delete()
 
 
 def in_steps(keys: list[int]) -> Iterator[list[int]]:
-    """These keys in pieces that take about a tenth of a second each to deal with, by how long the last one took."""
+    """Yield the keys in slices that take about a tenth of a second each, sized by the time of the previous one."""
     size = STEP
     start = 0
     while start < len(keys):
@@ -89,7 +73,7 @@ def in_steps(keys: list[int]) -> Iterator[list[int]]:
 
 
 def let_go_of_log(project: Project) -> None:
-    """Let entries of the project's log be deleted until the transaction ends."""
+    """Allow the transaction to delete entries of the project's log."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT set_config(%s, %s, true)", [REMOVED, str(project.pk)])
@@ -105,7 +89,7 @@ Held = dict[Model, list[tuple[str, Model]]]
 
 
 def held_by_projects() -> Held:
-    """Each model whose rows go with a project, and by which of its columns it hangs on which others."""
+    """Each model whose rows are deleted with a project, with its foreign keys to the others."""
     known = list(apps.get_app_config("annotation").get_models(include_auto_created=True))
     held: Held = {Project: []}
     while found := {
@@ -126,7 +110,7 @@ def _up(model: Model, held: Held) -> list[tuple[str, Model]]:
 
 
 def of_project(model: Model, project: int, held: Held) -> Q:
-    """Which rows of the model hang on the project, by whichever way."""
+    """The condition for rows of the model that belong to the project, by any path."""
     found = Q()
     for path in paths_to_project(model, held):
         found |= Q(**{path: project})
@@ -134,7 +118,7 @@ def of_project(model: Model, project: int, held: Held) -> Q:
 
 
 def paths_to_project(model: Model, held: Held) -> list[str]:
-    """The ways up to the project: one by which every row hangs on it, or all of them."""
+    """The paths from a model to its project: one on which every row depends, or all of them."""
     if model is Project:
         return ["pk"]
     ways = {
@@ -149,7 +133,7 @@ def paths_to_project(model: Model, held: Held) -> list[str]:
 
 
 def _loose_ends(model: Model, held: Held) -> Iterator[models.ForeignKey[models.Model, models.Model]]:
-    """The columns of rows that stay and name rows of the model."""
+    """Nullable foreign keys of remaining rows to the model."""
     for other in apps.get_app_config("annotation").get_models():
         for field in _keys_of(other):
             is_loose = field.remote_field.on_delete is models.SET_NULL

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 DEVICE_COOKIE = "coverdict_device"
 LONGEST_AGENT = 300
 IPV6_CLIENT_BITS = 64
-"""A client of IPv6 is handed a whole network of addresses, so that limits count networks of this length."""
+"""An IPv6 client has a whole network of addresses, so limits count networks of this length."""
 
 _BROWSERS = (
     ("Edg", "Edge"),
@@ -36,9 +36,9 @@ _SYSTEMS = (
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Where a request comes from; all empty for the operator's shell and for the program itself.
+    """The client of a request; all fields are "" for the operator's shell and the program itself.
 
-    `device` is a hash of what the browser's cookie holds.
+    `device` is a hash of the browser's cookie.
     """
 
     address: str = ""
@@ -47,14 +47,14 @@ class Client:
 
     @property
     def network(self) -> str:
-        """What limits count by: an IPv4 address, or the network that an IPv6 client was handed."""
+        """The unit of limits: an IPv4 address, or the network of an IPv6 client."""
         if ":" not in self.address:
             return self.address
         return str(ipaddress.ip_network((self.address, IPV6_CLIENT_BITS), strict=False))
 
 
 def client_of(request: HttpRequest) -> Client:
-    """The client of a request, of Django or of the API."""
+    """The client of a request to Django or the API."""
     cookie = request.COOKIES.get(DEVICE_COOKIE, "")
     agent = str(request.META.get("HTTP_USER_AGENT", ""))[:LONGEST_AGENT]
     return Client(
@@ -63,27 +63,26 @@ def client_of(request: HttpRequest) -> Client:
 
 
 def device_of(cookie: str) -> str:
-    """What is kept of a device's cookie."""
+    """The stored hash of a device's cookie."""
     return hashlib.sha256(cookie.encode(errors="replace")).hexdigest()[:32]
 
 
 def address_of(request: HttpRequest) -> str:
-    """The client's network address, "" where the server was not told one (a socket file, a test).
+    """The client's network address, "" if the server does not know it (a socket file, a test).
 
-    Each of the `TRUSTED_PROXIES` in front of the server appends the address that it was called from to
-    X-Forwarded-For, so that the client's stands that many places from the right; whatever a client wrote there itself
-    stands further to the left and is not read. Without proxies, or where the header is too short or holds no address
-    there, it is the connection's own.
+    Each of the `TRUSTED_PROXIES` appends its caller's address to X-Forwarded-For, so the client's address is that
+    many places from the right. Entries further left come from the client and are not read. Without proxies, or if
+    the header is short or invalid, the address is the connection's own.
     """
     here: Any = request.META.get("REMOTE_ADDR", "")
     count = settings.TRUSTED_PROXIES
-    told = str(request.META.get("HTTP_X_FORWARDED_FOR", "")).split(",")
-    forwarded = _address(told[-count]) if 0 < count <= len(told) else ""
+    addresses = str(request.META.get("HTTP_X_FORWARDED_FOR", "")).split(",")
+    forwarded = _address(addresses[-count]) if 0 < count <= len(addresses) else ""
     return forwarded or _address(str(here))
 
 
 def _address(written: str) -> str:
-    """The address in what a proxy wrote, some with a port: 192.0.2.1, 192.0.2.1:443, [2001:db8::1]:443."""
+    """Parse an address written by a proxy, with or without a port: 192.0.2.1, 192.0.2.1:443, [2001:db8::1]:443."""
     written = written.strip()
     if written.startswith("["):
         written = written[1:].partition("]")[0]
@@ -98,7 +97,7 @@ def _address(written: str) -> str:
 
 
 def browser_of(agent: str) -> str:
-    """What people call a user agent, as "Firefox on Linux"; its first word where it is none of the common ones."""
+    """A readable name of a user agent such as "Firefox on Linux", or its first word if it is uncommon."""
     browser = next((name for sign, name in _BROWSERS if sign in agent), "")
     system = next((name for sign, name in _SYSTEMS if sign in agent), "")
     if browser and system:

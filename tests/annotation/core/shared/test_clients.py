@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from django.test import RequestFactory
 
-from annotation.core.accounts.clients import Client, address_of, browser_of
+from annotation.core.shared.clients import Client, address_of, browser_of
 
 if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper

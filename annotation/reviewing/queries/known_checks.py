@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models.sql.compiler import SQLCompiler
 
-# The statements by hand are defended by tests/bench/next_claim.py. A check is looked up by itself: for an EXISTS
-# PostgreSQL gathers first all that the person ever answered.
+# The hand-written statements are defended by tests/bench/next_claim.py. Each check is looked up by itself: for an
+# EXISTS, PostgreSQL first collects all answers of the person.
 _ANSWERED = """(
     SELECT id FROM annotation_verdict
     WHERE check_row_id = {check} AND person_id = %s AND role = 'reviewer' LIMIT 1
 ) IS NOT NULL"""
 _SHOWN = """(
-    SELECT id FROM annotation_checklook
+    SELECT id FROM annotation_look
     WHERE check_row_id = {check} AND person_id = %s AND revealed_at IS NOT NULL LIMIT 1
 ) IS NOT NULL"""
 
@@ -28,7 +28,7 @@ def answered(person: User) -> Q:
 
 
 def knows(person: User) -> Q:
-    """Checks of which the person can give no blind answer any more: they answered them, or have seen others' answers.
+    """Checks to which the person can give no blind answer, because they answered them or have seen others' answers.
 
     Seeing answers to an earlier wording counts.
     """
@@ -36,7 +36,7 @@ def knows(person: User) -> Q:
 
 
 class _Asked(Func):
-    """A condition by hand on a check and on one person as often as it names one."""
+    """A hand-written condition on a check and a person."""
 
     output_field = BooleanField()
 

@@ -1,4 +1,4 @@
-"""Access to the admin."""
+"""Access to the admin; outside of the package `admin`, which registers its rows with this site on import."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Site(AdminSite):
-    """Superusers without open assessor work, and staff who may adjudicate in a project."""
+    """The admin is open to superusers without open assessor work, and to staff who may adjudicate in a project."""
 
     def has_permission(self, request: HttpRequest) -> bool:
         person = cast("User", request.user)

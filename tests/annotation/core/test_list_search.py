@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.core.search import LONGEST_SEARCH, holds, searched_for
+from annotation.core.lists import LONGEST_SEARCH, holds, searched_for
 from annotation.models import DocumentSet
 from tests.annotation.cast import World
 

@@ -1,4 +1,4 @@
-"""The one way into the log of accounts: who came in, from where, and what was done to a password, token or session."""
+"""Write the log of accounts: sign-ins and changes of passwords, tokens and sessions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from annotation.core.accounts.clients import Client
+from annotation.core.shared.clients import Client
 from annotation.models import AccountEvent
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 LONGEST_NOTE = 200
 NOWHERE = Client()
-"""The operator's shell, and the program itself."""
+"""The client of the operator's shell and of the program itself."""
 
 logger = logging.getLogger(__name__)
 
@@ -30,10 +30,10 @@ def note_account(
     is_known: bool = False,
     note: str = "",
 ) -> AccountEvent:
-    """Write down what happened to the person's account, and say it in the server's log.
+    """Record an event of a person's account, and write it to the server's log.
 
-    `typed` is the name that was typed, where it is not the person's own: of a name that nobody has, a hash is kept and
-    the log is told nothing. `note` is never a secret.
+    `typed` is a typed name that differs from the person's: for an unknown name only a hash is stored, and the log
+    omits it. `note` is never a secret.
     """
     event = AccountEvent.objects.create(
         kind=kind,
@@ -58,5 +58,5 @@ def note_account(
 
 
 def name_key(name: str) -> str:
-    """By what attempts at a name are counted, however it is written."""
+    """The key under which attempts at a name are counted, ignoring case."""
     return salted_hmac("annotation.account_events", name.casefold(), algorithm="sha256").hexdigest()

@@ -1,0 +1,38 @@
+"""Acts of several people at the same instant."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from django.db import connection
+
+from annotation.core.refusals import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PATIENCE_SECONDS = 60
+
+
+def at_once(*acts: Callable[[], object]) -> list[object]:
+    """What each act gives, or the refusal that it meets; each has a thread and a connection of its own."""
+    start = threading.Barrier(len(acts))
+
+    def do(act: Callable[[], object]) -> object:
+        start.wait(PATIENCE_SECONDS)
+        try:
+            return act()
+        except Refusal as refusal:
+            return refusal
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(acts)) as threads:
+        return list(threads.map(do, acts, timeout=PATIENCE_SECONDS))
+
+
+def codes_of(*acts: Callable[[], object]) -> list[str]:
+    """The code of the refusal that each act meets, empty for what is done."""
+    return [each.code if isinstance(each, Refusal) else "" for each in at_once(*acts)]
