@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,8 @@ from django.utils import timezone
 import annotation
 from annotation.analysis.leaderboard.averages import CONFIDENCE, DRAWS, SEED
 from annotation.analysis.leaderboard.leaderboard import CAPTIONS
-from annotation.exports.levels import BUNDLE, LEVELS
+from annotation.core.tables.columns import ColumnKind
+from annotation.exports.levels import BUNDLE, LEVELS, TABLES
 from annotation.judging.queries.runs import usage_of
 from annotation.models import JudgeCall, Run, Score, Verdict
 from annotation.scoring.records import score_rules
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
 Manifest = dict[str, Any]
 """JSON: texts, numbers, lists and objects alone."""
 
+RESAMPLED = "the group of a document set, else the document set"
 CSV_NOTE = (
-    "A cell whose text began with =, +, -, @, a tab or a line break has an apostrophe before it, so that no "
-    "spreadsheet runs it as a formula."
+    "Cells of the columns named in guarded_columns that a spreadsheet would run as a formula have an apostrophe before "
+    "their text. An export with --plain has none."
 )
 
 
-def about(*, project: Project, people: People, level: str, format_name: str) -> Manifest:
+def about(*, project: Project, people: People, level: str, format_name: str, plain: bool = False) -> Manifest:
     """What is true of the whole export, whichever files it has.
 
     `signature` names the rules that hold now, `score_signatures` those that made the stored scores:
@@ -60,15 +61,13 @@ def about(*, project: Project, people: People, level: str, format_name: str) -> 
         "judging": _judging(project),
     }
     if level in (BUNDLE, "systems"):
-        made["intervals"] = {
-            "confidence": CONFIDENCE,
-            "draws": DRAWS,
-            "seed": SEED,
-            "resampled": "the group of a document set, else the document set",
-            "captions": dict(CAPTIONS),
-        }
-    if format_name == "csv":
-        made["note"] = CSV_NOTE
+        settings = {"confidence": CONFIDENCE, "draws": DRAWS, "seed": SEED}
+        made["intervals"] = {**settings, "resampled": RESAMPLED, "captions": dict(CAPTIONS)}
+    if format_name == "csv" and not plain:
+        texts = (ColumnKind.TEXT, ColumnKind.TEXTS)
+        levels = TABLES.values() if level == BUNDLE else [LEVELS[level]]
+        guarded = [column.name for each in levels for column in each.columns if column.kind in texts]
+        made |= {"note": CSV_NOTE, "guarded_columns": sorted(set(guarded))}
     return made
 
 
@@ -83,26 +82,12 @@ def _score_signatures(project: Project) -> list[str]:
 
 def _judging(project: Project) -> list[Manifest]:
     """What each judge's runs over the project have paid for."""
-    sums = (
-        Run.objects.filter(project=project)
-        .order_by("judge__name")
-        .values("judge__name")
-        .annotate(runs=Count("pk"), paid=Sum("cost"))
-    )
+    runs = Run.objects.filter(project=project).order_by("judge__name").values_list("judge__name")
     made: list[Manifest] = []
-    for row in sums:
-        calls = JudgeCall.objects.filter(run__project=project, run__judge__name=row["judge__name"])
-        usage = usage_of(calls)
-        made.append(
-            {
-                "judge": row["judge__name"],
-                "runs": row["runs"],
-                "calls": usage.calls,
-                "prompt_tokens": usage.prompt_tokens,
-                "completion_tokens": usage.completion_tokens,
-                "cost": row["paid"],
-            }
-        )
+    for judge, count, cost in runs.annotate(runs=Count("pk"), paid=Sum("cost")):
+        usage = usage_of(JudgeCall.objects.filter(run__project=project, run__judge__name=judge))
+        tokens = {name: getattr(usage, name) for name in ("calls", "prompt_tokens", "completion_tokens")}
+        made.append({"judge": judge, "runs": count, **tokens, "cost": cost})
     return made
 
 
@@ -112,10 +97,5 @@ def _deciding_judge(project: Project) -> Manifest | None:
     if judge is None:
         return None
     verdicts = Verdict.objects.filter(judge=judge, check_row__project=project, withdrawn_at=None)
-    signatures: Sequence[str] = list(verdicts.order_by().values_list("origin_name", flat=True).distinct())
-    return {
-        "name": judge.name,
-        "kind": judge.kind,
-        "model": judge.model or None,
-        "signatures": sorted(signatures),
-    }
+    signatures = sorted(verdicts.order_by().values_list("origin_name", flat=True).distinct())
+    return {"name": judge.name, "kind": judge.kind, "model": judge.model or None, "signatures": signatures}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from django.db import connection, transaction
 
 from annotation.core.tables.formats import writer
-from annotation.exports.levels import BUNDLE, LEVELS
+from annotation.exports.levels import BUNDLE, LEVELS, TABLES
 from annotation.exports.manifest import Manifest, about, about_columns
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
 
-MANIFEST_IN_BUNDLE = "manifest.json"
 ROWS_A_STEP = 100
 
 Step = Callable[[int], None]
@@ -37,33 +36,34 @@ def write_file(
     level: str,
     format_name: str,
     path: Path,
+    plain: bool = False,
     step: Step = lambda rows: None,
 ) -> Manifest:
     """Write the file; returns its manifest. The same data give the same bytes.
 
+    `plain` leaves texts of a CSV as they are, even those that a spreadsheet would run as formulas.
+
     The memory it takes does not grow with the rows, nor does the number of queries for each batch of them.
     """
     with snapshot():
-        made = about(project=project, people=people, level=level, format_name=format_name)
+        made = about(project=project, people=people, level=level, format_name=format_name, plain=plain)
+
+        def write_level(name: str, stream: BinaryIO) -> Manifest:
+            chosen, write = LEVELS[name], writer(format_name, plain=plain)
+            rows = write(_stepped(chosen.rows(project, people), step), chosen.columns, stream)
+            return {"columns": about_columns(name), "rows": rows}
+
         with path.open("wb") as stream:
             if level == BUNDLE:
-                made["members"] = _write_bundle(made, project, people, stream, step, beside=path)
+                made["members"] = _write_bundle(made, write_level, stream, beside=path)
                 made["rows"] = sum(member["rows"] for member in made["members"])
             else:
-                made["columns"] = about_columns(level)
-                made["rows"] = _write_level(level, format_name, project, people, stream, step)
+                made |= write_level(level, stream)
     return made | _fingerprint(path)
 
 
 def as_json(manifest: Manifest) -> str:
     return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _write_level(
-    level: str, format_name: str, project: Project, people: People, stream: BinaryIO, step: Step
-) -> int:
-    chosen = LEVELS[level]
-    return writer(format_name)(_stepped(chosen.rows(project, people), step), chosen.columns, stream)
 
 
 def _stepped(rows: Iterable[TableRow], step: Step) -> Iterator[TableRow]:
@@ -78,22 +78,20 @@ def _stepped(rows: Iterable[TableRow], step: Step) -> Iterator[TableRow]:
 
 
 def _write_bundle(
-    made: Manifest, project: Project, people: People, stream: BinaryIO, step: Step, *, beside: Path
+    made: Manifest, write_level: Callable[[str, BinaryIO], Manifest], stream: BinaryIO, *, beside: Path
 ) -> list[Manifest]:
-    """Write every level into a zip, with a manifest of all of them; returns what each member is."""
+    """Write every table into a zip, with a manifest of all of them; returns that of each member."""
     members: list[Manifest] = []
     # On the file system of the target: there is room for the bundle, perhaps not for it in memory.
     with (
         tempfile.TemporaryDirectory(dir=beside.parent) as folder,
         zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as bundle,
     ):
-        for level in LEVELS:
+        for level in TABLES:
             member = Path(folder) / f"{level}.{made['format']}"
             with member.open("wb") as out:
-                rows = _write_level(level, made["format"], project, people, out, step)
-            members.append(
-                {"level": level, "columns": about_columns(level), "rows": rows, **_fingerprint(member)}
-            )
+                written = write_level(level, out)
+            members.append({"level": level, **written, **_fingerprint(member)})
             with (
                 member.open("rb") as source,
                 bundle.open(_timeless(member.name), "w", force_zip64=True) as packed,
@@ -101,7 +99,7 @@ def _write_bundle(
                 shutil.copyfileobj(source, packed)
             member.unlink()
         told = {name: value for name, value in made.items() if name != "created_at"}
-        bundle.writestr(_timeless(MANIFEST_IN_BUNDLE), as_json({**told, "members": members}))
+        bundle.writestr(_timeless("manifest.json"), as_json({**told, "members": members}))
     return members
 
 

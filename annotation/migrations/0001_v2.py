@@ -120,7 +120,7 @@ class Migration(migrations.Migration):
                     "group",
                     models.CharField(
                         blank=True,
-                        help_text="Cluster that intervals resample; empty means that the set stands alone.",
+                        help_text="Cluster that intervals resample; empty if the set is a cluster of its own.",
                         max_length=200,
                     ),
                 ),
@@ -171,7 +171,10 @@ class Migration(migrations.Migration):
                 (
                     "version",
                     models.CharField(
-                        blank=True, db_default="", help_text="Of the program that it runs.", max_length=40
+                        blank=True,
+                        db_default="",
+                        help_text="Version of the program that it runs.",
+                        max_length=40,
                     ),
                 ),
                 ("started_at", models.DateTimeField()),
@@ -195,12 +198,12 @@ class Migration(migrations.Migration):
                 (
                     "address",
                     models.GenericIPAddressField(
-                        blank=True, help_text="From where they signed in.", null=True
+                        blank=True, help_text="The address of the sign-in.", null=True
                     ),
                 ),
                 ("agent", models.CharField(blank=True, max_length=300, verbose_name="browser")),
                 ("began_at", models.DateTimeField()),
-                ("seen_at", models.DateTimeField(help_text="Of the last request, to five minutes.")),
+                ("seen_at", models.DateTimeField(help_text="Time of the last request, to five minutes.")),
                 (
                     "person",
                     models.ForeignKey(
@@ -330,7 +333,9 @@ class Migration(migrations.Migration):
                 (
                     "note",
                     models.CharField(
-                        blank=True, help_text="What changed, for those who know the old one.", max_length=200
+                        blank=True,
+                        help_text="The change, for people who know the previous version.",
+                        max_length=200,
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -372,7 +377,7 @@ class Migration(migrations.Migration):
                     "lease_until",
                     models.DateTimeField(
                         blank=True,
-                        help_text="Set while it is held from the queue, and kept when the lease runs out or the set is returned.",
+                        help_text="Set while it is held from the queue; it remains after the lease ends or the set is returned.",
                         null=True,
                     ),
                 ),
@@ -389,7 +394,7 @@ class Migration(migrations.Migration):
                     models.BooleanField(
                         db_default=False,
                         default=False,
-                        help_text="It was open, then it was not, and its assessor's roles then showed them what others and the judge said. It scores, and blind statistics leave it out.",
+                        help_text="It was unassigned while open, and its assessor's roles then showed them others' answers. It counts in scores, and blind statistics leave it out.",
                     ),
                 ),
                 (
@@ -413,7 +418,7 @@ class Migration(migrations.Migration):
                     models.ForeignKey(
                         blank=True,
                         db_index=False,
-                        help_text="The version that was on screen when the form was last opened.",
+                        help_text="The version on screen when the form was last opened.",
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
@@ -478,7 +483,7 @@ class Migration(migrations.Migration):
                     models.FloatField(
                         blank=True,
                         default=0.0,
-                        help_text="Empty where the request is to name none.",
+                        help_text="If it is empty, requests contain no temperature.",
                         null=True,
                     ),
                 ),
@@ -486,13 +491,13 @@ class Migration(migrations.Migration):
                 (
                     "concurrency",
                     models.PositiveIntegerField(
-                        default=8, help_text="Calls at once, of all workers together."
+                        default=8, help_text="Simultaneous calls of all workers together."
                     ),
                 ),
                 ("timeout_seconds", models.FloatField(default=60.0)),
                 (
                     "max_tokens",
-                    models.PositiveIntegerField(default=4000, help_text="Tokens of one reply at most."),
+                    models.PositiveIntegerField(default=4000, help_text="Most tokens of one reply."),
                 ),
                 (
                     "calls_per_minute",
@@ -510,15 +515,14 @@ class Migration(migrations.Migration):
                     "context_tokens",
                     models.PositiveIntegerField(
                         blank=True,
-                        help_text="Tokens that one call can hold, question and reply; longer texts are cut into windows.",
+                        help_text="Tokens of one call, question and reply together; longer texts are cut into windows.",
                         null=True,
                     ),
                 ),
                 (
                     "prompt_price",
                     models.FloatField(
-                        default=0.0,
-                        help_text="Price of a million prompt tokens, in whatever currency you reckon in.",
+                        default=0.0, help_text="Price of a million prompt tokens, in any currency."
                     ),
                 ),
                 (
@@ -531,7 +535,7 @@ class Migration(migrations.Migration):
                     "custom_instruction",
                     models.TextField(
                         blank=True,
-                        help_text="Added to what every step tells the judge. Another one makes another judge of it.",
+                        help_text="Added to the instructions of every step. Another text makes it another judge.",
                     ),
                 ),
                 (
@@ -543,7 +547,7 @@ class Migration(migrations.Migration):
                             ("json_object", "JSON, but not by a schema"),
                             ("text", "Plain text"),
                         ],
-                        help_text="The best that its server was found to take. Empty until it has been asked.",
+                        help_text="The best reply format that its server accepts. Empty until it has been asked.",
                         max_length=11,
                     ),
                 ),
@@ -552,14 +556,14 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         default=list,
-                        help_text="Parameters that its server was found to refuse; they are left out of requests.",
+                        help_text="Parameters that its server refused; requests leave them out.",
                     ),
                 ),
                 (
                     "ask_next_below",
                     models.FloatField(
                         blank=True,
-                        help_text="Confidence, 0 to 1, below which a panel asks its next member, cheapest first; empty: it asks all.",
+                        help_text="Confidence, 0 to 1, below which a panel asks its next member, cheapest first. If it is empty, it asks all.",
                         null=True,
                     ),
                 ),
@@ -567,7 +571,9 @@ class Migration(migrations.Migration):
                 (
                     "archived_at",
                     models.DateTimeField(
-                        blank=True, help_text="Since when no run may name it; what it said stays.", null=True
+                        blank=True,
+                        help_text="From then on no run may name it; its verdicts remain.",
+                        null=True,
                     ),
                 ),
                 ("members", models.ManyToManyField(blank=True, related_name="panels", to="annotation.judge")),
@@ -597,13 +603,13 @@ class Migration(migrations.Migration):
                 (
                     "folds",
                     models.JSONField(
-                        default=dict, help_text="By document set or group, the place of its list."
+                        default=dict, help_text="The index of the list for each document set or group."
                     ),
                 ),
                 (
                     "chosen",
                     models.JSONField(
-                        default=list, help_text="Lists of examples; the last one is told of all other sets."
+                        default=list, help_text="Lists of examples; the last one is for all other sets."
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -620,7 +626,7 @@ class Migration(migrations.Migration):
                     "guideline",
                     models.ForeignKey(
                         blank=True,
-                        help_text="Told with the examples; the one in force when they were chosen.",
+                        help_text="The guideline sent with the examples; the current one when they were chosen.",
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="examples",
@@ -671,7 +677,7 @@ class Migration(migrations.Migration):
                             ("claims", "Summaries whose claims are there already"),
                         ],
                         default="reference",
-                        help_text="What the project's files hold; pages go by it in what they propose.",
+                        help_text="The content of the project's files; pages choose their suggestions by it.",
                         max_length=9,
                         verbose_name="what to compare",
                     ),
@@ -688,7 +694,7 @@ class Migration(migrations.Migration):
                     "blend_human_weight",
                     models.FloatField(
                         default=0.5,
-                        help_text="Weight of people's percents where the blend is weighted (0 to 1).",
+                        help_text="Weight of people's percents if the blend is weighted (0 to 1).",
                         verbose_name="weight of people (w)",
                     ),
                 ),
@@ -713,14 +719,14 @@ class Migration(migrations.Migration):
                     "summarization_threshold",
                     models.FloatField(
                         default=0.5,
-                        help_text="Summarization passes where the lower of its two parts reaches this (0 to 1).",
+                        help_text="Summarization passes if the lower of its two parts reaches this (0 to 1).",
                     ),
                 ),
                 (
                     "summarization_strict",
                     models.BooleanField(
                         default=False,
-                        help_text="Summarization is 1 where both parts are 1, else 0.",
+                        help_text="Summarization is 1 if both parts are 1, else 0.",
                         verbose_name="strict summarization",
                     ),
                 ),
@@ -728,14 +734,14 @@ class Migration(migrations.Migration):
                     "summarization_scale",
                     models.FloatField(
                         default=1.0,
-                        help_text="Summarization is multiplied by this, the comparison with the threshold aside (above 0, to 1).",
+                        help_text="Summarization is multiplied by this, except in the comparison with the threshold (above 0).",
                     ),
                 ),
                 (
                     "least_scored",
                     models.FloatField(
                         default=0.5,
-                        help_text="Where a smaller share of claims or questions is scored, what rests on them is blank (0 to 1).",
+                        help_text="If a smaller share of claims or questions is scored, the scores from them are blank (0 to 1).",
                         verbose_name="least share of scored claims",
                     ),
                 ),
@@ -785,7 +791,7 @@ class Migration(migrations.Migration):
                     "assessors_per_set",
                     models.PositiveSmallIntegerField(
                         default=0,
-                        help_text="Assessors take sets themselves until each has so many assessors; 0 for no queue.",
+                        help_text="Assessors take sets themselves until each has this many assessors; 0 for no queue.",
                         verbose_name="assessors per set from the queue",
                     ),
                 ),
@@ -793,7 +799,7 @@ class Migration(migrations.Migration):
                     "lease_minutes",
                     models.PositiveIntegerField(
                         default=30,
-                        help_text="Idle minutes after which a set pulled from the queue goes back to it.",
+                        help_text="Idle minutes after which a set pulled from the queue returns to it.",
                         verbose_name="lease in minutes",
                     ),
                 ),
@@ -819,7 +825,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[("people", "People"), ("judge", "People and the deciding judge")],
                         default="people",
-                        help_text="Whose answers are compared with each other for that.",
+                        help_text="The answers that are compared with each other for disputes.",
                         max_length=6,
                         verbose_name="whose answers are compared with each other",
                     ),
@@ -828,21 +834,23 @@ class Migration(migrations.Migration):
                     "rescore_due_at",
                     models.DateTimeField(
                         editable=False,
-                        help_text="Since when all its scores are to be rebuilt; empty once they are.",
+                        help_text="All scores are to be rebuilt since then; empty once they are.",
                         null=True,
                     ),
                 ),
                 (
                     "archived_at",
                     models.DateTimeField(
-                        editable=False, help_text="Since when it is read-only and out of lists.", null=True
+                        editable=False,
+                        help_text="The project is read-only and out of lists since then.",
+                        null=True,
                     ),
                 ),
                 (
                     "deleted_at",
                     models.DateTimeField(
                         editable=False,
-                        help_text="Since when nobody sees it. It can be restored for 30 days, and is then removed for good.",
+                        help_text="Nobody sees the project since then. It can be restored for 30 days and is then removed for good.",
                         null=True,
                     ),
                 ),
@@ -851,7 +859,7 @@ class Migration(migrations.Migration):
                     "deciding_judge",
                     models.ForeignKey(
                         blank=True,
-                        help_text="The judge whose verdicts stand where no person has decided.",
+                        help_text="The judge whose verdicts count if no person has decided.",
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="deciding_in",
@@ -912,7 +920,7 @@ class Migration(migrations.Migration):
             name="project",
             field=models.ForeignKey(
                 blank=True,
-                help_text="The project that it belongs to; empty for a shared judge.",
+                help_text="The project of the judge; empty for a shared judge.",
                 null=True,
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="own_judges",
@@ -970,10 +978,15 @@ class Migration(migrations.Migration):
                     "total",
                     models.PositiveIntegerField(
                         default=0,
-                        help_text="Summaries to judge, document sets to import; 0 until that is known.",
+                        help_text="Summaries to judge or document sets to import; 0 until the number is known.",
                     ),
                 ),
-                ("done", models.PositiveIntegerField(default=0, help_text="Of these; or rows written.")),
+                (
+                    "done",
+                    models.PositiveIntegerField(
+                        default=0, help_text="The number done; for exports the rows written."
+                    ),
+                ),
                 ("unscored", models.PositiveIntegerField(default=0)),
                 ("rows_read", models.PositiveIntegerField(default=0)),
                 ("error", models.CharField(blank=True, max_length=1000)),
@@ -983,7 +996,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         db_default="",
                         default=annotation.models.base.current_request_id,
-                        help_text="Of the request that asked for it.",
+                        help_text="Id of the request that asked for it.",
                         max_length=64,
                     ),
                 ),
@@ -1032,12 +1045,17 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("roles", models.JSONField(default=list)),
-                ("note", models.CharField(blank=True, help_text="For whom it is meant.", max_length=120)),
+                (
+                    "note",
+                    models.CharField(
+                        blank=True, help_text="The person whom it is meant for.", max_length=120
+                    ),
+                ),
                 (
                     "email",
                     models.EmailField(
                         blank=True,
-                        help_text="Where the link is mailed; empty where it was shown.",
+                        help_text="The address that the link is mailed to; empty if it was shown.",
                         max_length=254,
                     ),
                 ),
@@ -1046,7 +1064,7 @@ class Migration(migrations.Migration):
                     "link_base",
                     models.TextField(
                         editable=False,
-                        help_text="Where the installation is reached, for the link that is mailed.",
+                        help_text="The installation's address, for the mailed link.",
                         null=True,
                     ),
                 ),
@@ -1104,9 +1122,9 @@ class Migration(migrations.Migration):
                         unique=True,
                     ),
                 ),
-                ("files", models.JSONField(default=list, help_text="Their names, in their order.")),
+                ("files", models.JSONField(default=list, help_text="The names of the files, in order.")),
                 ("choices", models.JSONField(blank=True, default=dict)),
-                ("dry_run", models.BooleanField(default=False, help_text="They are only checked.")),
+                ("dry_run", models.BooleanField(default=False, help_text="The files are checked only.")),
                 ("report", models.JSONField(blank=True, null=True)),
                 ("refusal", models.JSONField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -1175,7 +1193,9 @@ class Migration(migrations.Migration):
                 ("named_people", models.BooleanField(default=False)),
                 (
                     "path",
-                    models.CharField(blank=True, help_text="Below the folder of exports.", max_length=500),
+                    models.CharField(
+                        blank=True, help_text="The file, below the folder of exports.", max_length=500
+                    ),
                 ),
                 ("manifest", models.JSONField(blank=True, default=dict)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -1430,7 +1450,7 @@ class Migration(migrations.Migration):
                 (
                     "lease_until",
                     models.DateTimeField(
-                        blank=True, help_text="Until then nobody else is handed it from a queue.", null=True
+                        blank=True, help_text="Until then no queue gives it to anyone else.", null=True
                     ),
                 ),
                 (
@@ -1455,7 +1475,7 @@ class Migration(migrations.Migration):
                         default=True, help_text="Its claim is in the active claims of its text."
                     ),
                 ),
-                ("has_number", models.BooleanField(default=False, help_text="The claim holds a figure.")),
+                ("has_number", models.BooleanField(default=False, help_text="The claim contains a number.")),
                 (
                     "judge_label",
                     models.CharField(
@@ -1467,7 +1487,9 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "judge_probability",
-                    models.FloatField(blank=True, help_text="Of yes, by the deciding judge.", null=True),
+                    models.FloatField(
+                        blank=True, help_text="Probability of yes, by the deciding judge.", null=True
+                    ),
                 ),
                 (
                     "human_label",
@@ -1506,7 +1528,7 @@ class Migration(migrations.Migration):
                 (
                     "uncertainty",
                     models.FloatField(
-                        default=1.0, help_text="1 where the judge cannot say, 0 where it is certain."
+                        default=1.0, help_text="1 if the judge cannot decide, 0 if it is certain."
                     ),
                 ),
                 (
@@ -1597,14 +1619,16 @@ class Migration(migrations.Migration):
                 (
                     "key",
                     models.CharField(
-                        help_text="What was asked for, such as the score and the target length.",
-                        max_length=200,
+                        help_text="The requested score, target length and other choices.", max_length=200
                     ),
                 ),
                 ("inputs", models.CharField(blank=True, max_length=64)),
                 ("seed", models.BigIntegerField(default=0)),
                 ("payload", models.JSONField(blank=True, default=dict)),
-                ("seconds", models.FloatField(default=0.0, help_text="How long it took to make.")),
+                (
+                    "seconds",
+                    models.FloatField(default=0.0, help_text="The seconds that the computation took."),
+                ),
                 ("made_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "job",
@@ -1656,19 +1680,19 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         default=dict,
-                        help_text="Instructions of the step's parts that are reworded, by name.",
+                        help_text="Instructions of the step's reworded parts, by name.",
                     ),
                 ),
                 (
                     "version",
                     models.CharField(
-                        help_text="Follows from the words; stored calls name it.", max_length=40
+                        help_text="Computed from the texts; stored calls name it.", max_length=40
                     ),
                 ),
                 (
                     "note",
                     models.CharField(
-                        blank=True, help_text="Why, in the words of who made it.", max_length=500
+                        blank=True, help_text="The reason for the change, by its author.", max_length=500
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -1700,7 +1724,7 @@ class Migration(migrations.Migration):
             name="prompts",
             field=models.ManyToManyField(
                 blank=True,
-                help_text="The project's own words that it is asked in; built-in ones for other steps.",
+                help_text="The project's own prompts of the judge; other steps use the built-in ones.",
                 related_name="judges",
                 to="annotation.promptversion",
             ),
@@ -1781,7 +1805,7 @@ class Migration(migrations.Migration):
                     "n_questions",
                     models.PositiveSmallIntegerField(
                         blank=True,
-                        help_text="How many questions a document set should have: the judge makes up what is missing. Empty: it makes some up only where nobody has given any.",
+                        help_text="The number of questions of each document set: the judge adds the missing ones. If it is empty, it adds some only to sets without questions.",
                         null=True,
                     ),
                 ),
@@ -1804,28 +1828,27 @@ class Migration(migrations.Migration):
                     "cost",
                     models.FloatField(
                         default=0.0,
-                        help_text="What its calls cost, at the judge's prices; with a cap also what those under way may cost.",
+                        help_text="The cost of its calls, at the judge's prices; with a cap also the most that open calls may cost.",
                     ),
                 ),
                 (
                     "max_cost",
                     models.FloatField(
                         blank=True,
-                        help_text="The run stops before its calls could cost more; empty for no cap.",
+                        help_text="The run stops before its calls would cost more; empty for no cap.",
                         null=True,
                     ),
                 ),
                 (
                     "is_trial",
                     models.BooleanField(
-                        default=False,
-                        help_text="It judges its own summaries alone, to see what its judge is worth.",
+                        default=False, help_text="It judges its own summaries only, to measure the judge."
                     ),
                 ),
                 (
                     "decides_after",
                     models.BooleanField(
-                        default=False, help_text="Its judge becomes the deciding one once it is finished."
+                        default=False, help_text="Its judge becomes the deciding one when it is finished."
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -1850,7 +1873,7 @@ class Migration(migrations.Migration):
                     "prompt_versions",
                     models.ManyToManyField(
                         blank=True,
-                        help_text="The versions that its judges used when it began; built-in ones for other steps.",
+                        help_text="The versions that its judges used when it started; built-in ones for other steps.",
                         related_name="runs",
                         to="annotation.promptversion",
                     ),
@@ -1896,10 +1919,7 @@ class Migration(migrations.Migration):
                 ),
                 ("step", models.CharField(max_length=40)),
                 ("prompt_version", models.CharField(max_length=40)),
-                (
-                    "request",
-                    models.TextField(help_text="Canonical JSON of what was asked, without any secret."),
-                ),
+                ("request", models.TextField(help_text="Canonical JSON of the request, without secrets.")),
                 ("reply", models.TextField(blank=True)),
                 ("finish_reason", models.CharField(blank=True, max_length=40)),
                 ("prompt_tokens", models.PositiveIntegerField(default=0)),
@@ -1916,15 +1936,18 @@ class Migration(migrations.Migration):
                 (
                     "erased_at",
                     models.DateTimeField(
-                        help_text="Since when its words are gone; its question would be asked and paid for again.",
+                        help_text="From then on its texts are deleted; its question would be asked and paid for again.",
                         null=True,
                     ),
                 ),
-                ("token", models.CharField(blank=True, help_text="Of the worker that asks.", max_length=32)),
+                (
+                    "token",
+                    models.CharField(blank=True, help_text="Token of the worker that asks.", max_length=32),
+                ),
                 (
                     "lease_until",
                     models.DateTimeField(
-                        help_text="Until when its worker may ask; null once it is answered.", null=True
+                        help_text="The worker may ask until then; empty after the reply.", null=True
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -1993,9 +2016,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "share",
-                    models.FloatField(
-                        default=1.0, help_text="The share that was asked for, above 0 and up to 1."
-                    ),
+                    models.FloatField(default=1.0, help_text="The requested share, above 0 and up to 1."),
                 ),
                 ("seed", models.BigIntegerField()),
                 (
@@ -2007,7 +2028,7 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         default=list,
-                        help_text="Inclusion probability of every item of the frame, in its order; empty where all had the same.",
+                        help_text="Inclusion probability of every item of the frame, in its order; empty if all are equal.",
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -2015,7 +2036,7 @@ class Migration(migrations.Migration):
                     "cancelled_at",
                     models.DateTimeField(
                         blank=True,
-                        help_text="Nobody is asked for its answers since, and no estimate uses them.",
+                        help_text="Nobody is asked for its answers any more, and no estimate uses them.",
                         null=True,
                     ),
                 ),
@@ -2066,7 +2087,7 @@ class Migration(migrations.Migration):
                     "names_references",
                     models.BooleanField(
                         default=False,
-                        help_text="Its rows name its references; otherwise it is compared with all of its document set.",
+                        help_text="Its rows name its references; otherwise it is compared with all references of its document set.",
                     ),
                 ),
                 ("text", models.TextField(blank=True)),
@@ -2076,7 +2097,7 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         default=dict,
-                        help_text="What formulas gave in a run, by score: value, reason and the formula's version.",
+                        help_text="Values of formulas in a run, by score: value, reason and the formula's version.",
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -2113,6 +2134,10 @@ class Migration(migrations.Migration):
                 ("factual_alignment", models.FloatField(null=True)),
                 ("question_coverage", models.FloatField(null=True)),
                 ("summarization", models.FloatField(null=True)),
+                (
+                    "passed",
+                    models.BooleanField(help_text="Whether summarization reaches its threshold.", null=True),
+                ),
                 ("topic_preservation", models.FloatField(null=True)),
                 ("completeness", models.FloatField(null=True)),
                 ("redundancy", models.FloatField(null=True)),
@@ -2130,7 +2155,7 @@ class Migration(migrations.Migration):
                     "revision",
                     models.PositiveBigIntegerField(
                         default=annotation.models.score.new_revision,
-                        help_text="Set again at every writing: the sum over a project tells whether any score was written since.",
+                        help_text="Set at every writing: the sum over a project changes if any score was written.",
                     ),
                 ),
                 ("computed_at", models.DateTimeField(auto_now=True)),
@@ -2161,7 +2186,7 @@ class Migration(migrations.Migration):
             name="peers",
             field=models.ManyToManyField(
                 blank=True,
-                help_text="What a trial judges; empty for others.",
+                help_text="The texts that a trial judges; empty for other runs.",
                 related_name="+",
                 to="annotation.summary",
             ),
@@ -2199,7 +2224,7 @@ class Migration(migrations.Migration):
                 (
                     "evidence",
                     models.JSONField(
-                        blank=True, default=list, help_text="Numbers of the units that it rests on."
+                        blank=True, default=list, help_text="Numbers of the units that support it."
                     ),
                 ),
                 ("reason", models.TextField(blank=True)),
@@ -2221,13 +2246,13 @@ class Migration(migrations.Migration):
                 (
                     "active_ms",
                     models.PositiveIntegerField(
-                        default=0, help_text="Time at the item before the answer, in ms, idle time left out."
+                        default=0, help_text="Time at the item before the answer, in ms, without idle time."
                     ),
                 ),
                 (
                     "had_seen",
                     models.BooleanField(
-                        default=False, help_text="Its author had seen others' answers before."
+                        default=False, help_text="The author had seen others' answers before."
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -2532,7 +2557,7 @@ class Migration(migrations.Migration):
                 (
                     "lease_until",
                     models.DateTimeField(
-                        blank=True, help_text="Until then nobody else is handed it from a queue.", null=True
+                        blank=True, help_text="Until then no queue gives it to anyone else.", null=True
                     ),
                 ),
                 (
@@ -2558,7 +2583,7 @@ class Migration(migrations.Migration):
                         help_text="Largest less smallest answer: yes is 1, unsure .5, no 0; a percent is divided by 100."
                     ),
                 ),
-                ("answers", models.PositiveIntegerField(help_text="How many answers there are.")),
+                ("answers", models.PositiveIntegerField(help_text="The number of answers.")),
                 ("queue_key", models.PositiveBigIntegerField(help_text="Random, for tie-breaks.")),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
@@ -2658,7 +2683,7 @@ class Migration(migrations.Migration):
                 (
                     "evidence",
                     models.JSONField(
-                        blank=True, default=list, help_text="Numbers of the units that it rests on."
+                        blank=True, default=list, help_text="Numbers of the units that support it."
                     ),
                 ),
                 ("reason", models.TextField(blank=True)),
@@ -2680,20 +2705,20 @@ class Migration(migrations.Migration):
                 (
                     "active_ms",
                     models.PositiveIntegerField(
-                        default=0, help_text="Time at the item before the answer, in ms, idle time left out."
+                        default=0, help_text="Time at the item before the answer, in ms, without idle time."
                     ),
                 ),
                 (
                     "had_seen",
                     models.BooleanField(
-                        default=False, help_text="Its author had seen others' answers before."
+                        default=False, help_text="The author had seen others' answers before."
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "percent",
-                    models.PositiveSmallIntegerField(blank=True, help_text="Empty while a draft.", null=True),
+                    models.PositiveSmallIntegerField(blank=True, help_text="Empty for a draft.", null=True),
                 ),
                 (
                     "version",
@@ -2810,7 +2835,7 @@ class Migration(migrations.Migration):
                 (
                     "evidence",
                     models.JSONField(
-                        blank=True, default=list, help_text="Numbers of the units that it rests on."
+                        blank=True, default=list, help_text="Numbers of the units that support it."
                     ),
                 ),
                 ("reason", models.TextField(blank=True)),
@@ -2832,13 +2857,13 @@ class Migration(migrations.Migration):
                 (
                     "active_ms",
                     models.PositiveIntegerField(
-                        default=0, help_text="Time at the item before the answer, in ms, idle time left out."
+                        default=0, help_text="Time at the item before the answer, in ms, without idle time."
                     ),
                 ),
                 (
                     "had_seen",
                     models.BooleanField(
-                        default=False, help_text="Its author had seen others' answers before."
+                        default=False, help_text="The author had seen others' answers before."
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -2847,7 +2872,7 @@ class Migration(migrations.Migration):
                     "origin_name",
                     models.CharField(
                         blank=True,
-                        help_text="Where an imported verdict came from, or the judge's signature.",
+                        help_text="The source of an imported verdict, or the judge's signature.",
                         max_length=200,
                     ),
                 ),
@@ -2862,14 +2887,21 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "probability",
-                    models.FloatField(blank=True, help_text="Of yes, as the judge gave it.", null=True),
+                    models.FloatField(
+                        blank=True, help_text="Probability of yes, as the judge gave it.", null=True
+                    ),
                 ),
-                ("confidence", models.FloatField(blank=True, help_text="A person's own, 0 to 1.", null=True)),
+                (
+                    "confidence",
+                    models.FloatField(
+                        blank=True, help_text="The person's own confidence, 0 to 1.", null=True
+                    ),
+                ),
                 (
                     "uncertainty",
                     models.FloatField(
                         blank=True,
-                        help_text="Of a panel: the share of its votes that differ from the label.",
+                        help_text="For a panel: the share of its votes that differ from the label.",
                         null=True,
                     ),
                 ),
@@ -2878,7 +2910,7 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         default=list,
-                        help_text="Of a panel, or of raters in a file: names and labels.",
+                        help_text="For a panel, or raters in a file: names and labels.",
                     ),
                 ),
                 (
@@ -3022,12 +3054,15 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "name_key",
-                    models.CharField(
-                        blank=True, help_text="Keyed hash of the name that was typed.", max_length=64
-                    ),
+                    models.CharField(blank=True, help_text="Keyed hash of the typed name.", max_length=64),
                 ),
                 ("address", models.GenericIPAddressField(blank=True, null=True)),
-                ("network", models.CharField(blank=True, help_text="What limits count by.", max_length=50)),
+                (
+                    "network",
+                    models.CharField(
+                        blank=True, help_text="The network by which limits count.", max_length=50
+                    ),
+                ),
                 ("agent", models.CharField(blank=True, max_length=300, verbose_name="browser")),
                 (
                     "device",
@@ -3037,7 +3072,7 @@ class Migration(migrations.Migration):
                     "is_known",
                     models.BooleanField(
                         default=False,
-                        help_text="From a device or network that the person had signed in from.",
+                        help_text="The sign-in came from a known device or network of the person.",
                     ),
                 ),
                 ("note", models.CharField(blank=True, max_length=200)),
@@ -3047,7 +3082,7 @@ class Migration(migrations.Migration):
                     models.ForeignKey(
                         blank=True,
                         db_index=False,
-                        help_text="Whose account; none where nobody has the name that was typed.",
+                        help_text="The account; empty if nobody has the typed name.",
                         null=True,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="account_events",
@@ -3142,7 +3177,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="project",
             constraint=models.CheckConstraint(
-                condition=models.Q(("summarization_scale__gt", 0), ("summarization_scale__lte", 1)),
+                condition=models.Q(("summarization_scale__gt", 0), ("summarization_scale__lte", 1000000)),
                 name="project_summarization_scale_above_0",
             ),
         ),

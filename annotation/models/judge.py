@@ -36,7 +36,7 @@ class Judge(PublicRow):
         blank=True,
         on_delete=models.CASCADE,
         related_name="own_judges",
-        help_text="The project that it belongs to; empty for a shared judge.",
+        help_text="The project of the judge; empty for a shared judge.",
     )
     name = models.SlugField(max_length=60)
     kind = models.CharField(max_length=7, choices=Kind)
@@ -46,12 +46,14 @@ class Judge(PublicRow):
         max_length=100, blank=True, help_text="Name of the environment variable that holds the key."
     )
     temperature = models.FloatField(
-        default=0.0, null=True, blank=True, help_text="Empty where the request is to name none."
+        default=0.0, null=True, blank=True, help_text="If it is empty, requests contain no temperature."
     )
     seed = models.IntegerField(null=True, blank=True)
-    concurrency = models.PositiveIntegerField(default=8, help_text="Calls at once, of all workers together.")
+    concurrency = models.PositiveIntegerField(
+        default=8, help_text="Simultaneous calls of all workers together."
+    )
     timeout_seconds = models.FloatField(default=60.0)
-    max_tokens = models.PositiveIntegerField(default=4000, help_text="Tokens of one reply at most.")
+    max_tokens = models.PositiveIntegerField(default=4000, help_text="Most tokens of one reply.")
     calls_per_minute = models.PositiveIntegerField(
         null=True, blank=True, help_text="Calls in any 60 seconds; empty for no limit."
     )
@@ -61,44 +63,45 @@ class Judge(PublicRow):
     context_tokens = models.PositiveIntegerField(
         null=True,
         blank=True,
-        help_text="Tokens that one call can hold, question and reply; longer texts are cut into windows.",
+        help_text="Tokens of one call, question and reply together; longer texts are cut into windows.",
     )
     prompt_price = models.FloatField(
-        default=0.0, help_text="Price of a million prompt tokens, in whatever currency you reckon in."
+        default=0.0, help_text="Price of a million prompt tokens, in any currency."
     )
     completion_price = models.FloatField(
         default=0.0, help_text="Price of a million tokens of replies, in the same currency."
     )
     custom_instruction = models.TextField(
         blank=True,
-        help_text="Added to what every step tells the judge. Another one makes another judge of it.",
+        help_text="Added to the instructions of every step. Another text makes it another judge.",
     )
     reply_format = models.CharField(
         max_length=11,
         choices=ReplyFormat,
         blank=True,
-        help_text="The best that its server was found to take. Empty until it has been asked.",
+        help_text="The best reply format that its server accepts. Empty until it has been asked.",
     )
     refused_parameters = models.JSONField(
         default=list,
         blank=True,
-        help_text="Parameters that its server was found to refuse; they are left out of requests.",
+        help_text="Parameters that its server refused; requests leave them out.",
     )
     ask_next_below = models.FloatField(
         null=True,
         blank=True,
-        help_text="Confidence, 0 to 1, below which a panel asks its next member, cheapest first; empty: it asks all.",
+        help_text="Confidence, 0 to 1, below which a panel asks its next member, cheapest first. If it is "
+        "empty, it asks all.",
     )
     prompts = models.ManyToManyField(
         "annotation.PromptVersion",
         blank=True,
         related_name="judges",
-        help_text="The project's own words that it is asked in; built-in ones for other steps.",
+        help_text="The project's own prompts of the judge; other steps use the built-in ones.",
     )
     members = models.ManyToManyField("self", symmetrical=False, blank=True, related_name="panels")
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(
-        null=True, blank=True, help_text="Since when no run may name it; what it said stays."
+        null=True, blank=True, help_text="From then on no run may name it; its verdicts remain."
     )
 
     class Meta:
@@ -153,11 +156,11 @@ class JudgeExamples(PublicRow):
         blank=True,
         on_delete=models.PROTECT,
         related_name="examples",
-        help_text="Told with the examples; the one in force when they were chosen.",
+        help_text="The guideline sent with the examples; the current one when they were chosen.",
     )
-    folds = models.JSONField(default=dict, help_text="By document set or group, the place of its list.")
+    folds = models.JSONField(default=dict, help_text="The index of the list for each document set or group.")
     chosen = models.JSONField(
-        default=list, help_text="Lists of examples; the last one is told of all other sets."
+        default=list, help_text="Lists of examples; the last one is for all other sets."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -185,7 +188,7 @@ class JudgeCall(PublicRow):
     key = models.CharField(max_length=64, unique=True, help_text="Hash of judge, prompt version and input.")
     step = models.CharField(max_length=40)
     prompt_version = models.CharField(max_length=40)
-    request = models.TextField(help_text="Canonical JSON of what was asked, without any secret.")
+    request = models.TextField(help_text="Canonical JSON of the request, without secrets.")
     reply = models.TextField(blank=True)
     finish_reason = models.CharField(max_length=40, blank=True)
     prompt_tokens = models.PositiveIntegerField(default=0)
@@ -205,11 +208,12 @@ class JudgeCall(PublicRow):
         help_text="The run that paid for it.",
     )
     erased_at = models.DateTimeField(
-        null=True, help_text="Since when its words are gone; its question would be asked and paid for again."
+        null=True,
+        help_text="From then on its texts are deleted; its question would be asked and paid for again.",
     )
-    token = models.CharField(max_length=32, blank=True, help_text="Of the worker that asks.")
+    token = models.CharField(max_length=32, blank=True, help_text="Token of the worker that asks.")
     lease_until = models.DateTimeField(
-        null=True, help_text="Until when its worker may ask; null once it is answered."
+        null=True, help_text="The worker may ask until then; empty after the reply."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

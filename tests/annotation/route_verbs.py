@@ -1,4 +1,4 @@
-"""Which verb opens which address, for every door: the table that the tests of permissions go by.
+"""The verb of each address of the web, the API and the admin: the table of the tests of permissions.
 
 A route of the web is named as in its URL configuration, one of the admin by its row's class; the API's routes stand
 with their bodies in `api/routes`. A route without an entry fails `test_permission_matrix`, which names it.

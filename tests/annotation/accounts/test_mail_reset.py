@@ -1,4 +1,4 @@
-"""A forgotten password: a link by mail that tells nobody who has an account."""
+"""Forgotten passwords: the mailed link does not reveal who has an account."""
 
 from __future__ import annotations
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from django.core.management import call_command
 
-from annotation.core.tables.pseudonyms import People, pseudonym
-from annotation.exports.answers.of_wholes import ratings
+from annotation.core.tables.pseudonyms import pseudonym
 from annotation.imports.problems import ImportRefused
 from annotation.imports.read import FileReading, read_dataset
 from annotation.models import Criterion, Project, Rating, Score, Verdict
+from tests.annotation.exports.reading import exported
 from tests.annotation.imports.files import import_dataset, jsonl, problems_of, raw, row
 
 if TYPE_CHECKING:
@@ -330,11 +330,13 @@ def test_a_rating_beyond_the_project_s_scale_is_refused(project: Project, tmp_pa
 
 def test_raters_are_pseudonyms_in_exports(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, row(rating={"tone": {"ann.berg": 2, "rater 2": 3}}), "a.jsonl")
-    [peer] = Rating.objects.order_by().values_list("summary_id", flat=True).distinct()
-    told = {(each.rater, each.value) for each in ratings([peer], People(project))}
-    assert told == {(pseudonym(project, "ann.berg"), "2"), ("rater 2", "3")}
-    named = {each.rater for each in ratings([peer], People(project, named=True))}
-    assert named == {"ann.berg", "rater 2"}
+    rows = exported(project, "answers", tmp_path / "answers.jsonl")
+    assert {(each["rater"], each["value"]) for each in rows} == {
+        (pseudonym(project, "ann.berg"), "2"),
+        ("rater 2", "3"),
+    }
+    named = exported(project, "answers", tmp_path / "named.jsonl", named=True)
+    assert {each["rater"] for each in named} == {"ann.berg", "rater 2"}
 
 
 def test_a_file_without_documents_has_no_alignment(project: Project, tmp_path: Path) -> None:

@@ -171,7 +171,7 @@ def rows_of(page: str) -> list[list[str]]:
 
 
 def cells(page: str, system: str) -> list[str]:
-    """What stands in a system's row of the leaderboard."""
+    """The cells of a system's row of the leaderboard."""
     return next(row for row in rows_of(page) if row[1].startswith(system))
 
 
