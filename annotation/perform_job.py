@@ -13,8 +13,8 @@ from django.db import connection
 from annotation.core import jobs
 from annotation.judging.queries.runs import run_to_work_on, runs_to_settle
 from annotation.judging.services.end_run import settle
-from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.let_decide import decide_after, runs_to_decide
+from annotation.judging.services.running.turn import judge_run
 from annotation.models import Job
 from annotation.scoring.rescore import overdue, rescore_overdue
 

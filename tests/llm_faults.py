@@ -123,28 +123,28 @@ MENDED: Mapping[str, Fault] = {
 """What can be read beyond doubt."""
 
 ASKED_AGAIN: Mapping[str, tuple[Fault, str]] = {
-    "absent ids": (faults.changed(listed(lambda entries: entries[:-1])), "no answer in the form asked for"),
-    "no entry at all": (faults.changed(listed(lambda _: [])), "no answer in the form asked for"),
+    "absent ids": (faults.changed(listed(lambda entries: entries[:-1])), "the reply l"),
+    "no entry at all": (faults.changed(listed(lambda _: [])), "the reply l"),
     "unknown ids": (
         faults.changed(listed(lambda entries: [renamed(entry) for entry in entries])),
-        "no answer",
+        "the reply",
     ),
     "duplicate ids that disagree": (
         faults.changed(listed(lambda entries: [*entries, *[each_opposite(entry) for entry in entries]])),
-        "no answer",
+        "the reply",
     ),
-    "wrong labels": (faults.changed(each(relabelled)), "no answer"),
+    "wrong labels": (faults.changed(each(relabelled)), "the reply"),
     "truncation": (faults.truncated(), "cut off"),
     "empty content": (faults.text(""), "empty"),
     "white space alone": (faults.text(" \n\t "), "empty"),
     "no content": (faults.text(None), "empty"),
     "a draft alone": (
         faults.around(lambda text: f"<think>{text}</think>"),
-        "no answer in the form asked for",
+        "the reply holds no JSON",
     ),
-    "thinking without an end": (faults.around(lambda text: f"<think>So: {text}"), "no answer"),
-    "prose alone": (faults.text("All of it is supported: yes."), "no answer in the form asked for"),
-    "half of the JSON": (faults.text('{"units": [{"unit": 1, "cl'), "no answer in the form asked for"),
+    "thinking without an end": (faults.around(lambda text: f"<think>So: {text}"), "the reply"),
+    "prose alone": (faults.text("All of it is supported: yes."), "the reply holds no JSON"),
+    "half of the JSON": (faults.text('{"units": [{"unit": 1, "cl'), "the reply holds no JSON"),
     "a page": (faults.body(b"<html>try later</html>"), "not a chat completion"),
     "an error with status 200": (faults.body(b'{"error": {"message": "tired"}}'), "tired"),
 }

@@ -400,8 +400,6 @@ def scripted_answer(call: Call, claims_of: ClaimsOf = _whole_unit) -> Answer:
     question, told = call.question, str(call.body["messages"][0]["content"])
     if question.keys() >= {"text", "summary"}:
         return _aligned(question, claims_of)
-    if isinstance(question.get("text", {}).get("units"), list):
-        return _checked(question, claims_of)
     if not question.keys() & {"text", "reference"}:
         return {"reason": "It is as the verdicts say."}
     text = _numbered(question.get("text", {}))
@@ -430,18 +428,6 @@ def scripted_answer(call: Call, claims_of: ClaimsOf = _whole_unit) -> Answer:
     if "ratings" in question:
         answer["ratings"] = [{"id": name, "reason": "fair", "rating": 0.8} for name in question["ratings"]]
     return answer
-
-
-def _checked(question: dict[str, Any], claims_of: ClaimsOf) -> Answer:
-    units = {unit["unit"]: unit["text"] for unit in question["text"]["units"]}
-    if "units_wanted" in question:
-        wanted = question["units_wanted"]
-        return {"units": [{"unit": number, "claims": claims_of(units[number])} for number in wanted]}
-    return {
-        "verdicts": [
-            {"id": claim["id"], **_scripted_verdict(claim["claim"], units)} for claim in question["claims"]
-        ]
-    }
 
 
 def _aligned(question: dict[str, Any], claims_of: ClaimsOf) -> Answer:

@@ -22,7 +22,6 @@ from annotation.core.tables.columns import HEAD
 from annotation.exports.levels import TABLES
 from annotation.help.pages import FILE_TYPES, anchor_of, help_page
 from annotation.imports.layout import FLAT_OPTIONAL, FLAT_REQUIRED, NESTED_FIELDS, NESTED_OPTIONAL
-from annotation.judging.recipes import RECIPES
 from annotation.models import SCORES
 from tests.annotation.judging.processes import manage
 from tests.bench import __main__ as bench
@@ -231,7 +230,13 @@ def test_the_servers_are_those_that_the_app_proposes() -> None:
         r"^\| ([^|]*) \| `(http[^`]*)` \| `([^`]*)` \|(.*)\|$", TEXTS[DOCS / "llm-server.md"], re.MULTILINE
     )
     told = [(name, url, model, key.strip(" `")) for name, url, model, key in rows]
-    assert told == [recipe[:4] for recipe in RECIPES]
+    form = (ROOT / "templates" / "judging" / "judges" / "judge.html").read_text(encoding="utf-8")
+    shown = re.findall(
+        r"<dt>([^<]*)</dt><dd><code>([^<]*)</code></dd>\s*<dd class=\"muted\">Model <code>([^<]*)</code> · "
+        r"(?:key <code>([^<]*)</code>|no key)",
+        form,
+    )
+    assert told == shown
 
 
 # Links

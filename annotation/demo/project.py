@@ -14,8 +14,8 @@ from annotation.core.refusals import Conflict, NotAllowed
 from annotation.demo.harbour import SLUG, answer_harbour, begin_harbour, is_harbour_answered
 from annotation.imports.work import forget_files_of
 from annotation.judging.queries.runs import is_under_way, is_worker_alive
-from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.judges import judge_by_name
+from annotation.judging.services.running.turn import judge_run
 from annotation.judging.services.start_run import start_run
 from annotation.models import Event, Project, Run
 from annotation.privacy.project_rows import remove_in_steps

@@ -31,7 +31,7 @@ comparison_id unit_id claim_id reading_id comparison__peer_id comparison__model_
 claim__position claim__public_id percent reading__submitted_at is_current reading__assignment__may_have_seen
 """
 _OF_VERDICTS = """
-judge_id judge__name origin_name label votes had_seen check_row_id check_row__peer_id
+judge_id judge__name origin_name label votes repeated had_seen check_row_id check_row__peer_id
 check_row__document_set__external_id check_row__side check_row__claim__claim_set__summary__external_id
 check_row__claim__unit__position check_row__claim__public_id check_row__is_current
 """
@@ -199,6 +199,8 @@ def _verdicts(people: People, **checks: Any) -> Given:
         ).given(row)
         place = row.check_row__peer_id or row.check_row__document_set__external_id
         yield place, said
+        if row.repeated:
+            yield place, said._replace(kind="repeat", value=row.repeated, reason=None, evidence=())
         for name, vote in row.votes if is_reviewed else ():
             who = f"{row.origin_name} {people.rater(name)}"
             yield place, said._replace(kind="vote", rater=who, value=vote, reason=None, evidence=())

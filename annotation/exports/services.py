@@ -18,8 +18,7 @@ from annotation.core.shared.kept_files import forget, keep, opened
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.core.tables.pseudonyms import People
 from annotation.exports.levels import BUNDLE, LEVEL_NAMES, NESTED
-from annotation.exports.manifest import Manifest
-from annotation.exports.write import as_json, write_file
+from annotation.exports.write import Manifest, as_json, write_file
 from annotation.models import Export, Job, Role
 
 if TYPE_CHECKING:

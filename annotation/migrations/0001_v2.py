@@ -463,12 +463,20 @@ class Migration(migrations.Migration):
                 (
                     "model",
                     models.CharField(
-                        blank=True, help_text="The model's name at the provider.", max_length=200
+                        blank=True,
+                        help_text="The model's name at the provider.",
+                        max_length=200,
+                        verbose_name="Model",
                     ),
                 ),
                 (
                     "base_url",
-                    models.CharField(blank=True, help_text="One of the allowed base URLs.", max_length=500),
+                    models.CharField(
+                        blank=True,
+                        help_text="One of the allowed base URLs; empty: OpenAI.",
+                        max_length=500,
+                        verbose_name="Base URL",
+                    ),
                 ),
                 (
                     "api_key_env",
@@ -478,57 +486,58 @@ class Migration(migrations.Migration):
                         max_length=100,
                     ),
                 ),
-                (
-                    "temperature",
-                    models.FloatField(
-                        blank=True,
-                        default=0.0,
-                        help_text="If it is empty, requests contain no temperature.",
-                        null=True,
-                    ),
-                ),
+                ("temperature", models.FloatField(blank=True, default=0.0, null=True)),
                 ("seed", models.IntegerField(blank=True, null=True)),
                 (
                     "concurrency",
                     models.PositiveIntegerField(
-                        default=8, help_text="Simultaneous calls of all workers together."
+                        default=8, help_text="Across all workers.", verbose_name="Concurrent calls"
                     ),
                 ),
-                ("timeout_seconds", models.FloatField(default=60.0)),
+                ("timeout_seconds", models.FloatField(default=60.0, verbose_name="Timeout in seconds")),
                 (
                     "max_tokens",
-                    models.PositiveIntegerField(default=4000, help_text="Most tokens of one reply."),
+                    models.PositiveIntegerField(
+                        default=4000,
+                        help_text="Longer replies are cut off and unusable.",
+                        verbose_name="Maximum reply length in tokens",
+                    ),
                 ),
                 (
                     "calls_per_minute",
                     models.PositiveIntegerField(
-                        blank=True, help_text="Calls in any 60 seconds; empty for no limit.", null=True
+                        blank=True, help_text="Per 60 seconds; empty: no limit.", null=True
                     ),
                 ),
                 (
                     "tokens_per_minute",
                     models.PositiveIntegerField(
-                        blank=True, help_text="Tokens in any 60 seconds; empty for no limit.", null=True
+                        blank=True, help_text="Per 60 seconds; empty: no limit.", null=True
                     ),
                 ),
                 (
                     "context_tokens",
                     models.PositiveIntegerField(
                         blank=True,
-                        help_text="Tokens of one call, question and reply together; longer texts are cut into windows.",
+                        help_text="Maximum size of request and reply; longer texts are split into windows.",
                         null=True,
+                        verbose_name="Context length in tokens",
                     ),
                 ),
                 (
                     "prompt_price",
                     models.FloatField(
-                        default=0.0, help_text="Price of a million prompt tokens, in any currency."
+                        default=0.0,
+                        help_text="In any currency.",
+                        verbose_name="Price per million prompt tokens",
                     ),
                 ),
                 (
                     "completion_price",
                     models.FloatField(
-                        default=0.0, help_text="Price of a million tokens of replies, in the same currency."
+                        default=0.0,
+                        help_text="In the same currency.",
+                        verbose_name="Price per million reply tokens",
                     ),
                 ),
                 (
@@ -563,8 +572,9 @@ class Migration(migrations.Migration):
                     "ask_next_below",
                     models.FloatField(
                         blank=True,
-                        help_text="Confidence, 0 to 1, below which a panel asks its next member, cheapest first. If it is empty, it asks all.",
+                        help_text="0 to 1, cheapest member first; empty: every member answers everything.",
                         null=True,
+                        verbose_name="Ask the next member below confidence",
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -600,18 +610,7 @@ class Migration(migrations.Migration):
                         unique=True,
                     ),
                 ),
-                (
-                    "folds",
-                    models.JSONField(
-                        default=dict, help_text="The index of the list for each document set or group."
-                    ),
-                ),
-                (
-                    "chosen",
-                    models.JSONField(
-                        default=list, help_text="Lists of examples; the last one is for all other sets."
-                    ),
-                ),
+                ("chosen", models.JSONField(default=list, help_text="The examples that each half is told.")),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "base",
@@ -1724,7 +1723,7 @@ class Migration(migrations.Migration):
             name="prompts",
             field=models.ManyToManyField(
                 blank=True,
-                help_text="The project's own prompts of the judge; other steps use the built-in ones.",
+                help_text="Built-in where no version is chosen.",
                 related_name="judges",
                 to="annotation.promptversion",
             ),
@@ -1836,6 +1835,14 @@ class Migration(migrations.Migration):
                     models.FloatField(
                         blank=True,
                         help_text="The run stops before its calls would cost more; empty for no cap.",
+                        null=True,
+                    ),
+                ),
+                (
+                    "repeat_share",
+                    models.FloatField(
+                        blank=True,
+                        help_text="Share of the summaries that are asked about again; empty for none.",
                         null=True,
                     ),
                 ),
@@ -2901,7 +2908,7 @@ class Migration(migrations.Migration):
                     "uncertainty",
                     models.FloatField(
                         blank=True,
-                        help_text="For a panel: the share of its votes that differ from the label.",
+                        help_text="For a panel: the share of its votes that differ from the label; 1 if a repetition changed it.",
                         null=True,
                     ),
                 ),
@@ -2911,6 +2918,15 @@ class Migration(migrations.Migration):
                         blank=True,
                         default=list,
                         help_text="For a panel, or raters in a file: names and labels.",
+                    ),
+                ),
+                (
+                    "repeated",
+                    models.CharField(
+                        blank=True,
+                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
+                        help_text="The judge's label when it was asked again at the same settings; empty if it was not.",
+                        max_length=6,
                     ),
                 ),
                 (
@@ -3427,6 +3443,17 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(("max_cost__isnull", True), ("max_cost__gt", 0), _connector="OR"),
                 name="run_max_cost_positive",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("repeat_share__isnull", True),
+                    models.Q(("repeat_share__gte", 0), ("repeat_share__lte", 1)),
+                    _connector="OR",
+                ),
+                name="run_repeat_share_0_1",
             ),
         ),
         migrations.AddConstraint(

@@ -332,10 +332,18 @@ class Verdict(Answer):
     )
     confidence = models.FloatField(null=True, blank=True, help_text="The person's own confidence, 0 to 1.")
     uncertainty = models.FloatField(
-        null=True, blank=True, help_text="For a panel: the share of its votes that differ from the label."
+        null=True,
+        blank=True,
+        help_text="For a panel: the share of its votes that differ from the label; 1 if a repetition changed it.",
     )
     votes = models.JSONField(
         default=list, blank=True, help_text="For a panel, or raters in a file: names and labels."
+    )
+    repeated = models.CharField(
+        max_length=LABEL_LENGTH,
+        choices=Label,
+        blank=True,
+        help_text="The judge's label when it was asked again at the same settings; empty if it was not.",
     )
     run = models.ForeignKey(
         "annotation.Run", null=True, blank=True, on_delete=models.SET_NULL, related_name="verdicts"

@@ -40,36 +40,39 @@ class Judge(PublicRow):
     )
     name = models.SlugField(max_length=60)
     kind = models.CharField(max_length=7, choices=Kind)
-    model = models.CharField(max_length=200, blank=True, help_text="The model's name at the provider.")
-    base_url = models.CharField(max_length=500, blank=True, help_text="One of the allowed base URLs.")
+    model = models.CharField(
+        "Model", max_length=200, blank=True, help_text="The model's name at the provider."
+    )
+    base_url = models.CharField(
+        "Base URL", max_length=500, blank=True, help_text="One of the allowed base URLs; empty: OpenAI."
+    )
     api_key_env = models.CharField(
         max_length=100, blank=True, help_text="Name of the environment variable that holds the key."
     )
-    temperature = models.FloatField(
-        default=0.0, null=True, blank=True, help_text="If it is empty, requests contain no temperature."
-    )
+    temperature = models.FloatField(default=0.0, null=True, blank=True)
     seed = models.IntegerField(null=True, blank=True)
-    concurrency = models.PositiveIntegerField(
-        default=8, help_text="Simultaneous calls of all workers together."
+    concurrency = models.PositiveIntegerField("Concurrent calls", default=8, help_text="Across all workers.")
+    timeout_seconds = models.FloatField("Timeout in seconds", default=60.0)
+    max_tokens = models.PositiveIntegerField(
+        "Maximum reply length in tokens", default=4000, help_text="Longer replies are cut off and unusable."
     )
-    timeout_seconds = models.FloatField(default=60.0)
-    max_tokens = models.PositiveIntegerField(default=4000, help_text="Most tokens of one reply.")
     calls_per_minute = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Calls in any 60 seconds; empty for no limit."
+        null=True, blank=True, help_text="Per 60 seconds; empty: no limit."
     )
     tokens_per_minute = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Tokens in any 60 seconds; empty for no limit."
+        null=True, blank=True, help_text="Per 60 seconds; empty: no limit."
     )
     context_tokens = models.PositiveIntegerField(
+        "Context length in tokens",
         null=True,
         blank=True,
-        help_text="Tokens of one call, question and reply together; longer texts are cut into windows.",
+        help_text="Maximum size of request and reply; longer texts are split into windows.",
     )
     prompt_price = models.FloatField(
-        default=0.0, help_text="Price of a million prompt tokens, in any currency."
+        "Price per million prompt tokens", default=0.0, help_text="In any currency."
     )
     completion_price = models.FloatField(
-        default=0.0, help_text="Price of a million tokens of replies, in the same currency."
+        "Price per million reply tokens", default=0.0, help_text="In the same currency."
     )
     custom_instruction = models.TextField(
         blank=True,
@@ -87,16 +90,16 @@ class Judge(PublicRow):
         help_text="Parameters that its server refused; requests leave them out.",
     )
     ask_next_below = models.FloatField(
+        "Ask the next member below confidence",
         null=True,
         blank=True,
-        help_text="Confidence, 0 to 1, below which a panel asks its next member, cheapest first. If it is "
-        "empty, it asks all.",
+        help_text="0 to 1, cheapest member first; empty: every member answers everything.",
     )
     prompts = models.ManyToManyField(
         "annotation.PromptVersion",
         blank=True,
         related_name="judges",
-        help_text="The project's own prompts of the judge; other steps use the built-in ones.",
+        help_text="Built-in where no version is chosen.",
     )
     members = models.ManyToManyField("self", symmetrical=False, blank=True, related_name="panels")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -142,8 +145,7 @@ class Judge(PublicRow):
 class JudgeExamples(PublicRow):
     """Examples of people's answers in the prompt of a project's judge, which otherwise equals its base.
 
-    Document sets (or groups) with examples are divided into `folds`. `chosen` has a list of examples for each fold,
-    without those of its own sets, and one for all other sets, so no set is judged with its own answers.
+    A hash divides document sets (or groups) into two halves, and each is judged with examples of the other.
     """
 
     judge = models.OneToOneField(Judge, on_delete=models.CASCADE, related_name="examples")
@@ -158,10 +160,7 @@ class JudgeExamples(PublicRow):
         related_name="examples",
         help_text="The guideline sent with the examples; the current one when they were chosen.",
     )
-    folds = models.JSONField(default=dict, help_text="The index of the list for each document set or group.")
-    chosen = models.JSONField(
-        default=list, help_text="Lists of examples; the last one is for all other sets."
-    )
+    chosen = models.JSONField(default=list, help_text="The examples that each half is told.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

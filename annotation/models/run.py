@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.base import PublicRow, current_request_id
+from annotation.models.constraints import bounded
 from annotation.models.document import DocumentSet
 from annotation.models.judge import Judge
 from annotation.models.project import Project
@@ -49,6 +50,9 @@ class Run(PublicRow):
     max_cost = models.FloatField(
         null=True, blank=True, help_text="The run stops before its calls would cost more; empty for no cap."
     )
+    repeat_share = models.FloatField(
+        null=True, blank=True, help_text="Share of the summaries that are asked about again; empty for none."
+    )
     is_trial = models.BooleanField(
         default=False, help_text="It judges its own summaries only, to measure the judge."
     )
@@ -80,6 +84,7 @@ class Run(PublicRow):
             models.CheckConstraint(
                 name="run_max_cost_positive", condition=Q(max_cost__isnull=True) | Q(max_cost__gt=0)
             ),
+            bounded("run_repeat_share_0_1", "repeat_share", may_be_empty=True),
             models.CheckConstraint(
                 name="run_n_questions_bounded",
                 condition=Q(n_questions__isnull=True) | Q(n_questions__lte=MOST_QUESTIONS_MADE),

@@ -1,6 +1,7 @@
 """Judges: what answers checks automatically."""
 
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeVar
 
 from evaluation._labels import LABEL_VALUES, LABEL_VALUES_IN_WORDS, LABELS, LABELS_IN_WORDS, Label
 from evaluation.errors import JudgeError
@@ -15,6 +16,7 @@ from evaluation.judging.errors import (
 from evaluation.judging.lexical import LexicalJudge
 from evaluation.judging.money import MoneyCap
 from evaluation.judging.openai import OpenAIJudge
+from evaluation.judging.orchestration import claims_of
 from evaluation.judging.panel import JudgePanel
 from evaluation.judging.protocol import (
     Budget,
@@ -40,6 +42,8 @@ from evaluation.judging.protocol import (
     Verdict,
     checked_judge,
 )
+
+_R = TypeVar("_R")
 
 __all__ = [
     "LABELS",
@@ -87,11 +91,12 @@ def extract_claims(text: str | Text, *, judge: Judge, language: str = "en") -> t
     """The atomic claims that a text makes, in the order of its units; a string's units are its sentences.
 
     `language` is that of a string; a Text has its own. None for a blank text. Also works where an event loop
-    is running, and waits there. Raises JudgeError, see evaluation.judging.errors.
+    is running, and waits there. Raises UnusableReply if the claims of a unit are missing, and JudgeError as
+    evaluation.judging.errors describes.
     Example: `extract_claims("It rained, but the match went on.", judge=LexicalJudge())`.
     """
-    given = _as_text(text, language)
-    return _sync.run(_sync.closing(judge, checked_judge(judge, "extract").extract(given)))
+    request = DocumentRequest(_as_text(text, language), claims=True)
+    return _run(judge, claims_of(checked_judge(judge), request))
 
 
 def check_claims(
@@ -102,18 +107,26 @@ def check_claims(
     side: Side = "covered",
     language: str = "en",
 ) -> tuple[Verdict, ...]:
-    """One verdict per claim, in order: does the text express it ("covered") or bear it out ("supported")?
+    """One verdict per claim, in order: does the text express it ("covered") or support it ("supported")?
 
     A claim without a usable answer has the label None and the reason. Evidence are unit numbers, from 1; a
     string's units are its sentences, in `language`. Also works where an event loop is running, and waits
-    there.
-    Raises JudgeError, see evaluation.judging.errors.
+    there. Raises JudgeError, see evaluation.judging.errors.
     Example: `check_claims(["It rained."], "It rained all day.", judge=LexicalJudge())[0].label` is "yes".
     """
     if isinstance(claims, str):
         raise JudgeSettings("check_claims takes a list of claims, got one string; write [claim].")
-    given = _as_text(text, language)
-    work = checked_judge(judge, "check").check(tuple(claims), given, side=side)
+    given, asked = _as_text(text, language), checked_judge(judge)
+    if side == "supported":
+        return _run(judge, asked.check_source(tuple(claims), given))
+
+    async def covered() -> tuple[Verdict, ...]:
+        return (await asked.cover_summary(CoverRequest(given, tuple(claims)))).claims
+
+    return _run(judge, covered())
+
+
+def _run(judge: Judge, work: Coroutine[Any, Any, _R]) -> _R:
     return _sync.run(_sync.closing(judge, work))
 
 

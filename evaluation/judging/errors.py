@@ -54,12 +54,7 @@ class BudgetSpent(JudgeError):
 class UnusableReply(JudgeError):
     """The judge answered, but nothing that can be read as claims.
 
-    Raised instead of returning no claims, which would score as "nothing to find". `call` names the stored
-    reply.
+    Raised instead of returning no claims, which would score as "nothing to find".
     """
 
     code: ClassVar[str] = "unusable_reply"
-
-    def __init__(self, message: str, *, call: str | None = None) -> None:
-        super().__init__(message)
-        self.call = call

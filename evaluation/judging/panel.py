@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import TypeVar
 
@@ -18,13 +19,11 @@ from evaluation.judging.protocol import (
     CoverRequest,
     DocumentReading,
     DocumentRequest,
-    ExtractedClaim,
     Json,
     Judge,
     JudgedClaim,
     Question,
     Rating,
-    Side,
     Text,
     Verdict,
     checked_judge,
@@ -78,19 +77,6 @@ class JudgePanel:
     def concurrency(self) -> int:
         """As many calls at once as its slowest member makes, for everybody is asked everything."""
         return min(judge.concurrency for judge in self._judges)
-
-    async def extract(self, text: Text) -> tuple[ExtractedClaim, ...]:
-        """The claims that the first member takes from the text; the next one's where it cannot."""
-        _, claims = await self._first(lambda judge: judge.extract(text))
-        return claims
-
-    async def check(
-        self, claims: Sequence[str], text: Text, *, side: Side = "covered"
-    ) -> tuple[Verdict, ...]:
-        """One verdict per claim, in the order of the claims."""
-        return await self._answers(
-            len(claims), lambda judge, places: judge.check([claims[at] for at in places], text, side=side)
-        )
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
         """What the first member takes from the document; every member answers the questions."""
@@ -204,6 +190,12 @@ class JudgePanel:
         """The explanation of the first member that gives one."""
         _, said = await self._first(lambda judge: judge.explain(facts, instruction=instruction), bool)
         return said
+
+    def again(self, token: str) -> "JudgePanel":
+        """The panel, whose members ask once more what they were asked before."""
+        twin = copy(self)
+        twin._judges = tuple(judge.again(token) for judge in self._judges)
+        return twin
 
     async def aclose(self) -> None:
         """Close every member's connections of the running event loop."""

@@ -12,9 +12,10 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, starmap
 from typing import Any, TypeVar
 
@@ -22,8 +23,6 @@ from evaluation._labels import LABEL_SYNONYMS, LABELS, Label
 
 LONGEST_REASON = 500
 LONGEST_CLAIM = 2000
-EXAMPLE_ID = "example"
-"""The id in the example of a prompt, which some models repeat before they answer."""
 
 # A reply of nothing but brackets must not cost a parse from each of them; a bracket of prose is none of JSON's. A
 # start that reads the whole reply and fails counts as 25.
@@ -62,21 +61,19 @@ class Answer:
     reason: str = ""
 
 
-def parse_verdicts(
-    reply: str, ids: Collection[str], units: int, field: str = "verdicts"
-) -> dict[str, Answer]:
+def parse_verdicts(reply: str, ids: Collection[str], units: int) -> dict[str, Answer]:
     """The usable answers of a reply by the id of their claim; an id without one is absent.
 
     `units` is the number of units of the text: evidence beyond it is dropped. An id that is answered twice
     with different labels, one of them perhaps unreadable, counts as not answered. A reply that names a
     c9 that was not asked, and not all that were, numbers the claims in its own way; one with a label such as 2 or 5
-    has a scale of its own, where 1 may be the worst: none of its answers counts. `field` is where the reply lists them.
-    Example: `parse_verdicts('{"verdicts": [{"id": "c1", "label": "Yes."}]}', ["c1"], 3)` has the label "yes"
+    has a scale of its own, where 1 may be the worst: none of its answers counts.
+    Example: `parse_verdicts('{"answers": [{"id": "c1", "label": "Yes."}]}', ["c1"], 3)` has the label "yes"
     for c1.
     """
-    values = list(_entries(reply, field))
+    values = list(_entries(reply, "answers"))
     known = _by_spelling(ids)
-    given = {_spelling(entry.get("id")) for entry in chain(*values)} - {"", EXAMPLE_ID}
+    given = {_spelling(entry.get("id")) for entry in chain(*values)} - {""}
     answered = {known[spelling] for spelling in given & known.keys()}
     missing = {_family(identity.casefold()) for identity in ids if identity not in answered}
     surplus = {_family(spelling) for spelling in given - known.keys()}
@@ -206,6 +203,91 @@ def parse_reason(reply: str) -> str:
     return ""
 
 
+def answer_fault(reply: str, ids: Collection[str], identity: str) -> str:
+    """What is wrong with the answer to one of the ids, of which `parse_verdicts` read none."""
+    entries = list(chain(*_entries(reply, "answers")))
+    if (fault := _form_fault(reply, entries, "answers")) or (
+        fault := _scale_fault(entries, "label", _is_on_a_scale)
+    ):
+        return fault
+    known = _by_spelling(ids)
+    own = [entry for entry in entries if known.get(_spelling(entry.get("id"))) == identity]
+    strange = [spelling for entry in entries if (spelling := _spelling(entry.get("id"))) not in known]
+    if not own:
+        return f"the reply does not answer it but {_quoted(strange[0])}" if strange else _LEFT_OUT
+    labels = [entry.get("label") for entry in own if entry.get("label") not in (None, "")]
+    if not labels:
+        return "the reply gives it no label"
+    if unreadable := [label for label in labels if read_label(label) is None]:
+        return f"the reply labels it {_quoted(unreadable[0])}, which is none of {', '.join(LABELS)}"
+    if len(set(map(read_label, labels))) > 1:
+        return "the reply gives it several labels"
+    return f"the reply answers {_quoted(strange[0])} too, which was not asked about" if strange else _LEFT_OUT
+
+
+def unit_fault(reply: str, unit: int, count: int) -> str:
+    """What is wrong with the claims of a unit, of `count`, of which `parse_claims` or `parse_aligned` read none."""
+    entries = list(chain(*_entries(reply, "units")))
+    if fault := _form_fault(reply, entries, "units"):
+        return fault
+    numbers = [_whole_number(entry.get("unit")) for entry in entries]
+    if wrong := {0, count + 1}.intersection(numbers):
+        return f"the reply counts the units otherwise: it has a unit {wrong.pop()}"
+    listed = chain.from_iterable(_list(entry.get("claims")) for entry in entries)
+    if fault := _scale_fault([item for item in listed if isinstance(item, dict)], "label", _is_on_a_scale):
+        return fault
+    times = numbers.count(unit)
+    if times > 1:
+        return "the reply lists several sets of claims for it"
+    return "the reply does not list its claims as texts" if times else _LEFT_OUT
+
+
+def rating_fault(reply: str, name: str) -> str:
+    """What is wrong with a rating, of which `parse_ratings` read none."""
+    entries = list(chain(*_entries(reply, "ratings")))
+    fault = _form_fault(reply, entries, "ratings") or _scale_fault(
+        entries, "rating", lambda entry: _is_off_scale(entry.get("rating"))
+    )
+    own = [entry.get("rating") for entry in entries if _spelling(entry.get("id")) == name]
+    told = f"the reply rates it {_quoted(own[0])}, which is no number" if own else _LEFT_OUT
+    return fault or ("the reply rates it several times" if len(own) > 1 else told)
+
+
+def list_fault(reply: str, field: str) -> str:
+    """What is wrong with the questions or topics of a reply from which none was read."""
+    return _form_fault(reply, (), field)
+
+
+_LEFT_OUT = "the reply leaves it out"
+_LONGEST_QUOTATION = 60
+
+
+def _form_fault(reply: str, entries: Sequence[object], field: str) -> str:
+    if entries:
+        return ""
+    if not (values := _json_values(reply)):
+        return f"the reply holds no JSON: {_quoted(reply)}"
+    is_there = any(isinstance(value, dict) and field in value for value in values)
+    return (
+        f'the reply lists nothing usable under "{field}"'
+        if is_there
+        else f'the reply is JSON without "{field}"'
+    )
+
+
+def _scale_fault(
+    entries: Iterable[dict[str, Any]], name: str, is_off: Callable[[dict[str, Any]], bool]
+) -> str:
+    off = next(filter(is_off, entries), None)
+    return (
+        "" if off is None else f"the reply has a scale of its own, with the {name} {_quoted(off.get(name))}"
+    )
+
+
+def _quoted(value: object) -> str:
+    return f"“{one_line(value if isinstance(value, str) else json.dumps(value, default=str), _LONGEST_QUOTATION)}”"
+
+
 def read_label(value: object) -> Label | None:
     """The label that a value means beyond doubt, or None.
 
@@ -312,6 +394,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)
 
 
+@lru_cache(maxsize=4)
 def _json_values(reply: str) -> list[Any]:
     """The outermost JSON objects and arrays of an answer, in order: those after the last thinking.
 

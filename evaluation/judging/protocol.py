@@ -275,10 +275,14 @@ class Usage:
 
 
 class Meter:
-    """Sums up the calls that are made, not those found in a store, while it is in place (see `metered`)."""
+    """Sums up the calls that are made while it is in place (see `metered`), not those found in a store.
+
+    `models` are the names under which servers answered, in calls that were made or found.
+    """
 
     def __init__(self) -> None:
         self.usage = Usage()
+        self.models: set[str] = set()
 
     def add(self, usage: Usage) -> None:
         """Count this too."""
@@ -307,6 +311,13 @@ def note_usage(usage: Usage) -> None:
     meter = _METER.get()
     if meter is not None:
         meter.add(usage)
+
+
+def note_served(model: str) -> None:
+    """Note the name under which a server answered with the meter in place, if there is one. For judges."""
+    meter = _METER.get()
+    if meter is not None and model:
+        meter.models.add(model)
 
 
 _MADE: ContextVar[set[str] | None] = ContextVar("_MADE", default=None)
@@ -425,10 +436,10 @@ class MemoryCallStore:
 class Judge(Protocol):
     """Whatever answers checks automatically.
 
-    A judge holds no state between texts and may be used for many at once. `extract` and `check` do one thing
-    each; `read_document`, `align_summary` and `cover_summary` are the merged calls of an evaluation: the
-    first once per document, the other two once per summary. What gets no usable answer is unscored with the
-    reason; a JudgeError is raised only where the judge itself cannot be asked.
+    A judge holds no state between texts and may be used for many at once. `read_document` is asked once per
+    document, `align_summary` (or `check_source` for claims that are known) and `cover_summary` once per summary.
+    What gets no usable answer is unscored with the reason; a JudgeError is raised only if the judge itself
+    cannot be asked.
     """
 
     @property
@@ -451,16 +462,6 @@ class Judge(Protocol):
         """How many calls it makes at once."""
         ...
 
-    async def extract(self, text: Text) -> tuple[ExtractedClaim, ...]:
-        """The claims of the text, in the order of its units; none for a blank text."""
-        ...
-
-    async def check(
-        self, claims: Sequence[str], text: Text, *, side: Side = "covered"
-    ) -> tuple[Verdict, ...]:
-        """One verdict per claim, in the order of the claims."""
-        ...
-
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
         """Everything wanted that depends on the document alone; one call where it fits into one."""
         ...
@@ -477,7 +478,7 @@ class Judge(Protocol):
     async def check_source(
         self, claims: Sequence[str], source: Text, *, instruction: str = ""
     ) -> tuple[Verdict, ...]:
-        """One verdict per claim: does the source bear it out? `check` with the user's instruction."""
+        """One verdict per claim, in order: does the source support it?"""
         ...
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
@@ -488,9 +489,18 @@ class Judge(Protocol):
         """Scores and the verdicts behind them in a few sentences, or None where the judge cannot write."""
         ...
 
+    def again(self, token: str) -> "Judge":
+        """The same judge at the same settings, which a call store has no answers of except under this token."""
+        ...
+
     async def aclose(self) -> None:
         """Free what the judge holds for the running event loop. It can be used again afterwards."""
         ...
+
+
+def is_worded(content: str) -> bool:
+    """Whether a text holds a letter or digit, so that something can be claimed in it."""
+    return any(character.isalnum() for character in content)
 
 
 def verdict_by_rule(claim: str, text: Text) -> Verdict | None:
@@ -498,23 +508,19 @@ def verdict_by_rule(claim: str, text: Text) -> Verdict | None:
 
     A blank text expresses nothing, so the answer is no; a blank claim says nothing, so it is unscored.
     """
-    if not any(character.isalnum() for character in claim):
+    if not is_worded(claim):
         return Verdict(None, reason=BLANK_CLAIM_REASON)
     if text.is_blank:
         return Verdict("no", probability=0.0, reason=BLANK_TEXT_REASON)
     return None
 
 
-_MERGED_CALLS = ("read_document", "align_summary", "check_source", "cover_summary")
+_CALLS = ("read_document", "align_summary", "check_source", "cover_summary", "aclose")
 
 
-def checked_judge(judge: object, *asked: str) -> Judge:
-    """The judge itself. Raises JudgeSettings for what is none, such as a model's name or a judge's class.
-
-    `asked` names what it will be asked for; without it that is what an evaluation asks for.
-    """
-    wanted = (*(asked or _MERGED_CALLS), "aclose")
-    if not isinstance(judge, type) and all(callable(getattr(judge, name, None)) for name in wanted):
+def checked_judge(judge: object) -> Judge:
+    """The judge itself. Raises JudgeSettings for anything else, such as a model's name or a judge's class."""
+    if not isinstance(judge, type) and all(callable(getattr(judge, name, None)) for name in _CALLS):
         return cast("Judge", judge)
     # A text is not repeated: it might be a key.
     got = f"the class {judge.__name__}" if isinstance(judge, type) else type(judge).__name__

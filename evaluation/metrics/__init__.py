@@ -10,6 +10,7 @@ from evaluation.metrics._coverage import (
     mean_coverage,
 )
 from evaluation.metrics._criteria import JUDGED, PACKS, UNMARKED, Criterion, counted
+from evaluation.metrics._explained import explained_completeness, explained_redundancy, explained_topics
 from evaluation.metrics._marks import Marks, MarkWarning
 from evaluation.metrics._pyramid import MeanRounding, PyramidScore, pyramid_score
 from evaluation.metrics._questions import (
@@ -45,6 +46,9 @@ __all__ = [
     "conciseness",
     "conciseness_terms",
     "counted",
+    "explained_completeness",
+    "explained_redundancy",
+    "explained_topics",
     "factual_alignment",
     "mean_coverage",
     "pyramid_score",

@@ -3,21 +3,22 @@
 import asyncio
 import hashlib
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TypeVar, Unpack
+from typing import Unpack
 
 from evaluation._labels import LEAST_SCORED
 from evaluation._signature import signature
 from evaluation.errors import EvaluationError, JudgeError
 from evaluation.judging import _sync
 from evaluation.judging.errors import JudgeRefused
-from evaluation.judging.money import in_turn
+from evaluation.judging.orchestration import Answers, Open, caught, judge_texts
 from evaluation.judging.protocol import (
     CoverReading,
     CoverRequest,
     DocumentReading,
+    DocumentRequest,
     ExtractedClaim,
     Judge,
     JudgedClaim,
@@ -47,8 +48,6 @@ _MOST_DOCUMENTS_KEPT = 1000
 UNSCORED = "Unscored: "
 """What the reason of a score begins with that is missing because the judge could not be asked."""
 BY_PEOPLE = "Answered by people."
-
-_R = TypeVar("_R")
 
 
 def evaluate_summary(
@@ -176,7 +175,7 @@ class _Evaluation:
         self._emit = emit
         self._text = lru_cache(maxsize=256)(Text.of)
         self._signature = lru_cache(maxsize=256)(self._signed)
-        self._readings: OrderedDict[tuple[object, ...], asyncio.Task[tuple[DocumentReading | None, str]]] = (
+        self._readings: OrderedDict[DocumentRequest, asyncio.Task[DocumentReading | JudgeError]] = (
             OrderedDict()
         )
         self._group = asyncio.TaskGroup()
@@ -196,9 +195,7 @@ class _Evaluation:
 
     async def _some(self, waiting: Iterator[tuple[int, object]]) -> None:
         for position, item in waiting:
-            with in_turn(position):
-                result = await self._one(item)
-            self._emit((position, result))
+            self._emit((position, await self._one(item)))
 
     async def _one(self, item: object) -> SummaryEvaluation:
         try:
@@ -207,7 +204,7 @@ class _Evaluation:
             return self._without_scores(item, str(error))
         with metered() as meter:
             result = await self._judged(case)
-        return replace(result, usage=meter.usage)
+        return replace(result, usage=meter.usage, served_models=tuple(sorted(meter.models)))
 
     def _case(self, given: object) -> Case:
         item = given if isinstance(given, SummaryInput) else input_of(given)
@@ -227,109 +224,38 @@ class _Evaluation:
         )
 
     async def _judged(self, case: Case) -> SummaryEvaluation:
-        facts = Facts()
-        flags: tuple[str, ...] = ("empty_peer",) if case.summary.is_blank else ()
+        desk = _Desk(case)
         if not case.summary.is_blank:
-            await self._ask(case, facts)
-        scores = Scores(case, facts)
+            await judge_texts(self._judge, desk, read=self._read)
+        scores = Scores(case, desk.facts)
         result = SummaryEvaluation(
             scores=scores.values,
             reasons=scores.reasons,
             passed=scores.passed,
             counts=scores.counts,
-            flags=(*flags, *scores.flags),
+            flags=("empty_peer", *scores.flags) if case.summary.is_blank else scores.flags,
             signature=self._signature(case.options, case.item.language),
             details=scores.details() if case.options.verbose else None,
             key=case.item.key,
         )
         if case.options.include_reason != "judge" or case.summary.is_blank:
             return result
-        explained, fault = await _attempt(
-            self._judge.explain(scores.told(), instruction=case.options.instruction)
+        explained = await caught(self._judge.explain(scores.told(), instruction=case.options.instruction))
+        return replace(
+            result, explanation=_fault(explained) if isinstance(explained, JudgeError) else explained
         )
-        return replace(result, explanation=explained or fault or None)
 
-    async def _ask(self, case: Case, facts: Facts) -> None:
-        """Both round trips: what the summary's claims are worth, and what the summary covers."""
-        if case.options.needs_alignment:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self._align(case, facts))
-                await self._cover(case, facts)
-        else:
-            await self._cover(case, facts)
-
-    async def _align(self, case: Case, facts: Facts) -> None:
-        if case.document.is_blank:
-            facts.aligned, facts.faults["alignment"] = None, EMPTY_DOCUMENT
-            return
-        if case.item.summary_claims is not None:
-            facts.aligned = await self._align_given(case, case.item.summary_claims)
-            return
-        facts.aligned, fault = await _attempt(
-            self._judge.align_summary(case.document, case.summary, instruction=case.options.instruction)
-        )
-        if facts.aligned is None:
-            facts.faults["alignment"] = fault
-
-    async def _align_given(self, case: Case, claims: Sequence[GivenClaim]) -> tuple[JudgedClaim, ...]:
-        asked = _open(claims)
-        verdicts: tuple[Verdict, ...] | None = ()
-        fault = ""
-        if asked:
-            verdicts, fault = await _attempt(
-                self._judge.check_source(asked, case.document, instruction=case.options.instruction)
-            )
-        verdicts = verdicts or tuple(Verdict(None, reason=fault) for _ in asked)
-        return tuple(map(JudgedClaim, _extracted(claims), _with_people(claims, verdicts)))
-
-    async def _cover(self, case: Case, facts: Facts) -> None:
-        request = case.request
-        if request.claims or request.questions or request.n_questions or request.topics:
-            reading, fault = await self._read(case)
-            if reading is None:
-                reading = DocumentReading(
-                    None, None, None, dict.fromkeys(("claims", "questions", "topics"), fault)
-                )
-            facts.reading = reading
-        facts.faults.update(facts.reading.faults)
-        given = case.item.claims if case.options.needs_claims else None
-        if given is not None:
-            facts.reading = replace(facts.reading, claims=_extracted(given))
-        asked = CoverRequest(
-            case.summary,
-            tuple(claim.text for claim in facts.reading.claims or ()) if given is None else _open(given),
-            tuple(question.text for question in facts.reading.questions or ()),
-            facts.reading.topics or (),
-            case.options.ratings,
-            case.options.instruction,
-        )
-        if not asked.is_empty:
-            facts.covered, fault = await _attempt(self._judge.cover_summary(asked))
-            if facts.covered is None:
-                for part in ("claims", "questions", "topics", "ratings"):
-                    facts.faults.setdefault(part, fault)
-                # What people have said of claims stands without the judge.
-                facts.covered = None if given is None else _unscored(asked, fault)
-        if given is not None and facts.covered is not None:
-            facts.covered = replace(facts.covered, claims=_with_people(given, facts.covered.claims))
-
-    async def _read(self, case: Case) -> tuple[DocumentReading | None, str]:
+    async def _read(self, request: DocumentRequest) -> DocumentReading:
         """The document's reading, made once for all its summaries."""
-        request = case.request
-        if request.source.is_blank and (request.reference is None or not request.claims):
-            return None, EMPTY_DOCUMENT
-        key = (
-            case.item.document,
-            case.item.language,
-            case.item.reference,
-            request.questions,
-            request.claims,
-        )
-        if key not in self._readings:
+        if request not in self._readings:
             if len(self._readings) >= _MOST_DOCUMENTS_KEPT:
                 self._readings.popitem(last=False)
-            self._readings[key] = self._group.create_task(_attempt(self._judge.read_document(request)))
-        return await self._readings[key]
+            reading = caught(self._judge.read_document(request))
+            self._readings[request] = self._group.create_task(reading)
+        found = await self._readings[request]
+        if isinstance(found, JudgeError):
+            raise found
+        return found
 
     def _without_scores(self, item: object, reason: str) -> SummaryEvaluation:
         names = self._options.metrics
@@ -360,14 +286,96 @@ class _Evaluation:
         )
 
 
-async def _attempt(work: Awaitable[_R]) -> tuple[_R | None, str]:
-    """The result, or the reason why there is none; a server that refuses all requests ends the run."""
-    try:
-        return await work, ""
-    except JudgeRefused:
-        raise
-    except JudgeError as error:
-        return None, f"{UNSCORED}{error}"
+class _Desk:
+    """One summary in memory: what is asked about it, and what was found out."""
+
+    def __init__(self, case: Case) -> None:
+        self.facts = Facts()
+        self._case = case
+        self._is_asked = False
+        self._given = case.item.claims if case.options.needs_claims else None
+        self._own: tuple[Verdict, ...] = ()
+
+    def of_documents(self) -> Sequence[DocumentRequest]:
+        request = self._case.request
+        if not (request.claims or request.questions or request.n_questions or request.topics):
+            return ()
+        if request.source.is_blank and (request.reference is None or not request.claims):
+            self._take(_nothing_read(EMPTY_DOCUMENT))
+            return ()
+        return (request,)
+
+    async def keep_documents(self, readings: Sequence[DocumentReading | JudgeError]) -> None:
+        [reading] = readings
+        self._take(_nothing_read(_fault(reading)) if isinstance(reading, JudgeError) else reading)
+
+    def _take(self, reading: DocumentReading) -> None:
+        self.facts.reading = reading
+        self.facts.faults.update(reading.faults)
+
+    async def summaries(self) -> Sequence[Case]:
+        if self._given is not None:
+            self.facts.reading = replace(self.facts.reading, claims=_extracted(self._given))
+        return (self._case,)
+
+    def open(self, summary: Case) -> Open:
+        reading, options, own = self.facts.reading, summary.options, summary.item.summary_claims
+        claims = tuple(claim.text for claim in reading.claims or ())
+        questions = tuple(question.text for question in reading.questions or ())
+        if self._is_asked:
+            return Open(summary.document, CoverRequest(summary.summary))
+        aligns = options.needs_alignment and not summary.document.is_blank
+        return Open(
+            summary.document,
+            CoverRequest(
+                summary.summary,
+                claims if self._given is None else _open(self._given),
+                questions,
+                reading.topics or (),
+                options.ratings,
+                options.instruction,
+            ),
+            takes_claims=aligns and own is None,
+            own_claims=_open(own or ()) if aligns else (),
+        )
+
+    async def keep(self, summary: Case, answers: Answers) -> None:
+        self._is_asked = True
+        facts, covered, aligned, own = self.facts, answers.covered, answers.aligned, answers.own
+        if isinstance(covered, JudgeError):
+            for part in ("claims", "questions", "topics", "ratings"):
+                facts.faults.setdefault(part, _fault(covered))
+            # What people have said of claims stands without the judge.
+            facts.covered = None if self._given is None else _unscored(answers.asked.cover, _fault(covered))
+        elif covered is not None:
+            facts.covered = covered
+        if isinstance(aligned, JudgeError):
+            facts.aligned, facts.faults["alignment"] = None, _fault(aligned)
+        elif aligned is not None:
+            facts.aligned = aligned
+        if isinstance(own, JudgeError):
+            own = tuple(Verdict(None, reason=_fault(own)) for _ in answers.asked.own_claims)
+        self._own = own or ()
+
+    async def end(self, summary: Case) -> None:
+        facts, options, own = self.facts, summary.options, summary.item.summary_claims
+        if options.needs_alignment and summary.document.is_blank:
+            facts.aligned, facts.faults["alignment"] = None, EMPTY_DOCUMENT
+        elif options.needs_alignment and own is not None:
+            facts.aligned = tuple(map(JudgedClaim, _extracted(own), _with_people(own, self._own)))
+        if self._given is not None and facts.covered is not None:
+            facts.covered = replace(facts.covered, claims=_with_people(self._given, facts.covered.claims))
+
+
+def _fault(error: JudgeError) -> str:
+    """Why a part is missing; a server that refuses all requests ends the run."""
+    if isinstance(error, JudgeRefused):
+        raise error
+    return f"{UNSCORED}{error}"
+
+
+def _nothing_read(fault: str) -> DocumentReading:
+    return DocumentReading(None, None, None, dict.fromkeys(("claims", "questions", "topics"), fault))
 
 
 def _extracted(claims: Sequence[GivenClaim]) -> tuple[ExtractedClaim, ...]:

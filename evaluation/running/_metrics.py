@@ -13,7 +13,6 @@ from evaluation._labels import (
     count_labels,
 )
 from evaluation._means import mean, weighted_mean
-from evaluation.judging._claims import is_worded
 from evaluation.judging.protocol import (
     CoverReading,
     DocumentReading,
@@ -23,14 +22,15 @@ from evaluation.judging.protocol import (
     Rating,
     RatingName,
     Verdict,
+    is_worded,
 )
 from evaluation.metrics._alignment import alignment, factual_alignment
 from evaluation.metrics._brevity import brevity
 from evaluation.metrics._completeness import completeness
 from evaluation.metrics._conciseness import conciseness
 from evaluation.metrics._coverage import claim_coverage
-from evaluation.metrics._questions import question_coverage_or_none, scored_pairs, topic_preservation
-from evaluation.metrics._redundancy import redundancy, repeated_sentences
+from evaluation.metrics._explained import explained_completeness, explained_redundancy, explained_topics
+from evaluation.metrics._questions import question_coverage_or_none, scored_pairs
 from evaluation.metrics._summarization import summarization
 from evaluation.running._cases import Case, Metric
 from evaluation.running._results import EvaluationDetails, JudgedQuestion, JudgedTopic
@@ -259,12 +259,10 @@ class Scores:
 
     def _completeness(self) -> tuple[float | None, str]:
         item = self.case.item
-        found = completeness(item.document, item.summary, item.language)
-        self._missing_elements = tuple(found.missing_elements)
-        if not found.input_elements:
-            beside = "and neither does the summary" if found.score else "but the summary does"
-            return found.score, f"The document has no elements to cover, {beside}."
-        return found.score, _listed("Every element is found.", "Missing", found.missing_elements)
+        self._missing_elements = tuple(
+            completeness(item.document, item.summary, item.language).missing_elements
+        )
+        return explained_completeness(item.document, item.summary, item.language)
 
     def _conciseness(self) -> tuple[float | None, str]:
         rating = self._rating("conciseness")
@@ -283,22 +281,22 @@ class Scores:
             return 0.0, EMPTY_SUMMARY
         if self._topics is None:
             return None, self._fault("topics")
-        labels = [judged.verdict.label for judged in self._topics]
-        if lacking := self._lacks_scored(count_labels(labels), "topics"):
-            return None, lacking
-        value = topic_preservation(labels)
-        if value is None:
-            return None, _first_reason([judged.verdict for judged in self._topics], "There are no topics.")
-        missing = [judged.text for judged in self._topics if judged.verdict.label not in ("yes", None)]
-        return value, _listed("Every topic is covered.", "Not covered", missing)
+        verdicts = [judged.verdict for judged in self._topics]
+        labels = [verdict.label for verdict in verdicts]
+        self._lacks_scored(count_labels(labels), "topics")
+        return explained_topics(
+            [judged.text for judged in self._topics],
+            labels,
+            least_scored=self.case.options.least_scored,
+            why=_first_reason(verdicts, "There are no topics."),
+        )
 
     def _redundancy(self) -> tuple[float | None, str]:
         item = self.case.item
-        value = redundancy(item.summary, item.language)
-        if value is None:
-            return None, EMPTY_SUMMARY
-        return value, _listed(
-            "No repeated sentences.", "Repeated", repeated_sentences(item.summary, item.language)
+        return (
+            (None, EMPTY_SUMMARY)
+            if self.case.summary.is_blank
+            else explained_redundancy(item.summary, item.language)
         )
 
     def _coherence(self) -> tuple[float | None, str]:
@@ -369,14 +367,6 @@ def _told(what: str, otherwise: str, judged: Sequence[JudgedClaim]) -> str:
     if more > 0:
         named.append(f"{more} more")
     return f"{told} {otherwise}: {'; '.join(named)}." if named else told
-
-
-def _listed(nothing: str, what: str, missing: Sequence[str]) -> str:
-    if not missing:
-        return nothing
-    named = ", ".join(_short(each) for each in missing[: 3 * _MOST_NAMED])
-    more = len(missing) - 3 * _MOST_NAMED
-    return f"{what}: {named}{f' and {more} more' if more > 0 else ''}."
 
 
 def _first_reason(verdicts: Sequence[Verdict], otherwise: str) -> str:

@@ -81,7 +81,8 @@ class SummaryEvaluation(Mapping[str, Any]):
     how many, how many of them yes, how many unscored; none of those that were not asked for or not found.
     `flags`: `empty_peer`, `no_claims`, `few_claims`, `mostly_unscored`. `usage` is what was
     paid for this summary now: what a store held costs nothing, and what depends on the document alone stands
-    with the summary that asked for it first. `explanation` is the judge's own, where it was asked for.
+    with the summary that asked for it first. `served_models` are the names under which the judge's servers answered,
+    now or in the calls of a store. `explanation` is the judge's own, where it was asked for.
     """
 
     scores: Mapping[str, float | None]
@@ -91,6 +92,7 @@ class SummaryEvaluation(Mapping[str, Any]):
     flags: tuple[str, ...]
     signature: str
     usage: Usage = field(default_factory=Usage)
+    served_models: tuple[str, ...] = ()
     details: EvaluationDetails | None = None
     explanation: str | None = None
     key: str | None = None

@@ -32,6 +32,7 @@ from evaluation.statistics._resampling import (
     expanded_tails,
 )
 from evaluation.statistics._sampling import Design, fixed_size_sample, inclusion_probabilities
+from evaluation.statistics._self_agreement import SelfAgreement, self_agreement
 from evaluation.statistics._systems import (
     PairComparison,
     compact_letters,
@@ -57,6 +58,7 @@ __all__ = [
     "PredictionPoweredMean",
     "SampleEstimate",
     "SampledItem",
+    "SelfAgreement",
     "alpha_interval",
     "best_estimates",
     "bootstrap_interval",
@@ -79,5 +81,6 @@ __all__ = [
     "observed_agreement",
     "observed_agreement_interval",
     "prediction_powered_mean",
+    "self_agreement",
     "settled_order",
 ]

@@ -7,11 +7,12 @@ and counted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from django.db.models import Count, Max, Q, Sum
+from django.db.models import Count, Max, Q, QuerySet, Sum
 
 from annotation.analysis.agreement.ratings import CheckFacts, check_facts
 from annotation.analysis.figures import Computed
@@ -25,18 +26,20 @@ from annotation.analysis.judge.judge_answers import (
     names_of,
     said_of,
 )
+from annotation.judging.queries.examples import examples_of
+from annotation.judging.queries.runs import ServedModel, served_in
 from annotation.models import (
     SIDE_SCORES,
     Analysis,
     Check,
     Judge,
     JudgeCall,
-    JudgeExamples,
     Run,
     Verdict,
 )
+from annotation.models.document import cluster_of
 from evaluation.judging import Label, Price
-from evaluation.statistics import JudgeReport, judge_report, judge_reports
+from evaluation.statistics import JudgeReport, SelfAgreement, judge_report, judge_reports, self_agreement
 
 if TYPE_CHECKING:
     from annotation.models import Project
@@ -65,7 +68,7 @@ class Cost:
 class Version:
     """One version of a judge compared with people; `systems` has a report for each system, least accurate first.
 
-    `examples` are those in its prompt.
+    `examples` are those in its prompt; `served` are the models that answered.
     """
 
     id: str
@@ -78,6 +81,15 @@ class Version:
     systems: dict[str, JudgeReport]
     cost: Cost
     examples: list[dict[str, str]]
+    served: list[ServedModel]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """How often a judge changed its answers when it was asked the same again."""
+
+    judge: str
+    agreement: SelfAgreement
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +111,7 @@ class JudgeFigures(Computed):
     basis: AnswerBasis
     versions: tuple[Version, ...]
     left_out: int
+    repeats: tuple[Repeats, ...]
 
 
 def judge_inputs(project: Project) -> tuple[object, ...]:
@@ -132,6 +145,7 @@ def judge_quality(project: Project, key: str = "") -> JudgeFigures:
         basis=humans.basis,
         versions=tuple(_version(project, each, names, known[each], facts, humans) for each in kept),
         left_out=len(order) - len(kept),
+        repeats=tuple(_repeats(project)),
     )
 
 
@@ -156,12 +170,12 @@ def _version(
     humans: Humans,
 ) -> Version:
     judge = Judge.objects.get(pk=version[0])
+    taught = examples_of(judge)
     checks = [check for check in humans.labels if check in said]
     labels = [cast("Label | None", said[check]) for check in checks]
     people = [cast("Label | None", humans.labels[check]) for check in checks]
     documents = [facts[check].cluster for check in checks]
     systems = judge_reports(labels, people, [facts[check].system for check in checks], documents)
-    taught = JudgeExamples.objects.filter(judge=judge).first()
     return Version(
         id=names[version],
         judge=judge.name,
@@ -175,8 +189,25 @@ def _version(
             for name in sorted(systems, key=lambda name: _place(systems[name], name))
         },
         cost=_cost(project, version, judge),
-        examples=taught.chosen[-1] if taught else [],
+        examples=[each for half in taught.chosen for each in half] if taught else [],
+        served=served_in(_calls_of(project, version)),
     )
+
+
+def _repeats(project: Project) -> Iterator[Repeats]:
+    rows = Verdict.objects.filter(
+        role=Verdict.Role.JUDGE, check_row__project=project, check_row__is_current=True
+    ).exclude(repeated="")
+    columns = ("label", "repeated", "check_row__claim__text", "check_row__document_set__external_id")
+    of_judge: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
+    for judge, *row in rows.order_by("judge__name", "pk").values_list(
+        "judge__name", *columns, "check_row__document_set__group"
+    ):
+        of_judge[judge].append(tuple(row))
+    for judge, found in of_judge.items():
+        first, second, claims, sets, groups = zip(*found, strict=True)
+        words = [len(claim.split()) for claim in claims]
+        yield Repeats(judge, self_agreement(first, second, words, list(map(cluster_of, sets, groups))))
 
 
 def _place(report: JudgeReport, name: str) -> tuple[float, str]:
@@ -192,6 +223,15 @@ def _own_words(project: Project, version: VersionKey) -> tuple[str, ...]:
     return tuple(f"{step} v{number}" for step, number in rows)
 
 
+def _calls_of(project: Project, version: VersionKey) -> QuerySet[JudgeCall]:
+    """The calls of the runs in which the version gave verdicts that are in force."""
+    verdicts = Verdict.objects.filter(
+        judge=version[0], origin_name=version[1], check_row__project=project, check_row__is_current=True
+    )
+    runs = verdicts.filter(run__isnull=False).order_by().values("run").distinct()
+    return JudgeCall.objects.filter(run__in=runs, run__project=project)
+
+
 def _cost(project: Project, version: VersionKey, judge: Judge) -> Cost:
     verdicts = Verdict.objects.filter(
         judge=judge, origin_name=version[1], check_row__project=project, check_row__is_current=True
@@ -199,9 +239,8 @@ def _cost(project: Project, version: VersionKey, judge: Judge) -> Cost:
     answered = verdicts.filter(label__isnull=False).aggregate(checks=Count("check_row", distinct=True))[
         "checks"
     ]
-    runs = set(verdicts.order_by().values_list("run_id", flat=True).distinct())
     rows = list(
-        JudgeCall.objects.filter(run__in=runs - {None}, run__project=project)
+        _calls_of(project, version)
         .order_by()
         .values_list("judge_id")
         .annotate(Count("pk"), Sum("prompt_tokens"), Sum("completion_tokens"))

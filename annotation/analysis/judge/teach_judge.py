@@ -1,14 +1,13 @@
 """Create a judge with examples of people's answers, and measure its gain.
 
 The new judge is the old one with another prompt. Both answer the same checks, and the Judge page compares them on
-people's answers to sampled checks. Examples may come from any answer of a person. No document set (or group) is
-judged with its own examples: the sets are divided into folds, and each fold uses the examples of the others.
+people's answers to sampled checks. Examples may come from any answer of a person. A hash splits document sets (or
+groups) into two halves, and each half is judged with examples of the other.
 """
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -19,7 +18,7 @@ from annotation.analysis.judge.judge_answers import humans_of, said_of
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
-from annotation.judging.queries.examples import examples_of, prompts_with
+from annotation.judging.queries.examples import examples_of, half_of, prompts_with
 from annotation.judging.queries.run_estimate import CHARACTERS_A_TOKEN
 from annotation.judging.services.judges import require_of
 from annotation.judging.services.save_judge import copy_judge
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
 
     from annotation.models import Project, Summary
 
-FOLDS = 5
-SEED = 0
 LONGEST_BASE_NAME = 45
 BY_PEOPLE = (Check.Decider.REVIEWER, Check.Decider.ADJUDICATOR)
 
@@ -71,7 +68,7 @@ def teach_judge(
         data={
             "judge": taught.name,
             "base": base.name,
-            "examples": len(lesson.row.chosen[-1]),
+            "examples": sum(map(len, lesson.row.chosen)),
             "answers": lesson.answers,
         },
     )
@@ -110,8 +107,8 @@ class Lesson:
         """An upper bound on the tokens that examples and guideline add to a call."""
         added = [
             len(prompt.system) - len(PROMPTS[step].system)
-            for chosen in self.row.chosen
-            for step, prompt in prompts_with(self.row, chosen, {}).items()
+            for half in (0, 1)
+            for step, prompt in prompts_with(self.row, half, {}).items()
         ]
         return max(added) // CHARACTERS_A_TOKEN
 
@@ -158,14 +155,11 @@ def lesson_of(project: Project, judge: Judge) -> Lesson:
             field="judge",
             code="no_examples",
         )
-    folds = folds_of(measured.clusters | {row.cluster for row in pool})
-    places = [_chosen([row for row in pool if folds[row.cluster] != fold]) for fold in range(FOLDS)]
-    places.append(_chosen(pool))
+    places = [_chosen([row for row in pool if half_of(row.cluster) != half]) for half in (0, 1)]
     examples = _examples(project, {row.check: row for rows in places for row in rows})
     row = JudgeExamples(
         base=base,
         guideline=Guideline.objects.filter(project=project).order_by("-version").first(),
-        folds=folds,
         chosen=[_within([examples[row.check] for row in rows]) for rows in places],
     )
     return Lesson(row, measured, answers=len(pool))
@@ -191,7 +185,7 @@ class _Answered(NamedTuple):
     def candidate(self) -> Candidate:
         label: Any = self.label
         is_correction = (self.said == "yes") != (label == "yes")
-        return Candidate(self.claim, label, is_correction, self.language)
+        return Candidate(self.claim, label, is_correction)
 
 
 def _pool(project: Project, judge: Judge) -> list[_Answered]:
@@ -217,13 +211,6 @@ def _pool(project: Project, judge: Judge) -> list[_Answered]:
         "check_row__document_set__language",
     )
     return list({row[0]: _Answered(*row) for row in rows.order_by("pk").values_list(*columns)}.values())
-
-
-def folds_of(clusters: Iterable[str]) -> dict[str, int]:
-    """The fold of each document set or group, always the same."""
-    dealt = sorted(set(clusters))
-    random.Random(SEED).shuffle(dealt)
-    return {cluster: place % FOLDS for place, cluster in enumerate(dealt)}
 
 
 def _chosen(pool: Sequence[_Answered]) -> list[_Answered]:

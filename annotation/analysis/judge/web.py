@@ -15,7 +15,7 @@ from annotation.analysis.web import asked_score, figures_page, file_view
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
 from annotation.judging.queries.run_estimate import run_estimate
-from annotation.judging.services.judge_document_set import parts_of
+from annotation.judging.queries.run_metrics import parts_of
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import cap_in
 from annotation.models import Analysis, Judge, Project, Run

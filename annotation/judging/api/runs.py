@@ -62,6 +62,12 @@ class NewRun(serializers.Serializer[Any]):
     max_cost = serializers.FloatField(
         allow_null=True, default=None, help_text="Cost cap; the run stops before exceeding it."
     )
+    repeat_share = serializers.FloatField(
+        allow_null=True,
+        default=None,
+        help_text="Share of the summaries that the judge is asked about again, which shows how often it changes "
+        "its answers.",
+    )
     decides_after = serializers.BooleanField(
         default=False,
         help_text='The judge becomes the deciding judge when the run finishes. Needs the verb "change project".',
@@ -94,6 +100,7 @@ class Runs(ApiView):
             metrics=wanted.get("metrics", project.usual_metrics),
             n_questions=wanted["n_questions"],
             max_cost=wanted["max_cost"],
+            repeat_share=wanted["repeat_share"],
             decides_after=wanted["decides_after"],
             by=self.person,
         )

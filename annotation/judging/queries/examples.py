@@ -1,8 +1,9 @@
-"""Which examples of people's answers a judge is told, and in whose document sets."""
+"""The examples of people's answers that a judge is told."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Mapping
 from typing import Any, cast
 
 from annotation.models import Check, Judge, JudgeExamples
@@ -10,7 +11,7 @@ from evaluation.judging.examples import Example
 from evaluation.judging.prompts import PROMPTS, Prompt, Step
 
 STEPS: Mapping[str, tuple[Step, ...]] = {
-    Check.Side.REFERENCE: ("check_covered", "cover_summary"),
+    Check.Side.REFERENCE: ("cover_summary",),
     Check.Side.PEER: ("check_supported", "align_summary"),
 }
 """The steps that answer checks of a side: these are told examples of it."""
@@ -24,17 +25,20 @@ def examples_of(judge: Judge) -> JudgeExamples | None:
     return JudgeExamples.objects.filter(judge=judge).select_related("guideline", "base").first()
 
 
-def prompts_with(
-    row: JudgeExamples, told: Sequence[ToldExample], own: Mapping[Step, Prompt]
-) -> dict[Step, Prompt]:
-    """The prompts of the steps that answer checks, in the project's own words where it has some, with these examples.
+def half_of(cluster: str) -> int:
+    """The half, 0 or 1, that a document set (or group) belongs to, by a hash: the same whenever it is asked."""
+    return hashlib.sha256(cluster.encode()).digest()[0] % 2
+
+
+def prompts_with(row: JudgeExamples, half: int, own: Mapping[Step, Prompt]) -> dict[Step, Prompt]:
+    """The prompts that answer checks about a half, in the project's own words if it has some, with its examples.
 
     The guideline goes with each.
     """
     guideline = "" if row.guideline is None else row.guideline.text
     return {
         step: own.get(step, PROMPTS[step]).with_examples(
-            [_example(each) for each in told if each["side"] == side], guideline
+            [_example(each) for each in row.chosen[half] if each["side"] == side], guideline
         )
         for side, steps in STEPS.items()
         for step in steps

@@ -11,14 +11,7 @@ from annotation.core.refusals import NotFound
 from annotation.models import Project, PromptVersion, Run
 from evaluation.judging.prompts import PROMPTS, Prompt, Step
 
-RUN_STEPS: tuple[Step, ...] = (
-    "read_document",
-    "extract",
-    "align_summary",
-    "cover_summary",
-    "check_covered",
-    "check_supported",
-)
+RUN_STEPS: tuple[Step, ...] = ("read_document", "align_summary", "cover_summary", "check_supported")
 """The steps that runs ask, in their order."""
 
 
@@ -29,6 +22,11 @@ def known_step(step: str) -> Step:
             f"There is no step {step!r}. Steps with prompts: {', '.join(RUN_STEPS)}.", code="no_such_step"
         )
     return step
+
+
+def name_of_step(step: str) -> str:
+    """The step as people call it, such as "Cover summary"."""
+    return step.replace("_", " ").capitalize()
 
 
 def versions_of(project: Project) -> QuerySet[PromptVersion]:

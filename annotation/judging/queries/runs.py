@@ -188,7 +188,7 @@ def run_progress(run: Run) -> RunProgress:
         failures=_failures(run),
         unscored_reasons=why_unusable(run)[:REASONS_SHOWN] if counts["unusable"] else [],
         rate=_rate(run) if run.state == Run.State.ACTIVE else None,
-        served=_served(run) if paid.calls else [],
+        served=served_in(JudgeCall.objects.filter(run=run)) if paid.calls else [],
     )
 
 
@@ -230,8 +230,9 @@ def usage_of(calls: QuerySet[JudgeCall]) -> Usage:
     return Usage(sums["made"], sums["prompt"], sums["completion"], sums["took"])
 
 
-def _served(run: Run) -> list[ServedModel]:
-    answered = JudgeCall.objects.filter(run=run).exclude(served_model="").order_by("judge", "served_model")
+def served_in(calls: QuerySet[JudgeCall]) -> list[ServedModel]:
+    """Of each judge that made some of these calls, the models that answered; three queries."""
+    answered = calls.exclude(served_model="").order_by("judge", "served_model")
     rows = answered.values_list("judge", "served_model").annotate(first=Min("pk"))
     first: dict[int, int] = {}
     names: defaultdict[int, list[str]] = defaultdict(list)
@@ -345,6 +346,12 @@ RUNS = List(
         Column("stop_reason", help="Reason for an early stop; empty otherwise."),
         Column("cost", kind=Kind.NUMBER, help="What its calls cost, at the judge's prices."),
         Column("max_cost", kind=Kind.NUMBER, nullable=True, help="Its cap; null for none."),
+        Column(
+            "repeat_share",
+            kind=Kind.NUMBER,
+            nullable=True,
+            help="Share of the summaries that the judge is asked about again; null for none.",
+        ),
         Column("is_trial", kind=Kind.FLAG, help="It judges only summaries with sampled answers."),
         Column(
             "decides_after", kind=Kind.FLAG, help="Its judge becomes the deciding judge when it finishes."

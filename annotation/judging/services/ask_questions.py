@@ -12,7 +12,7 @@ from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid
 from annotation.judging.question_texts import MOST_QUESTIONS, question_key, questions_fault
-from annotation.judging.services.asked_questions import add_questions, questions_about
+from annotation.judging.services.running.questions import add_questions, questions_about
 from annotation.models import Claim, ClaimOrigin, DocumentSet
 from annotation.scoring.records import hold_set
 from annotation.scoring.rescore import rescore_now

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
-from annotation.judging.services.judges import FoundOut, build, remember_server, require_of, require_usable
+from annotation.judging.services.judges import build, remember_server, require_of, require_usable
 from annotation.models import Judge, Project
 from evaluation.errors import JudgeError
 from evaluation.judging.protocol import Judge as AnsweringJudge
@@ -43,30 +45,29 @@ def check_connection(*, project: Project, judge: Judge, by: User | None) -> Conn
     if judge.kind != Judge.Kind.OPENAI:
         raise Invalid(f"The judge {judge.name!r} has no server.", field="judge", code="unusable_judge")
     require_usable(judge)
-    found: dict[str, object] = {}
-
-    def remember(_: Judge, taken: FoundOut) -> None:
-        found.update(taken)
-
+    # As if nothing was known of the server yet.
+    anew = copy(judge)
+    anew.reply_format, anew.refused_parameters = "", []
+    found: list[tuple[str, Sequence[str]]] = []
     began = time.monotonic()
     try:
-        verdict = asyncio.run(_ask(build(judge, remember=remember, finds_formats_anew=True)))
+        verdict = asyncio.run(_ask(build(anew, remember=lambda _, *taken: found.append(taken))))
     except TimeoutError as late:
         raise _failed(f"The server gave no answer within {LONGEST_SECONDS:g} seconds.") from late
     except JudgeError as failure:
         raise _failed(str(failure)) from failure
     finally:
         if found:
-            remember_server(judge, {"refused_parameters": [], **found})
+            remember_server(judge, *found[-1])
     if verdict.label is None:
         raise _failed(f"The server gave no usable answer. {verdict.reason}")
-    return Connection(time.monotonic() - began, str(found.get("reply_format", "")))
+    return Connection(time.monotonic() - began, found[-1][0])
 
 
 async def _ask(judge: AnsweringJudge) -> Verdict:
     try:
         async with asyncio.timeout(LONGEST_SECONDS):
-            [verdict] = await judge.check([CLAIM], Text.of(TEXT))
+            [verdict] = await judge.check_source([CLAIM], Text.of(TEXT))
         return verdict
     finally:
         await judge.aclose()

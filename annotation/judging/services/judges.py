@@ -9,7 +9,8 @@ import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -18,7 +19,7 @@ from django.db.models import F
 
 from annotation.core.jobs import workers_alive
 from annotation.core.refusals import Invalid, NotFound, Refusal
-from annotation.judging.queries.examples import examples_of, prompts_with
+from annotation.judging.queries.examples import examples_of, half_of, prompts_with
 from annotation.judging.queries.judges import (
     address_of,
     is_of,
@@ -26,10 +27,10 @@ from annotation.judging.queries.judges import (
     members_of,
 )
 from annotation.judging.queries.prompts import own_prompts
-from annotation.judging.services.database_thread import DatabaseThread
-from annotation.judging.services.judge_calls import RowCallStore
-from annotation.judging.services.spend import RunBudget
-from annotation.models import DocumentSet, Judge, JudgeExamples, Project, Run
+from annotation.judging.services.running.calls import RowCallStore
+from annotation.judging.services.running.database_thread import DatabaseThread
+from annotation.judging.services.running.spend import RunBudget
+from annotation.models import DocumentSet, Judge, Project, Run
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.lexical import LexicalJudge
 from evaluation.judging.openai import ANY_PORT, OpenAIJudge, base_url_fault
@@ -56,9 +57,7 @@ _PORTS = {"http": 80, "https": 443}
 _PACES: dict[int | None, Pace] = {}
 
 JudgeReply = TypeVar("JudgeReply")
-FoundOut = Mapping[str, Any]
-"""Columns of a judge's row that tell what its server takes."""
-Remember = Callable[[Judge, FoundOut], None]
+Remember = Callable[[Judge, ReplyFormat, Sequence[str]], None]
 
 
 def judge_by_name(name: str, project: Project | None = None) -> Judge:
@@ -121,14 +120,12 @@ def build(
     remember: Remember | None = None,
     budget: Budget | None = None,
     told: Mapping[Step, Prompt] | None = None,
-    finds_formats_anew: bool = False,
 ) -> AnsweringJudge:
     """The judge that the row describes, ready to answer; a panel with all its members.
 
     Calls are kept in memory unless `store_of` gives a store for each judge that makes any. `remember` is called, from
-    the event loop, with the reply format that a judge's server was found to take and what it refuses, as columns of
-    the row; `finds_formats_anew` leaves aside what is remembered of that. `told` takes the place of the prompts that
-    its row names.
+    the event loop, with the reply format that a judge's server was found to take and the parameters that it refuses.
+    `told` takes the place of the prompts that its row names.
     Raises JudgeSettings where its address is not allowed or its key is missing; the message names
     the variable, never the key.
     """
@@ -157,12 +154,9 @@ def build(
         price=Price(judge.prompt_price, judge.completion_price) if judge.has_price else None,
         budget=budget if judge.has_price else None,
         pace=_pace(judge, limits),
-        reply_format=None if finds_formats_anew else _known_format(judge),
-        remember_format=None if remember is None else lambda found: remember(judge, {"reply_format": found}),
-        refused=() if finds_formats_anew else judge.refused_parameters,
-        remember_refused=None
-        if remember is None
-        else lambda found: remember(judge, {"refused_parameters": list(found)}),
+        reply_format=next((known for known in REPLY_FORMATS if known == judge.reply_format), None),
+        refused=judge.refused_parameters,
+        remember=None if remember is None else partial(remember, judge),
     )
 
 
@@ -195,14 +189,10 @@ def _pace(judge: Judge, limits: Limits) -> Pace:
     return pace
 
 
-def _known_format(judge: Judge) -> ReplyFormat | None:
-    return next((known for known in REPLY_FORMATS if known == judge.reply_format), None)
-
-
-def remember_server(judge: Judge, found: FoundOut) -> None:
+def remember_server(judge: Judge, reply_format: str, refused: Sequence[str]) -> None:
     """Keep what was found out about the judge's server, unless the row names another server or model by now."""
     same = Judge.objects.filter(pk=judge.pk, model=judge.model, base_url=judge.base_url)
-    same.update(**found)
+    same.update(reply_format=reply_format, refused_parameters=list(refused))
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,35 +203,33 @@ class JudgeAtWork:
     row: Judge
     loop: asyncio.AbstractEventLoop
     thread: threading.Thread
-    of_cluster: Mapping[str, AnsweringJudge] = field(default_factory=dict)
+    of_other_half: AnsweringJudge | None = None
 
-    def judge_of(self, document_set: DocumentSet) -> JudgeAtWork:
-        """The judge as it is told of this set: without examples that are its own, or its group's."""
-        told = self.of_cluster.get(document_set.cluster)
-        return self if told is None else replace(self, judge=told)
+    def judge_of(self, document_set: DocumentSet) -> AnsweringJudge:
+        """The judge as it is told of this set: with examples of sets of the other half."""
+        return self.of_other_half if self.of_other_half and half_of(document_set.cluster) else self.judge
+
+    def again_of(self, document_set: DocumentSet, run: Run) -> AnsweringJudge | None:
+        """The judge that repeats a share of the run's questions about this set; None if none is to be repeated."""
+        return self.judge_of(document_set).again(run.public_id) if run.repeat_share else None
 
     def require_asking(self) -> None:
         """Raise RuntimeError where the thread that asks has died: nothing that was asked will be answered."""
         if not self.thread.is_alive():
             raise RuntimeError(f"The thread that asks the judge {self.row.name} has died")
 
-    def begin(
-        self, questions: Iterable[Coroutine[None, None, JudgeReply]]
-    ) -> Future[list[JudgeReply | BaseException]]:
-        """What each question will have got, in order: the answer, or the exception that it ended with.
+    def begin(self, question: Coroutine[Any, Any, JudgeReply]) -> Future[JudgeReply]:
+        """Start to ask a question, and wait for nothing."""
+        return asyncio.run_coroutine_threadsafe(question, self.loop)
 
-        They are asked at the same time; how many calls are made at once is the judge's own limit.
-        """
+    def ask(self, questions: Iterable[Coroutine[Any, Any, JudgeReply]]) -> list[JudgeReply | BaseException]:
+        """What each question got, in order, once all have: the answer, or the exception that it ended with."""
         asked = list(questions)
 
         async def everything() -> list[JudgeReply | BaseException]:
             return await asyncio.gather(*asked, return_exceptions=True)
 
-        return asyncio.run_coroutine_threadsafe(everything(), self.loop)
-
-    def ask(self, questions: Iterable[Coroutine[None, None, JudgeReply]]) -> list[JudgeReply | BaseException]:
-        """What each question got, once all have."""
-        started = self.begin(questions)
+        started = self.begin(everything())
         while not wait([started], LOOK_ALIVE_SECONDS).done:
             self.require_asking()
         return started.result()
@@ -267,34 +255,25 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
 
         notes = opened.enter_context(closing(DatabaseThread("judge-notes")))
 
-        def remember(member: Judge, found: FoundOut) -> None:
-            # Nobody waits for it: where it fails, the next worker finds it out again.
-            notes.begin(lambda: remember_server(member, found))
+        def remember(*found: Any) -> None:
+            # Nobody waits for it: if it fails, the next worker finds it out again.
+            notes.begin(lambda: remember_server(*found))
 
         budget = None if run is None else opened.enter_context(closing(RunBudget(run)))
         examples = None if run is None else examples_of(judge)
-        told = {} if examples is None else prompts_with(examples, examples.chosen[-1], prompts_of(judge))
+        own = prompts_of(judge)
+        told = {} if examples is None else prompts_with(examples, 0, own)
         built = build(judge, store_of=store_of, remember=remember, budget=budget, told=told)
-        of_cluster = _of_clusters(built, judge, examples)
+        other = None
+        if examples is not None and isinstance(built, OpenAIJudge):
+            other = built.reworded(prompts_with(examples, 1, own))
         loop, thread = opened.enter_context(_loop_in_thread())
         try:
-            yield JudgeAtWork(built, judge, loop, thread, of_cluster)
+            yield JudgeAtWork(built, judge, loop, thread, other)
         finally:
             ending = asyncio.run_coroutine_threadsafe(_end_asking(built), loop)
             while thread.is_alive() and not wait([ending], LOOK_ALIVE_SECONDS).done:
                 pass
-
-
-def _of_clusters(
-    built: AnsweringJudge, judge: Judge, examples: JudgeExamples | None
-) -> dict[str, AnsweringJudge]:
-    """By document set or group that lent answers, the judge as it is without having learned from these."""
-    of_fold: list[AnsweringJudge] = []
-    folds: Mapping[str, int] = {}
-    if examples is not None and isinstance(built, OpenAIJudge):
-        folds, own = examples.folds, prompts_of(judge)
-        of_fold += [built.reworded(prompts_with(examples, told, own)) for told in examples.chosen[:-1]]
-    return {cluster: of_fold[fold] for cluster, fold in folds.items()}
 
 
 @contextmanager

@@ -7,8 +7,10 @@ What a judge may be is said here alone; the page, the API and the admin ask `pro
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
+from datetime import datetime
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
@@ -59,18 +61,18 @@ IDENTITY = ("name", "kind", "model")
 SERVER = ("model", "base_url")
 """What decides which reply format a judge's server takes."""
 
-NUMBER_BOUNDS: dict[str, tuple[Callable[[float], bool], str]] = {
-    "temperature": (lambda value: 0 <= value <= 2, "The temperature must be between 0 and 2."),
-    "concurrency": (lambda value: value >= 1, "Enter at least 1 concurrent call."),
-    "timeout_seconds": (lambda value: 0 < value < math.inf, "The timeout must be above 0 seconds."),
-    "max_tokens": (lambda value: value >= 1, "Enter at least 1 token."),
-    "calls_per_minute": (lambda value: value >= 1, "Enter at least 1, or leave it empty for no limit."),
-    "tokens_per_minute": (lambda value: value >= 1, "Enter at least 1, or leave it empty for no limit."),
-    "prompt_price": (lambda value: 0 <= value < math.inf, "The price must be 0 or more."),
-    "ask_next_below": (lambda value: 0 <= value <= 1, "The confidence must be between 0 and 1."),
-    "completion_price": (lambda value: 0 <= value < math.inf, "The price must be 0 or more."),
+_AT_LEAST_1 = "Enter at least 1{}."
+_OR_EMPTY = ", or leave it empty for no limit"
+NUMBER_BOUNDS: Mapping[str, tuple[float, float, str]] = {
+    "temperature": (0, 2, "The temperature must be between 0 and 2."),
+    "ask_next_below": (0, 1, "The confidence must be between 0 and 1."),
+    "timeout_seconds": (math.ulp(0.0), sys.float_info.max, "The timeout must be above 0 seconds."),
+    "concurrency": (1, math.inf, _AT_LEAST_1.format(" concurrent call")),
+    "max_tokens": (1, math.inf, _AT_LEAST_1.format(" token")),
+    **dict.fromkeys(("calls_per_minute", "tokens_per_minute"), (1, math.inf, _AT_LEAST_1.format(_OR_EMPTY))),
+    **dict.fromkeys(PRICES, (0, sys.float_info.max, "The price must be 0 or more.")),
 }
-"""What the numbers of a profile may be, as the database holds them to it, and that in words."""
+"""The least and the largest that the numbers of a profile may be, as the database checks them, and that in words."""
 
 
 @transaction.atomic
@@ -161,35 +163,33 @@ def change_judge(
 
 @transaction.atomic
 def archive_judge(*, judge: Judge, by: User | None) -> Judge:
-    """No run may name the judge any more; what it said stays. Twice changes nothing.
+    """Keep runs from using the judge from now on; its answers stay. Twice changes nothing.
 
     Raises Conflict while it decides somewhere (code `judge_decides`) or is at work (`run_active`).
     """
     _require(judge.project, by)
-    judge = Judge.objects.select_for_update(of=("self",)).select_related("project").get(pk=judge.pk)
-    if judge.archived_at is not None:
-        return judge
     if judge.deciding_in.exists():
         raise Conflict(
             f"The verdicts of {judge.name} decide. Choose another deciding judge first.", code="judge_decides"
         )
     if Run.objects.filter(judge=judge, state=Run.State.ACTIVE).exists():
         raise Conflict(f"{judge.name} is running. Wait for the run to end, or cancel it.", code="run_active")
-    judge.archived_at = timezone.now()
-    judge.save(update_fields=["archived_at"])
-    _log(judge, by, "archive judge", {})
-    return judge
+    return _set_archived(judge, by, timezone.now())
 
 
 @transaction.atomic
 def restore_judge(*, judge: Judge, by: User | None) -> Judge:
     """Take a judge out of the archive. Twice changes nothing."""
+    return _set_archived(judge, by, None)
+
+
+def _set_archived(judge: Judge, by: User | None, at: datetime | None) -> Judge:
     _require(judge.project, by)
     judge = Judge.objects.select_for_update(of=("self",)).select_related("project").get(pk=judge.pk)
-    if judge.archived_at is not None:
-        judge.archived_at = None
+    if (judge.archived_at is None) != (at is None):
+        judge.archived_at = at
         judge.save(update_fields=["archived_at"])
-        _log(judge, by, "restore judge", {})
+        _log(judge, by, "restore judge" if at is None else "archive judge", {})
     return judge
 
 
@@ -257,9 +257,9 @@ def _field_faults(judge: Judge) -> Iterator[tuple[str, str]]:
 
 
 def _number_faults(judge: Judge) -> Iterator[tuple[str, str]]:
-    for name, (is_within, words) in NUMBER_BOUNDS.items():
+    for name, (least, most, words) in NUMBER_BOUNDS.items():
         value = getattr(judge, name)
-        if isinstance(value, int | float) and not is_within(value):
+        if isinstance(value, int | float) and not least <= value <= most:
             yield name, words
 
 
@@ -328,17 +328,14 @@ def _prompt_faults(judge: Judge, prompts: Sequence[PromptVersion]) -> Iterator[t
 
 
 def _price_faults(prompt: float | None, completion: float | None) -> Iterator[tuple[str, str]]:
-    """A cap would not hold what seems to be free."""
-    if prompt and prompt > 0 and completion == 0:
-        yield (
-            "completion_price",
-            "Enter both prices or neither; otherwise replies would count as free under a cap.",
-        )
-    if completion and completion > 0 and prompt == 0:
-        yield (
-            "prompt_price",
-            "Enter both prices or neither; otherwise prompts would count as free under a cap.",
-        )
+    """A cap would not hold calls that seem to be free."""
+    for field, missing, given in (
+        ("completion_price", completion, prompt),
+        ("prompt_price", prompt, completion),
+    ):
+        if given and given > 0 and missing == 0:
+            what = "replies" if field == "completion_price" else "prompts"
+            yield field, f"Enter both prices or neither; otherwise {what} would count as free under a cap."
 
 
 def _require(project: Project | None, by: User | None) -> None:

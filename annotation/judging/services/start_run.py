@@ -16,16 +16,17 @@ from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid
 from annotation.core.shared.clock import shared_now
 from annotation.judging.queries.judges import members_of
+from annotation.judging.queries.run_metrics import OTHER_NAMES, RUN_METRICS, parts_of
+from annotation.judging.queries.runs import metrics_from_now_on, trial_to_go_on_from
 from annotation.judging.services.end_run import end, locked_run, settle
-from annotation.judging.services.judge_document_set import OTHER_NAMES, RUN_METRICS
 from annotation.judging.services.judges import (
     has_price,
     require_of,
     require_usable,
     without_a_price,
 )
-from annotation.judging.services.let_decide import decide
-from annotation.judging.services.spend import cost_of_calls
+from annotation.judging.services.let_decide import decide, let_decide
+from annotation.judging.services.running.spend import cost_of_calls
 from annotation.models import (
     Job,
     Judge,
@@ -49,6 +50,7 @@ def start_run(
     metrics: Sequence[str] = ("coverage",),
     n_questions: int | None = None,
     max_cost: float | None = None,
+    repeat_share: float | None = None,
     trial_of: Collection[int] | None = None,
     decides_after: bool = False,
     by: User | None,
@@ -58,17 +60,20 @@ def start_run(
     What this judge has answered already is not asked again. It becomes the deciding judge where there was none, and
     stops before its calls could cost more than `max_cost`. Up to `n_questions` questions a document set it makes up
     what is missing; without it only where nobody has given any. A trial asks about the summaries with the keys
-    `trial_of` alone, and decides nothing. With `decides_after`, which takes the verb "change project", the judge
+    `trial_of` alone, and decides nothing. About a random share `repeat_share` of the summaries, above 0 to 1, the judge
+    is asked once more, past the stored calls. With `decides_after`, which takes the verb "change project", the judge
     becomes the deciding one once the run is finished.
     Raises NotFound for a judge of another project; Invalid (codes `unknown_metric`, `invalid_questions`,
-    `unusable_judge`, `invalid_cap`, `no_summaries`); Conflict (`run_active`, with the run's id) while this judge is at
-    work here.
+    `invalid_share`, `unusable_judge`, `invalid_cap`, `no_summaries`); Conflict (`run_active`, with the run's id) while
+    this judge is at work here.
     """
     require(by, project, Verb.RUN)
     if decides_after:
         require(by, project, Verb.CHANGE_PROJECT)
     require_of(judge, project)
-    for fault in faults_of_start(judge=judge, metrics=metrics, n_questions=n_questions, max_cost=max_cost):
+    for fault in faults_of_start(
+        judge=judge, metrics=metrics, n_questions=n_questions, max_cost=max_cost, repeat_share=repeat_share
+    ):
         raise fault
     with transaction.atomic():
         project = _locked(project)
@@ -85,6 +90,7 @@ def start_run(
             metrics=names_once(metrics),
             n_questions=n_questions,
             max_cost=max_cost,
+            repeat_share=repeat_share,
             is_trial=trial_of is not None,
             decides_after=decides_after,
         )
@@ -107,6 +113,7 @@ def faults_of_start(
     metrics: Sequence[str],
     n_questions: int | None,
     max_cost: float | None,
+    repeat_share: float | None = None,
 ) -> list[Invalid]:
     """Everything that is wrong with what a run is asked to do, whatever texts the project holds."""
     refusals: list[Callable[[], None]] = [
@@ -114,6 +121,7 @@ def faults_of_start(
         partial(_refuse_questions, n_questions, metrics),
         partial(require_usable, judge),
         partial(_refuse_cap, max_cost, judge),
+        partial(_refuse_share, repeat_share),
     ]
     found = []
     for refuse in refusals:
@@ -122,6 +130,30 @@ def faults_of_start(
         except Invalid as fault:
             found.append(fault)
     return found
+
+
+def use_judge(
+    *, project: Project, judge: Judge, by: User | None, max_cost: float | None = None
+) -> Run | None:
+    """Make the judge the deciding one; after a trial once the run that starts here is finished, which is given back.
+
+    That run asks what the trial and the last run of the judge that decides now asked. Raises as `let_decide` and
+    `start_run`.
+    """
+    require(by, project, Verb.CHANGE_PROJECT)
+    require_of(judge, project)
+    trial = trial_to_go_on_from(project, judge)
+    if trial is None:
+        let_decide(project=project, judge=judge, by=by)
+        return None
+    return start_run(
+        project=project,
+        judge=judge,
+        metrics=metrics_from_now_on(project, trial),
+        max_cost=max_cost,
+        decides_after=True,
+        by=by,
+    )
 
 
 @transaction.atomic
@@ -229,7 +261,7 @@ def _refuse_questions(n_questions: int | None, metrics: Sequence[str]) -> None:
             field="n_questions",
             code="invalid_questions",
         )
-    if not any("questions" in RUN_METRICS.get(name, ()) for name in metrics):
+    if "questions" not in parts_of(metrics):
         raise Invalid(
             "Questions are used only for question coverage. Add this metric, or leave the number of "
             "questions empty.",
@@ -238,13 +270,33 @@ def _refuse_questions(n_questions: int | None, metrics: Sequence[str]) -> None:
         )
 
 
+def _refuse_share(share: float | None) -> None:
+    if share is not None and not 0 < share <= 1:
+        raise Invalid(
+            "The share to ask again must be above 0 and at most 1.",
+            field="repeat_share",
+            code="invalid_share",
+        )
+
+
 def cap_in(form: Mapping[str, str]) -> float | None:
     """The cap that a form names as `max_cost`, or None. Raises Invalid (code `invalid_cap`) for what is no number."""
-    typed = form.get("max_cost", "").strip()
+    return _number_in(form, "max_cost", Invalid("The cost cap must be above 0.", code="invalid_cap"))
+
+
+def share_in(form: Mapping[str, str]) -> float | None:
+    """The share that a form names as `repeat_share`, or None. Raises Invalid (code `invalid_share`)."""
+    fault = Invalid("The share to ask again must be above 0 and at most 1.", code="invalid_share")
+    return _number_in(form, "repeat_share", fault)
+
+
+def _number_in(form: Mapping[str, str], name: str, fault: Invalid) -> float | None:
+    typed = form.get(name, "").strip()
     try:
         return float(typed) if typed else None
     except ValueError:
-        raise Invalid("The cost cap must be above 0.", field="max_cost", code="invalid_cap") from None
+        fault.field = name
+        raise fault from None
 
 
 def _refuse_cap(max_cost: float | None, judge: Judge) -> None:

@@ -16,16 +16,15 @@ from django.urls import reverse
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.judging.queries.judges import JUDGES, addresses_of, judges_of, members_of, served_models
-from annotation.judging.queries.prompts import known_step, versions_of
+from annotation.judging.queries.prompts import name_of_step, versions_of
 from annotation.judging.queries.run_estimate import run_estimate
+from annotation.judging.queries.run_metrics import parts_of
 from annotation.judging.queries.runs import (
     metrics_from_now_on,
     not_judged_by,
     trial_to_go_on_from,
 )
-from annotation.judging.recipes import RECIPES
 from annotation.judging.services.check_connection import check_connection
-from annotation.judging.services.judge_document_set import parts_of
 from annotation.judging.services.judges import LEXICAL, judge_by_name
 from annotation.judging.services.let_decide import let_decide
 from annotation.judging.services.save_judge import (
@@ -42,9 +41,7 @@ from annotation.judging.services.save_judge import (
     profile_faults,
     restore_judge,
 )
-from annotation.judging.services.start_run import cap_in
-from annotation.judging.services.use_judge import use_judge
-from annotation.judging.words import STEP_WORDS, format_in_words
+from annotation.judging.services.start_run import cap_in, use_judge
 from annotation.models import Judge, Project, PromptVersion, Run, Summary
 from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request
@@ -65,34 +62,6 @@ OF_PANEL = ("members", "ask_next_below")
 ADVANCED = (*LIMITS, "custom_instruction", "prompts")
 """What most people leave as it is."""
 
-LABELS = {
-    "model": "Model",
-    "base_url": "Base URL",
-    "api_key_env": "Key",
-    "prompt_price": "Price per million prompt tokens",
-    "completion_price": "Price per million reply tokens",
-    "custom_instruction": "Custom instruction",
-    "concurrency": "Concurrent calls",
-    "timeout_seconds": "Timeout in seconds",
-    "max_tokens": "Maximum reply length in tokens",
-    "context_tokens": "Context length in tokens",
-    "members": "Members",
-    "prompts": "Prompts",
-    "ask_next_below": "Ask the next member below confidence",
-}
-HINTS = {
-    "prompt_price": "In any currency.",
-    "completion_price": "In the same currency.",
-    "concurrency": "Across all workers.",
-    "max_tokens": "Longer replies are cut off and unusable.",
-    "calls_per_minute": "Per 60 seconds; empty: no limit.",
-    "tokens_per_minute": "Per 60 seconds; empty: no limit.",
-    "ask_next_below": "0 to 1, cheapest member first; empty: every member answers everything.",
-    "prompts": "Built-in where no version is chosen.",
-    "context_tokens": "Maximum size of request and reply; longer texts are split into windows.",
-}
-"""What a label does not say already."""
-
 
 class ProfileForm(JudgeModelForm):
     """What a judge of this kind needs to be told, and nothing else; the service says what is wrong with it."""
@@ -100,8 +69,6 @@ class ProfileForm(JudgeModelForm):
     class Meta:
         model = Judge
         fields = ("name", *OF_SERVER, *OF_PANEL)
-        labels = LABELS
-        help_texts = HINTS
         widgets = {"custom_instruction": forms.Textarea(attrs={"rows": 3})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -130,11 +97,10 @@ class ProfileForm(JudgeModelForm):
 
     def _offer_addresses(self) -> None:
         self.fields["base_url"].widget.attrs |= {"list": "base-urls", "spellcheck": "false"}
-        self.fields["base_url"].help_text = "Empty: OpenAI."
         kept = {self.instance.api_key_env} - {""}
         names = sorted(kept | set(keys_for("")))
         self.fields["api_key_env"] = forms.CharField(
-            label=LABELS["api_key_env"],
+            label="Key",
             required=False,
             widget=forms.Select(choices=[("", "no key"), *((name, name) for name in names)]),
             help_text="The environment variable with the key on the workers. The key itself is never stored.",
@@ -304,7 +270,6 @@ def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpRe
         "room": room,
         "judge": row,
         "form": form,
-        "recipes": RECIPES if row.kind == Judge.Kind.OPENAI else (),
         "allowed": settings.COVERDICT_JUDGE_URLS,
         "is_used": is_used(row),
         "served_models": [] if row._state.adding else served_models(row),
@@ -341,16 +306,15 @@ def _saved(request: Request, room: Room, row: Judge, form: ProfileForm) -> Inval
 
 
 def _prompt_in_words(row: PromptVersion) -> str:
-    return f"{STEP_WORDS[known_step(row.step)].name}, version {row.number}"
+    return f"{name_of_step(row.step)}, version {row.number}"
 
 
 def _checked(request: Request, room: Room, judge: Judge) -> dict[str, object]:
-    """How long the server took to answer and in which format, or why it did not."""
     try:
         found = check_connection(project=room.project, judge=judge, by=request.user)
     except Invalid as refusal:
         return {"connection_fault": refusal.message}
-    return {"connection": found, "takes": format_in_words(found.format)}
+    return {"connection": found}
 
 
 def _judge(room: Room, public_id: str) -> Judge:

@@ -10,9 +10,8 @@ from django.shortcuts import redirect, render
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
-from annotation.judging.queries.prompts import RUN_STEPS, known_step, prompt_of, versions_of
+from annotation.judging.queries.prompts import RUN_STEPS, known_step, name_of_step, prompt_of, versions_of
 from annotation.judging.services import save_prompt as service
-from annotation.judging.words import STEP_WORDS, placeholders_of
 from annotation.web.htmx import Request
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
@@ -26,7 +25,7 @@ PART = "part-"
 def prompts(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_RUNS, here="prompts")
     newest = {row.step: row for row in versions_of(room.project).order_by("number")}
-    steps = [(step, STEP_WORDS[step], newest.get(step)) for step in RUN_STEPS]
+    steps = [(step, name_of_step(step), newest.get(step)) for step in RUN_STEPS]
     return render(request, "judging/prompts/list.html", {"room": room, "steps": steps})
 
 
@@ -64,16 +63,12 @@ def _show(
     versions = [(row, prompt_of(row)) for row in rows]
     latest = versions[0][1] if versions else PROMPTS[step]
     words = typed or {"system": latest.system.strip(), "parts": latest.part_words}
-    purposes = STEP_WORDS[step].parts
     context = {
         "room": room,
         "step": step,
-        "about": STEP_WORDS[step],
-        "placeholders": placeholders_of(PROMPTS[step]),
+        "name": name_of_step(step),
         "words": words,
-        "parts": [
-            (f"{PART}{name}", name, text, purposes.get(name, "")) for name, text in words["parts"].items()
-        ],
+        "parts": [(f"{PART}{name}", name, text) for name, text in words["parts"].items()],
         "refusal": refusal,
         "versions": versions,
         "built_in": PROMPTS[step],

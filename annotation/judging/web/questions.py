@@ -10,7 +10,7 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.judging.services.ask_questions import ask_questions as give
 from annotation.judging.services.ask_questions import retire_question as take_out
-from annotation.judging.services.asked_questions import questions_about
+from annotation.judging.services.running.questions import questions_about
 from annotation.models import Claim, ClaimOrigin, DocumentSet
 from annotation.models.claim import QUESTIONS
 from annotation.web.htmx import Request, page_or_fragment

@@ -13,8 +13,9 @@ from django.urls import reverse
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import judges_of
-from annotation.judging.queries.prompts import known_step, own_versions_of
+from annotation.judging.queries.prompts import name_of_step, own_versions_of
 from annotation.judging.queries.run_estimate import run_estimate
+from annotation.judging.queries.run_metrics import RUN_METRICS, parts_of
 from annotation.judging.queries.runs import (
     RUNS,
     calls_of,
@@ -22,11 +23,9 @@ from annotation.judging.queries.runs import (
     last_reply,
     run_progress,
 )
-from annotation.judging.services.judge_document_set import parts_of
 from annotation.judging.services.judges import LEXICAL, has_price, judge_by_name
-from annotation.judging.services.start_run import cancel_run, cap_in, faults_of_start, resume_run
+from annotation.judging.services.start_run import cancel_run, cap_in, faults_of_start, resume_run, share_in
 from annotation.judging.services.start_run import start_run as start
-from annotation.judging.words import RUN_METRIC_WORDS, STEP_WORDS, advice_on
 from annotation.models import Judge, Run
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.lists import list_page, listed
@@ -56,22 +55,33 @@ def start_run(request: Request, slug: str) -> HttpResponse:
         "metrics": request.POST.getlist("metrics"),
         "n_questions": request.POST.get("n_questions", ""),
         "max_cost": request.POST.get("max_cost", ""),
+        "repeat_share": request.POST.get("repeat_share", ""),
         "confirmed": request.POST.get("confirmed", ""),
     }
     judge = judge_by_name(str(form["judge"]), room.project)
     metrics = request.POST.getlist("metrics")
     n_questions, no_number = _read(_questions, request)
     max_cost, no_cap = _read(cap_in, request)
+    repeat_share, no_share = _read(share_in, request)
     faults = [
         *no_number,
         *no_cap,
-        *faults_of_start(judge=judge, metrics=metrics, n_questions=n_questions, max_cost=max_cost),
+        *no_share,
+        *faults_of_start(
+            judge=judge,
+            metrics=metrics,
+            n_questions=n_questions,
+            max_cost=max_cost,
+            repeat_share=repeat_share,
+        ),
     ]
     if faults:
         return _refused(request, room, form, faults)
     # Money is spent only by somebody who has seen how much, for just this.
     choice = _choice(request)
-    found = run_estimate(project=room.project, judge=judge, parts=parts_of(metrics))
+    found = run_estimate(
+        project=room.project, judge=judge, parts=parts_of(metrics), repeat_share=repeat_share
+    )
     if found.cost and form["confirmed"] != choice:
         form["confirmed"] = choice
         context = {**_list_context(request, room, form), "to_confirm": found}
@@ -85,6 +95,7 @@ def start_run(request: Request, slug: str) -> HttpResponse:
             metrics=metrics,
             n_questions=n_questions,
             max_cost=max_cost,
+            repeat_share=repeat_share,
             by=request.user,
         )
     except Invalid as refusal:
@@ -152,7 +163,7 @@ def _refused(request: Request, room: Room, form: dict[str, object], faults: list
 
 def _choice(request: Request) -> str:
     """What the form asks for, in one word."""
-    given = [request.POST.get(name, "") for name in ("judge", "n_questions", "max_cost")]
+    given = [request.POST.get(name, "") for name in ("judge", "n_questions", "max_cost", "repeat_share")]
     return "|".join([*given, *sorted(request.POST.getlist("metrics"))])
 
 
@@ -187,15 +198,14 @@ def _show(request: Request, room: Room, run: Run, *, refusal: Invalid | None = N
         "room": room,
         "run": run,
         "progress": progress,
-        "advice": advice_on([reason for reason, _ in progress.unscored_reasons]),
         "last_reply": last_reply(run) if may_see_replies and progress.outcome == "unusable" else None,
-        "metrics": [RUN_METRIC_WORDS[name].name for name in run.metrics],
+        "metrics": [name.replace("_", " ") for name in run.metrics],
         "deciding_judge": room.project.deciding_judge,
         "is_worker_alive": is_worker_alive(),
         "is_live": run.state == Run.State.ACTIVE,
         "is_of_use": progress.usable and progress.outcome != "unusable",
         "has_price": has_price(run.judge),
-        "own_prompts": [(STEP_WORDS[known_step(row.step)].name, row) for row in own_versions_of(run)],
+        "own_prompts": [(name_of_step(row.step), row) for row in own_versions_of(run)],
     }
     return page_or_fragment(
         request,
@@ -221,8 +231,8 @@ def _form_context(room: Room, form: Mapping[str, object]) -> dict[str, object]:
     judges = [(judge.name, judge.get_kind_display()) for judge in usable]
     if LEXICAL not in dict(judges):
         judges.insert(0, (LEXICAL, Judge.Kind.LEXICAL.label))
-    usual = [(name, words) for name, words in RUN_METRIC_WORDS.items() if name in USUAL_METRICS]
-    more = [(name, words) for name, words in RUN_METRIC_WORDS.items() if name not in USUAL_METRICS]
+    usual = [each for each in RUN_METRICS.items() if each[0] in USUAL_METRICS]
+    more = [each for each in RUN_METRICS.items() if each[0] not in USUAL_METRICS]
     ticked = cast("list[str]", form["metrics"])
     return {
         "room": room,
@@ -230,7 +240,8 @@ def _form_context(room: Room, form: Mapping[str, object]) -> dict[str, object]:
         "judges": judges,
         "usual_metrics": usual,
         "more_metrics": more,
-        "is_more_open": bool(form.get("n_questions")) or not set(ticked) <= set(USUAL_METRICS),
+        "is_more_open": bool(form.get("n_questions") or form.get("repeat_share"))
+        or not set(ticked) <= set(USUAL_METRICS),
         "is_worker_alive": is_worker_alive(),
     }
 

@@ -18,8 +18,8 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation import perform_job
 from annotation.core.refusals import Conflict, Refusal
 from annotation.judging.queries.judges import judges_of
+from annotation.judging.queries.run_metrics import RUN_METRICS
 from annotation.judging.queries.runs import RunProgress, is_under_way, is_whole, is_worker_alive, run_progress
-from annotation.judging.services.judge_document_set import RUN_METRICS
 from annotation.judging.services.judges import LEXICAL, judge_by_name
 from annotation.judging.services.save_judge import change_judge, copy_judge
 from annotation.judging.services.start_run import cancel_run, names_once, start_run
@@ -87,6 +87,13 @@ class Command(BaseCommand):
             help="stop before calls cost more, at the judge's prices",
         )
         parser.add_argument(
+            "--repeat",
+            metavar="SHARE",
+            type=float,
+            dest="repeat_share",
+            help="ask again about this random share of the summaries, such as .1, past the stored calls",
+        )
+        parser.add_argument(
             "--fail-under",
             metavar="SCORE=VALUE",
             action="append",
@@ -105,6 +112,7 @@ class Command(BaseCommand):
         metrics: str | None,
         n_questions: int | None,
         max_cost: float | None,
+        repeat_share: float | None,
         wait: bool,
         bars: list[ScoreBar],
         instruction: str,
@@ -126,7 +134,7 @@ class Command(BaseCommand):
             wanted = row.usual_metrics
             if metrics is not None:
                 wanted = [name.strip() for name in metrics.split(",") if name.strip()]
-            run = self._run(row, chosen, wanted, n_questions, max_cost, wait)
+            run = self._run(row, chosen, wanted, n_questions, max_cost, repeat_share, wait)
         except Refusal as refusal:
             raise CommandError(refusal.message) from refusal
         if not wait:
@@ -145,6 +153,7 @@ class Command(BaseCommand):
         metrics: list[str],
         n_questions: int | None,
         max_cost: float | None,
+        repeat_share: float | None,
         wait: bool,
     ) -> Run:
         """A new run, or with --wait the one that this judge has under way over all of the project for the same."""
@@ -155,15 +164,16 @@ class Command(BaseCommand):
                 metrics=metrics,
                 n_questions=n_questions,
                 max_cost=max_cost,
+                repeat_share=repeat_share,
                 by=None,
             )
         except Conflict as conflict:
             run = Run.objects.filter(public_id=conflict.details.get("run", "")).first()
-            asked = (set(names_once(metrics)), n_questions, max_cost)
+            asked = (set(names_once(metrics)), n_questions, max_cost, repeat_share)
             if (
                 run is None
                 or not wait
-                or (set(run.metrics), run.n_questions, run.max_cost) != asked
+                or (set(run.metrics), run.n_questions, run.max_cost, run.repeat_share) != asked
                 or not is_whole(run)
             ):
                 raise

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from annotation.command_line.main import main
-from evaluation.judging import _caller as caller
+from evaluation.judging.openai import _caller as caller
 from tests.llm_server import LLMServer, faults, llm_server
 
 __all__ = ["llm_server"]

@@ -287,7 +287,7 @@ def test_a_run_that_is_stopped_ends_in_a_failure_with_the_reason(
 def test_document_sets_that_failed_are_told(
     world: World, colleague: None, slow_judge: Judge, slow_server: LLMServer
 ) -> None:
-    slow_server.where(lambda call: faults.text("garbage") if "units_wanted" in call.question else None)
+    slow_server.where(lambda call: faults.text("garbage") if "reference" in call.question else None)
     stderr = io.StringIO()
     with pytest.raises(CommandError, match="1 of 2 document sets failed") as failed:
         call_command("evaluate", "harbour", "--judge", "slow", "--wait", stdout=io.StringIO(), stderr=stderr)
@@ -299,7 +299,7 @@ def test_document_sets_that_failed_are_told(
 def test_a_judge_without_any_usable_answer_is_a_failure_with_the_reasons(
     world: World, colleague: None, slow_judge: Judge, slow_server: LLMServer, metric: str
 ) -> None:
-    slow_server.where(lambda call: None if "units_wanted" in call.question else faults.text("Well, well."))
+    slow_server.where(lambda call: None if "reference" in call.question else faults.text("Well, well."))
     # Asked again, it fails again.
     for _ in range(2):
         out, err = io.StringIO(), io.StringIO()

@@ -17,15 +17,15 @@ TEXT = "The harbour wall was breached."
 def main(name: str, claim_seconds: float) -> None:
     django.setup()
     # Both need Django set up first.
-    from annotation.judging.services import judge_calls
     from annotation.judging.services.judges import at_work, judge_by_name
+    from annotation.judging.services.running import calls as judge_calls
     from evaluation.judging.protocol import Text
 
     judge_calls.CLAIM_SECONDS = claim_seconds
     with at_work(judge_by_name(name)) as judge:
         say("ready")
         sys.stdin.readline()
-        [answer] = judge.ask([judge.judge.check([CLAIM], Text.of(TEXT))])
+        [answer] = judge.ask([judge.judge.check_source([CLAIM], Text.of(TEXT))])
         if isinstance(answer, BaseException):
             raise answer
         [verdict] = answer

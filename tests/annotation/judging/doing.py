@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from django.db.models import QuerySet
 
 from annotation.core import jobs
-from annotation.judging.services import judge_many
-from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.judges import at_work
+from annotation.judging.services.running.turn import Turn, judge_run
 from annotation.judging.services.start_run import start_run
 from annotation.models import Comparison, Document, DocumentSet, Job, Judge, Project, Run, Summary, System
 from evaluation.judging.protocol import one_pass
@@ -44,7 +43,7 @@ def judge_claimed(claimed: jobs.Claimed) -> None:
     run = claimed.job.run
     assert run is not None
     with one_pass(), at_work(run.judge, run=run) as judge:
-        turn = judge_many._Turn(run, judge, claimed.token)
+        turn = Turn(run, judge, claimed.token)
         turn.begin([claimed])
         turn.pull(most=None, is_stopping=lambda: True)
 

@@ -11,7 +11,7 @@ from annotation.core import jobs
 from annotation.judging.services import judges
 from annotation.models import Check, Job, Judge, Project, Score
 from evaluation.judging import OpenAIJudge
-from evaluation.judging import _caller as caller
+from evaluation.judging.openai import _caller as caller
 from evaluation.judging.protocol import Limits
 from evaluation.running import SummaryInput, evaluate_summaries
 from tests.annotation.asking import make_question

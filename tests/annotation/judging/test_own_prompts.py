@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from tests.llm_server import LLMServer
 
 ELM = "The mill burned down at night. Nobody was hurt."
-COVERED = "Say of every claim whether the text says it.$custom_instruction"
+COVERED = "Say of every claim whether the text says it. $parts$custom_instruction"
+WORDS = f"Say of every claim whether the text says it. {PROMPTS['cover_summary'].parts['claims'].instruction}"
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def project(db: None) -> Project:
 
 
 def reword(
-    judge: Judge, project: Project, step: str = "check_covered", system: str = COVERED, **parts: str
+    judge: Judge, project: Project, step: str = "cover_summary", system: str = COVERED, **parts: str
 ) -> PromptVersion:
     """A version that the judge uses beside those that it has."""
     row = save_prompt(project=project, step=step, by=None, system=system, parts=parts)
@@ -51,11 +52,13 @@ def test_own_words_are_sent_and_kept_with_the_call(
 ) -> None:
     reword(llm_judge, project)
     run_to_end(project, llm_judge)
-    words = COVERED.removesuffix("$custom_instruction")
+    words = WORDS
     # One text's claims are taken in the built-in words, two summaries are checked in the project's own.
-    assert sorted(told(llm_server)) == sorted([words, words, PROMPTS["extract"].render()])
-    version = PROMPTS["check_covered"].reworded(system=COVERED).version
-    kept = JudgeCall.objects.filter(step="check_covered").values_list("prompt_version", flat=True)
+    assert sorted(told(llm_server)) == sorted(
+        [words, words, PROMPTS["read_document"].render(parts=["reference_claims"])]
+    )
+    version = PROMPTS["cover_summary"].reworded(system=COVERED).version
+    kept = JudgeCall.objects.filter(step="cover_summary").values_list("prompt_version", flat=True)
     assert set(kept) == {version}
     assert all(version in name for name in Verdict.objects.values_list("origin_name", flat=True))
 
@@ -99,8 +102,8 @@ def test_each_member_of_a_panel_is_asked_in_its_own_words(
     run = run_to_end(project, panel)
     own = [call for call in llm_server.calls if "claims" in call.question]
     words = {(call.body["model"], call.body["messages"][0]["content"]) for call in own}
-    assert ("scripted", COVERED.removesuffix("$custom_instruction")) in words
-    assert ("other", PROMPTS["check_covered"].render()) in words
+    assert ("scripted", WORDS) in words
+    assert ("other", PROMPTS["cover_summary"].render(parts=["claims"])) in words
     assert own_versions_of(run) == [row]
 
 

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 
 from annotation.core.lists import Viewer
 from annotation.judging.services.judges import judge_by_name
-from annotation.judging.services.spend import cost_of_calls
+from annotation.judging.services.running.spend import cost_of_calls
 from annotation.judging.services.start_run import resume_run, start_run
 from annotation.models import Check, ClaimSet, Event, Judge, JudgeCall, Project, Verdict
 from annotation.reviewing.queries.review_queue import QUEUE
@@ -33,12 +33,13 @@ def otherwise(call: Call) -> Fault | None:
     if "claims" not in call.question:
         return None
     said = {
-        claim["id"]: OTHERWISE.get((call.body["model"], claim["claim"])) for claim in call.question["claims"]
+        identity: OTHERWISE.get((call.body["model"], claim))
+        for identity, claim in call.question["claims"].items()
     }
 
     def changed(answer: Answer) -> Answer:
         return {
-            "verdicts": [{**each, "label": said[each["id"]] or each["label"]} for each in answer["verdicts"]]
+            "answers": [{**each, "label": said[each["id"]] or each["label"]} for each in answer["answers"]]
         }
 
     return faults.changed(changed)

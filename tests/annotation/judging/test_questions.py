@@ -8,7 +8,7 @@ import pytest
 
 from annotation.core.refusals import Invalid
 from annotation.judging.services.ask_questions import ask_questions, retire_question
-from annotation.judging.services.asked_questions import questions_to_make
+from annotation.judging.services.running.questions import questions_to_make
 from annotation.judging.services.start_run import start_run
 from annotation.models import Claim, Judge, Project, Score
 from tests.annotation.asking import answers, questions

@@ -20,7 +20,7 @@ TEXT = Text.of("The harbour wall was breached.")
 def ask(judge: Judge, claim: str) -> None:
     """One question, by a judge as the row stands now."""
     with at_work(Judge.objects.get(pk=judge.pk)) as working:
-        [answer] = working.ask([working.judge.check([claim], TEXT)])
+        [answer] = working.ask([working.judge.check_source([claim], TEXT)])
     assert not isinstance(answer, BaseException), answer
 
 
@@ -87,6 +87,6 @@ def test_what_was_found_of_one_server_is_not_kept_for_another(
 ) -> None:
     """A worker may still be at it while somebody gives the judge another server."""
     Judge.objects.filter(pk=llm_judge.pk).update(**changes)
-    remember_server(llm_judge, {"reply_format": "text", "refused_parameters": ["seed"]})
+    remember_server(llm_judge, "text", ["seed"])
     llm_judge.refresh_from_db()
     assert (llm_judge.reply_format, llm_judge.refused_parameters) == ("", [])

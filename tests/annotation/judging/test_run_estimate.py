@@ -49,7 +49,7 @@ def test_calls_are_one_a_document_and_two_a_summary(db: None) -> None:
     assert not found.is_measured
 
 
-def test_calls_made_before_tell_the_size_of_the_next(db: None) -> None:
+def test_replies_made_before_tell_the_size_of_the_next(db: None) -> None:
     judge = server(prompt_price=1.0)
     for step, prompt, seconds in (("read_document", 1000, 4.0), ("align_summary", 500, 2.0)):
         JudgeCall.objects.create(
@@ -64,10 +64,10 @@ def test_calls_made_before_tell_the_size_of_the_next(db: None) -> None:
         )
     project = study()
     alignment = run_estimate(project=project, judge=judge, parts={"alignment"})
-    assert (alignment.is_measured, alignment.prompt_tokens, alignment.completion_tokens) == (True, 3000, 600)
-    assert abs(alignment.seconds - (6 * 2.0 / 4 + 0.06)) < 1e-9
-    # No call of this judge tells yet how large one about coverage is.
-    assert not run_estimate(project=project, judge=judge, parts={"coverage"}).is_measured
+    # Replies are as long and slow as those so far, 100 tokens and 3 s; prompts as long as their texts.
+    assert (alignment.is_measured, alignment.completion_tokens) == (True, 600)
+    assert alignment.prompt_tokens == 6 * (800 + 4400 // 4)
+    assert abs(alignment.seconds - (6 * 3.0 / 4 + 0.06)) < 1e-9
 
 
 def test_a_limit_by_the_minute_takes_its_time(db: None) -> None:

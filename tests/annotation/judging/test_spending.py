@@ -12,10 +12,10 @@ from django.db import connection, transaction
 
 from annotation.core.refusals import Invalid
 from annotation.core.tables.pseudonyms import People
-from annotation.exports.manifest import about
+from annotation.exports.write import about
 from annotation.judging.queries.runs import run_progress
-from annotation.judging.services.judge_many import judge_run
-from annotation.judging.services.spend import RunBudget
+from annotation.judging.services.running.spend import RunBudget
+from annotation.judging.services.running.turn import judge_run
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
 from annotation.models import ClaimSet, Judge, JudgeCall, Run, Verdict
 from evaluation.judging.errors import BudgetSpent

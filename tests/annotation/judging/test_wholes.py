@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.analysis.explanation.explanation import explain
-from annotation.judging.services.judge_document_set import OTHER_NAMES, RUN_METRICS
+from annotation.judging.queries.run_metrics import OTHER_NAMES, RUN_METRICS
 from annotation.judging.services.judges import judge_by_name
 from annotation.models import (
     SCORES,

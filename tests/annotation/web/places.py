@@ -72,7 +72,7 @@ class Ids:
                 "summary_id": world.peers["port", "alder"].public_id,
                 "run_id": run.public_id,
                 "judge_id": own_panel(world).public_id,
-                "step": "extract",
+                "step": "read_document",
                 "export_id": export.public_id,
                 "import_id": asked.public_id,
                 "set_id": world.sets["port"].public_id,

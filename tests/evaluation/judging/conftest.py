@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evaluation.judging import Limits, OpenAIJudge
-from evaluation.judging import _caller as caller
+from evaluation.judging.openai import _caller as caller
 from tests.llm_server import LLMServer, llm_server
 
 __all__ = ["llm_server"]

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import Limits, OpenAIJudge
-from evaluation.judging import CoverRequest, DocumentRequest, Text, UnusableReply
+from evaluation.judging import (
+    CoverRequest,
+    DocumentRequest,
+    Side,
+    Text,
+    UnusableReply,
+    check_claims,
+    extract_claims,
+)
 from evaluation.judging._windows import json_bytes, pieces_bytes, windows
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, LLMServer, faults
@@ -163,20 +171,21 @@ def test_a_summary_is_covered_whole(
 
 @pytest.mark.parametrize("side", ["covered", "supported"])
 def test_long_lists_against_long_texts_are_checked(
-    narrow: OpenAIJudge, llm_server: LLMServer, side: str
+    narrow: OpenAIJudge, llm_server: LLMServer, side: Side
 ) -> None:
-    verdicts = asyncio.run(narrow.check(sentences(LONG), text(LONG // 2), side=side))  # type: ignore[arg-type]
+    verdicts = check_claims(sentences(LONG), text(LONG // 2), judge=narrow, side=side)
     assert_all_fit(llm_server)
     assert [verdict.label for verdict in verdicts] == ["yes"] * 80 + ["no"] * 80
 
 
 def test_a_text_without_sentences_is_read_whole(narrow: OpenAIJudge, llm_server: LLMServer) -> None:
     words = [f"w{number}" for number in range(3000)]
-    asyncio.run(narrow.extract(Text.of(" ".join(words))))
+    extract_claims(Text.of(" ".join(words)), judge=narrow)
     assert_all_fit(llm_server)
     answered = [call for call in llm_server.calls if call.format in ("text", *llm_server.formats)]
-    shown = {unit["text"]: None for call in answered for unit in call.question["text"]["units"]}
-    assert " ".join(shown).split() == words
+    shown = {content: None for call in answered for content in call.question["text"].values()}
+    # Windows are asked about side by side, in any order.
+    assert sorted(" ".join(shown).split()) == sorted(words)
 
 
 def test_an_explanation_is_asked_for_with_what_fits(narrow: OpenAIJudge, llm_server: LLMServer) -> None:

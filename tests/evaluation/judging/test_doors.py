@@ -4,16 +4,17 @@ import asyncio
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
 
 import pytest
 
 from evaluation.judging import (
-    ExtractedClaim,
+    CoverReading,
+    CoverRequest,
+    DocumentReading,
+    DocumentRequest,
     JudgeSettings,
     JudgeUnavailable,
     LexicalJudge,
-    Side,
     Text,
     Verdict,
     check_claims,
@@ -36,19 +37,19 @@ class Recorder:
         self.closed = 0
         self._failure = failure
 
-    async def extract(self, text: Text) -> tuple[ExtractedClaim, ...]:
-        self.texts.append(text)
-        return ()
+    async def read_document(self, request: DocumentRequest) -> DocumentReading:
+        self.texts.append(request.source)
+        return DocumentReading()
 
-    async def check(
-        self, claims: Sequence[str], text: Text, *, side: Side = "covered"
-    ) -> tuple[Verdict, ...]:
+    async def cover_summary(self, request: CoverRequest) -> CoverReading:
         self.threads.append(threading.get_ident())
-        self.texts.append(text)
+        self.texts.append(request.summary)
         await asyncio.sleep(0)
         if self._failure is not None:
             raise self._failure
-        return tuple(Verdict("yes") for _ in claims)
+        return CoverReading(tuple(Verdict("yes") for _ in request.claims))
+
+    align_summary = check_source = cover_summary
 
     async def aclose(self) -> None:
         self.closed += 1
@@ -93,7 +94,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 seen = []
 
 class Hanging(LexicalJudge):
-    async def check(self, claims, text, *, side="covered"):
+    async def cover_summary(self, request):
         threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
         try:
             await asyncio.sleep(3600)

@@ -28,7 +28,7 @@ from evaluation.judging import JudgeUnavailable
 base_url, api_key = sys.argv[1], sys.argv[2] or None
 judge = OpenAIJudge("scripted", base_url, api_key)
 result = evaluate_summary("It rained. The mayor left.", "The mayor left.", judge=judge)
-from evaluation.judging import _transport
+from evaluation.judging.openai import _transport
 context = _transport._trusted()
 print(json.dumps({
     "scores": dict(result.scores),

@@ -16,13 +16,12 @@ from evaluation.judging.prompts import PROMPTS
 MILL = Candidate("The mill burned down", "no", is_correction=True)
 
 
-def test_both_labels_come_in_turn_and_what_is_alike_last() -> None:
+def test_both_labels_come_in_turn() -> None:
     candidates = [
         MILL,
         Candidate("The mill burned", "no", is_correction=True),
         Candidate("Rain fell", "yes", is_correction=True),
     ]
-    # The first two are alike and typical of what goes wrong; after one of them the other label, then the other.
     assert choose_examples(candidates) == [0, 2, 1]
 
 
@@ -62,7 +61,7 @@ def test_a_passage_holds_the_sentences_that_share_words() -> None:
 
 
 def test_a_prompt_with_examples_is_a_version_of_its_own() -> None:
-    prompt = PROMPTS["check_covered"]
+    prompt = PROMPTS["cover_summary"]
     example = Example("It cost $5", 'He said: "It cost $5."', "no", "hearsay")
     told = prompt.with_examples([example], "Hearsay is no.")
     assert told.version != prompt.version
@@ -76,17 +75,12 @@ def test_a_prompt_with_examples_is_a_version_of_its_own() -> None:
         "label": "no",
         "reason": "hearsay",
     }
-    # The guideline, the examples, the user's own words, and what the reply looks like.
-    assert (
-        system.index("Hearsay is no.")
-        < system.index(line)
-        < system.index("Amounts are in crowns.")
-        < system.index("Answer with JSON only")
-    )
+    # The guideline, the examples, and the user's own words.
+    assert system.index("Hearsay is no.") < system.index(line) < system.index("Amounts are in crowns.")
 
 
 def test_nothing_to_tell_leaves_the_prompt() -> None:
-    assert PROMPTS["check_covered"].with_examples([], "  ") is PROMPTS["check_covered"]
+    assert PROMPTS["cover_summary"].with_examples([], "  ") is PROMPTS["cover_summary"]
 
 
 def test_own_words_without_a_place_for_wishes_take_examples_too() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from evaluation import Limits, MoneyCap, OpenAIJudge, Price, Verdict
 from evaluation.judging import JudgeUnavailable, MemoryCallStore, Text
-from evaluation.judging import _caller as caller
+from evaluation.judging.openai import _caller as caller
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, Fault, LLMServer, faults
 
@@ -18,7 +18,7 @@ ONE_BY_ONE = Limits(claims_per_call=1, concurrency=8, max_attempts=1, timeout_se
 def check_many(judge: OpenAIJudge, count: int = 6) -> tuple[Verdict, ...]:
     async def checked() -> tuple[Verdict, ...]:
         try:
-            return await judge.check([f"council {number}" for number in range(count)], TEXT)
+            return await judge.check_source([f"council {number}" for number in range(count)], TEXT)
         finally:
             await judge.aclose()
 
@@ -60,7 +60,7 @@ def test_where_the_first_fails_the_next_goes_ahead(judge_of: JudgeMaker, llm_ser
     judge = judge_of(limits=ONE_BY_ONE)
 
     async def one(number: int) -> Any:
-        return (await judge.check([f"council {number}"], TEXT))[0].label
+        return (await judge.check_source([f"council {number}"], TEXT))[0].label
 
     async def each() -> list[Any]:
         outcomes = await asyncio.gather(*map(one, range(4)), return_exceptions=True)
@@ -78,9 +78,9 @@ def test_a_first_call_that_is_cancelled_hands_over(judge_of: JudgeMaker, llm_ser
     judge = judge_of(limits=ONE_BY_ONE)
 
     async def cancelled() -> list[Verdict]:
-        first = asyncio.create_task(judge.check(["council 1"], TEXT))
+        first = asyncio.create_task(judge.check_source(["council 1"], TEXT))
         await asyncio.to_thread(llm_server.wait_for_calls, 1)
-        others = [asyncio.create_task(judge.check([f"council {number}"], TEXT)) for number in (2, 3)]
+        others = [asyncio.create_task(judge.check_source([f"council {number}"], TEXT)) for number in (2, 3)]
         await asyncio.sleep(0.05)
         assert len(llm_server.calls) == 1
         first.cancel()
@@ -97,15 +97,15 @@ def test_nobody_waits_long_for_a_first_call_that_hangs(
     monkeypatch.setattr(caller, "_LONGEST_WAIT_FOR_FIRST", 0.1)
 
     def rule(call: Call) -> Fault | None:
-        return faults.hang() if call.question["claims"][0]["claim"] == "council 0" else None
+        return faults.hang() if "council 0" in call.question["claims"].values() else None
 
     llm_server.where(rule)
     judge = judge_of(limits=ONE_BY_ONE)
 
     async def others() -> list[Verdict]:
-        hanging = asyncio.create_task(judge.check(["council 0"], TEXT))
+        hanging = asyncio.create_task(judge.check_source(["council 0"], TEXT))
         await asyncio.to_thread(llm_server.wait_for_calls, 1)
-        found = await asyncio.gather(*(judge.check([f"council {number}"], TEXT) for number in (1, 2)))
+        found = await asyncio.gather(*(judge.check_source([f"council {number}"], TEXT) for number in (1, 2)))
         hanging.cancel()
         await asyncio.wait([hanging])
         await judge.aclose()
@@ -122,7 +122,9 @@ def test_what_is_remembered_is_tried_first_and_nobody_waits(
 ) -> None:
     llm_server.formats, llm_server.latency = ("json_object",), 0.1
     found: list[str] = []
-    check_many(judge_of(limits=ONE_BY_ONE, reply_format="json_object", remember_format=found.append))
+    check_many(
+        judge_of(limits=ONE_BY_ONE, reply_format="json_object", remember=lambda taken, _: found.append(taken))
+    )
     assert formats(llm_server) == ["json_object"] * 6
     assert llm_server.most_at_once == 6
     assert found == []
@@ -133,7 +135,9 @@ def test_a_remembered_format_that_is_refused_is_stepped_down_from(
 ) -> None:
     llm_server.formats = ()
     found: list[str] = []
-    judge = judge_of(limits=ONE_BY_ONE, reply_format="json_object", remember_format=found.append)
+    judge = judge_of(
+        limits=ONE_BY_ONE, reply_format="json_object", remember=lambda taken, _: found.append(taken)
+    )
     check_many(judge, 1)
     check_many(judge, 3)
     assert formats(llm_server) == ["json_object", "text", "text", "text"]
@@ -145,7 +149,7 @@ def test_a_request_rejected_for_its_content_teaches_nothing(
 ) -> None:
     llm_server.then(faults.status(400, "too long", "context_length_exceeded"))
     found: list[str] = []
-    check_many(judge_of(limits=ONE_BY_ONE, remember_format=found.append), 2)
+    check_many(judge_of(limits=ONE_BY_ONE, remember=lambda taken, _: found.append(taken)), 2)
     assert formats(llm_server) == ["json_schema", "json_schema"]
     assert found == ["json_schema"]
 
@@ -163,7 +167,9 @@ def test_refused_parameters_are_dropped_one_by_one_and_remembered(
 ) -> None:
     llm_server.refuses = ("temperature", "seed", "max_tokens", "max_completion_tokens")
     found: list[tuple[str, ...]] = []
-    verdicts = check_many(judge_of(limits=ONE_BY_ONE, seed=1, remember_refused=found.append), 2)
+    verdicts = check_many(
+        judge_of(limits=ONE_BY_ONE, seed=1, remember=lambda _, refused: found.append(refused)), 2
+    )
     assert [verdict.label for verdict in verdicts] == ["no", "no"]
     assert sent(llm_server) == [
         {"temperature", "seed", "max_tokens"},
@@ -216,7 +222,9 @@ def test_a_server_that_only_streams_is_read(judge_of: JudgeMaker, llm_server: LL
     llm_server.refuses = ("stream",)
     store = MemoryCallStore()
     found: list[tuple[str, ...]] = []
-    verdicts = check_many(judge_of(limits=ONE_BY_ONE, store=store, remember_refused=found.append), 2)
+    verdicts = check_many(
+        judge_of(limits=ONE_BY_ONE, store=store, remember=lambda _, refused: found.append(refused)), 2
+    )
     assert [verdict.label for verdict in verdicts] == ["no", "no"]
     assert (found, len(llm_server.calls)) == ([("stream",)], 3)
     call = store.calls[0]

@@ -1,4 +1,3 @@
-import asyncio
 import re
 from collections.abc import Sequence
 
@@ -255,7 +254,7 @@ def test_claims_are_clauses_with_their_places() -> None:
 
 def test_extraction_follows_the_units_given() -> None:
     text = Text("One two. --- Three four.", (Span(0, 8), Span(9, 12), Span(13, 24)))
-    claims = asyncio.run(LexicalJudge().extract(text))
+    claims = extract_claims(text, judge=LexicalJudge())
     assert [(claim.text, claim.unit) for claim in claims] == [("One two.", 1), ("Three four.", 3)]
 
 

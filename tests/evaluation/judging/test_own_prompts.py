@@ -26,9 +26,10 @@ from evaluation.judging.prompts import LONGEST_PART, LONGEST_SYSTEM, PROMPTS, Pr
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import LLMServer
 
-CHECK: Step = "check_covered"
+CHECK: Step = "cover_summary"
 READ: Step = "read_document"
-OWN = "Mark each claim. Money is in $$.$custom_instruction\nAnswer as told."
+OWN = "Mark. $parts Money is in $$.$custom_instruction\nAnswer as told."
+COVERED = PROMPTS[CHECK].parts["claims"].instruction
 
 
 def own(step: Step = CHECK, system: str = OWN) -> dict[Step, Prompt]:
@@ -40,7 +41,7 @@ def own(step: Step = CHECK, system: str = OWN) -> dict[Step, Prompt]:
 
 def test_the_version_follows_from_the_words() -> None:
     # sha256 of ["Mark each claim.\n$custom_instruction",{}], by sha256sum: e780667b46c5...
-    prompt = PROMPTS[CHECK].reworded(system="Mark each claim.\n$custom_instruction")
+    prompt = PROMPTS["explain"].reworded(system="Mark each claim.\n$custom_instruction")
     assert prompt.version == "1+e780667b"
     assert prompt.is_reworded
 
@@ -67,7 +68,7 @@ def test_a_reworded_part_alone_makes_a_new_version() -> None:
 
 def test_no_server_template_language_is_understood() -> None:
     hostile = "{{ settings.SECRET_KEY }} {% load x %} {0.__class__} %(s)s `id` <script>"
-    assert PROMPTS[CHECK].reworded(system=hostile).render() == hostile
+    assert PROMPTS["explain"].reworded(system=hostile).render() == hostile
 
 
 @pytest.mark.parametrize(
@@ -84,14 +85,13 @@ def test_no_server_template_language_is_understood() -> None:
         ("Mark\x00 it.", "control character U\\+0000 at position 5"),
         ("Mark \x1b[2J", "control character U\\+001B"),
         ("Mark \ud800", "control character U\\+D800"),
-        ("$custom_instruction and ${custom_instruction}", "2 times; once is enough"),
-        ("Do $parts.", "is not told in parts"),
+        ("$parts $custom_instruction and ${custom_instruction}", "2 times; once is enough"),
     ],
 )
 def test_words_that_a_step_cannot_be_told_in_are_refused(words: str, reason: str) -> None:
     with pytest.raises(UnusablePrompt, match=reason) as refused:
         PROMPTS[CHECK].reworded(system=words)
-    assert "check_covered" in str(refused.value)
+    assert "cover_summary" in str(refused.value)
     assert refused.value.part == ""
 
 
@@ -139,7 +139,7 @@ def test_any_text_is_refused_or_told_as_it_stands(words: str, wish: str) -> None
 
 @pytest.mark.parametrize(
     "forged",
-    [replace(PROMPTS[CHECK], schema={"type": "string"}), replace(PROMPTS[CHECK], parts=PROMPTS[READ].parts)],
+    [replace(PROMPTS[CHECK], parts={}), replace(PROMPTS[CHECK], parts=PROMPTS[READ].parts)],
 )
 def test_a_prompt_that_asks_for_another_form_of_reply_is_refused(forged: Prompt) -> None:
     with pytest.raises(JudgeSettings, match="another form of reply"):
@@ -150,7 +150,7 @@ def test_own_words_are_what_is_sent(judge_of: JudgeMaker, llm_server: LLMServer)
     judge = judge_of(prompts=own(), custom_instruction="Mind $this.")
     assert [verdict.label for verdict in check_claims(["It rained"], "It rained.", judge=judge)] == ["yes"]
     assert llm_server.calls[0].body["messages"][0]["content"] == (
-        "Mark each claim. Money is in $.\nThe user of this evaluation adds:\nMind $this.\n\nAnswer as told."
+        f"Mark. {COVERED} Money is in $.\nThe user of this evaluation adds:\nMind $this.\n\nAnswer as told."
     )
 
 
@@ -190,8 +190,8 @@ def test_where_no_schema_is_known_own_words_are_followed_by_it(
     check_claims(["It rained"], "It rained.", judge=judge_of(prompts=own()))
     told = llm_server.calls[-1].body["messages"][0]["content"]
     words, _, schema = told.partition("\nAnswer with JSON only, of this schema: ")
-    assert words == "Mark each claim. Money is in $.\nAnswer as told."
-    assert json.loads(schema) == PROMPTS[CHECK].schema
+    assert words == f"Mark. {COVERED} Money is in $.\nAnswer as told."
+    assert json.loads(schema) == PROMPTS[CHECK].schema_of(["claims"])
 
 
 def test_longer_words_leave_less_room_for_texts(judge_of: JudgeMaker, llm_server: LLMServer) -> None:

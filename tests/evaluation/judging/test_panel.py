@@ -14,11 +14,22 @@ from evaluation import (
     Verdict,
     check_claims,
     evaluate_summary,
+    extract_claims,
 )
 from evaluation.errors import InvalidPercent
-from evaluation.judging import BudgetSpent, JudgeRefused, JudgeSettings, JudgeUnavailable, Text
+from evaluation.judging import (
+    BudgetSpent,
+    CoverReading,
+    CoverRequest,
+    DocumentReading,
+    DocumentRequest,
+    ExtractedClaim,
+    JudgeRefused,
+    JudgeSettings,
+    JudgeUnavailable,
+    Text,
+)
 from evaluation.judging.panel import majority
-from evaluation.judging.protocol import ExtractedClaim, Side
 from tests.llm_server import LLMServer
 
 TEXT = "The council met. The mayor left."
@@ -33,17 +44,21 @@ class Member(LexicalJudge):
         self._verdict = Verdict(label, None if label is None else 0.8, (1,), f"said {label}")
         self._failure = failure
 
-    async def extract(self, text: Text) -> tuple[ExtractedClaim, ...]:
+    async def read_document(self, request: DocumentRequest) -> DocumentReading:
         if self._failure:
             raise self._failure
-        return tuple(ExtractedClaim(content, number) for number, content in text.numbered_units())
+        units = request.claims_text.numbered_units()
+        return DocumentReading(tuple(ExtractedClaim(content, number) for number, content in units))
 
-    async def check(
-        self, claims: Sequence[str], text: Text, *, side: Side = "covered"
+    async def check_source(
+        self, claims: Sequence[str], source: Text, *, instruction: str = ""
     ) -> tuple[Verdict, ...]:
         if self._failure:
             raise self._failure
         return tuple(self._verdict for _ in claims)
+
+    async def cover_summary(self, request: CoverRequest) -> CoverReading:
+        return CoverReading(await self.check_source(request.claims, request.summary))
 
 
 def panel_of(*labels: Label | None) -> JudgePanel:
@@ -108,7 +123,7 @@ def test_members_need_names_of_their_own() -> None:
 def test_claims_are_taken_by_the_first_that_can() -> None:
     gone = Member("gone", failure=JudgeUnavailable("away"))
     panel = JudgePanel([gone, Member("a"), Member("b", "no")])
-    claims = asyncio.run(panel.extract(Text.of(TEXT)))
+    claims = extract_claims(TEXT, judge=panel)
     assert [claim.text for claim in claims] == ["The council met.", "The mayor left."]
 
 
@@ -154,16 +169,16 @@ def test_what_others_have_under_way_is_heard_to_the_end_when_one_must_stop(failu
     ended: list[str] = []
 
     class Slow(Member):
-        async def check(
-            self, claims: Sequence[str], text: Text, *, side: Side = "covered"
+        async def check_source(
+            self, claims: Sequence[str], source: Text, *, instruction: str = ""
         ) -> tuple[Verdict, ...]:
             await asyncio.sleep(0.05)
             ended.append(self.name)
-            return await super().check(claims, text, side=side)
+            return await super().check_source(claims, source)
 
     panel = JudgePanel([Slow("a"), Member("b", failure=failure), Slow("c")])
     with pytest.raises(type(failure)):
-        asyncio.run(panel.check(["The council met"], Text.of(TEXT)))
+        asyncio.run(panel.check_source(["The council met"], Text.of(TEXT)))
     assert ended == ["a", "c"]
 
 
@@ -192,8 +207,8 @@ class Recording(Member):
         self.asked: list[list[str]] = []
         self._probability = probability
 
-    async def check(
-        self, claims: Sequence[str], text: Text, *, side: Side = "covered"
+    async def check_source(
+        self, claims: Sequence[str], source: Text, *, instruction: str = ""
     ) -> tuple[Verdict, ...]:
         self.asked.append(list(claims))
         return tuple(

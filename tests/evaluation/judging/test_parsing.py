@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.judging.parsing import (
-    EXAMPLE_ID,
     LONGEST_REASON,
     parse_aligned,
     parse_claims,
@@ -14,13 +13,12 @@ from evaluation.judging.parsing import (
     parse_verdicts,
     read_label,
 )
-from evaluation.judging.prompts import PROMPTS
 
 IDS = ["c1", "c2", "c3"]
 
 
 def reply(*entries: dict[str, Any]) -> str:
-    return json.dumps({"verdicts": list(entries)})
+    return json.dumps({"answers": list(entries)})
 
 
 def entry(identity: object = "c1", label: object = "yes", **more: Any) -> dict[str, Any]:
@@ -86,19 +84,19 @@ def test_a_label_is_read_only_where_it_means_one_thing(value: object, label: str
         reply(entry(label="true")),
         json.dumps(reply(entry())),
         reply(entry(reason="one|line")).replace("|", "\n\t"),
-        '{"verdicts": [{"id": "c1", "label": "yes",}, ], }',
+        '{"answers": [{"id": "c1", "label": "yes",}, ], }',
         f"<think>Maybe {reply(entry(label='no'))}</think>{reply(entry())}",
         f"Maybe {reply(entry(label='no'), entry('c2'))}</think>{reply(entry())}",
         f"<think>a</think>{reply(entry('c2'))}</THINK>{reply(entry())}",
         reply(entry(reason=f"</think>{reply(entry('c2'))}")),
         reply(entry(reason=f"</think>{reply(entry('c2'))}")).replace("}]}", "},]}"),
-        json.dumps('{"verdicts": [{"id": "c1", "label": "yes",}, ], }'),
+        json.dumps('{"answers": [{"id": "c1", "label": "yes",}, ], }'),
         json.dumps(json.dumps(f"<think>{reply(entry('c2'))}</think>{reply(entry())}")),
         f"```json\n{reply(entry(reason='It says </think> twice.'))}\n```",
         f"```json\n{reply(entry(reason='It says <think> once.'))}\n```",
         f"<think>{reply(entry('c2', reason='</think>'))}</think>```json\n{reply(entry(reason='</think>'))}\n```",
         f"Maybe {reply(entry('c2', reason='</think>'))} or not.\n</think>\nHere: {reply(entry(reason='</think>'))}",
-        f'Maybe {{"verdicts": [{{"id": "c2", "label": "yes", "reason": "</think>{reply(entry())}',
+        f'Maybe {{"answers": [{{"id": "c2", "label": "yes", "reason": "</think>{reply(entry())}',
         f"<think>{'[so] {it} ' * 300}</think>{reply(entry())}",
         f"<|channel|>analysis<|message|>{reply(entry('c2'))}<|end|><|start|>assistant<|channel|>final "
         f"<|constrain|>json<|message|>{reply(entry())}",
@@ -135,7 +133,7 @@ def test_what_is_certain_is_repaired(text: str) -> None:
         reply(entry("c1 and c2")),
         reply(entry(), entry("C1", "no")),
         reply(entry(), entry(label="contradicted")),
-        '{"verdicts": [{"id": "c1", "label": "no", "label": "yes"}]}',
+        '{"answers": [{"id": "c1", "label": "no", "label": "yes"}]}',
         f'{reply(entry())} {{"id": "c1", "label": "yes", "label": "no"}}',
         f"{reply(entry())}\nThe claim quotes </think>.",
         f"<think>{reply(entry(reason='</think>'))}",
@@ -145,10 +143,10 @@ def test_what_is_certain_is_repaired(text: str) -> None:
         f'<think time="3">{reply(entry())}',
         f"{reply(entry())}< /think > I do not know.",
         f"analysisMaybe {reply(entry())}assistantfinalI do not know.",
-        '{"verdicts": [{"id": "c2", "reason": {"id": "c1", "label": "yes"}, ',
+        '{"answers": [{"id": "c2", "reason": {"id": "c1", "label": "yes"}, ',
         reply(entry()) + '{"' * 300 + reply(entry(label="no")),
-        '{"verdicts": "c1 yes"}',
-        '{"verdicts": {"c1": "yes"}}',
+        '{"answers": "c1 yes"}',
+        '{"answers": {"c1": "yes"}}',
         "[" * 100_000,
         '{"a":' * 100_000,
         "9" * 10_000,
@@ -257,7 +255,7 @@ json_values = st.recursive(
     | st.sampled_from(["c1", "C2", "yes", "Yes.", "x"]),
     lambda children: (
         st.lists(children, max_size=4)
-        | st.dictionaries(st.sampled_from(["verdicts", "id", "label", "evidence", "x"]), children, max_size=4)
+        | st.dictionaries(st.sampled_from(["answers", "id", "label", "evidence", "x"]), children, max_size=4)
     ),
     max_leaves=12,
 )
@@ -265,7 +263,7 @@ json_values = st.recursive(
 
 def well_formed(value: object) -> set[str]:
     """The ids of the entries that a person would accept, found in another way than the parser does."""
-    listed = value.get("verdicts", value) if isinstance(value, dict) else value
+    listed = value.get("answers", value) if isinstance(value, dict) else value
     entries = listed if isinstance(listed, list) else [listed]
     return {
         one["id"].strip().lower()
@@ -307,7 +305,7 @@ def test_an_answer_may_come_in_parts() -> None:
 def test_ids_counted_from_0_name_nothing(letter: str) -> None:
     entries = [{"id": f"{letter}{number}", "label": "yes"} for number in range(3)]
     asked = [f"{letter}{number}" for number in (1, 2, 3)]
-    assert parse_verdicts(json.dumps({"verdicts": entries}), asked, 3) == {}
+    assert parse_verdicts(json.dumps({"answers": entries}), asked, 3) == {}
 
 
 @pytest.mark.parametrize(
@@ -320,14 +318,7 @@ def test_ids_counted_from_0_name_nothing(letter: str) -> None:
 )
 def test_a_judge_with_ids_or_labels_of_its_own_answers_nothing(labels: dict[str, object]) -> None:
     entries = [{"id": identity, "label": label} for identity, label in labels.items()]
-    assert parse_verdicts(json.dumps({"verdicts": entries}), IDS, 3) == {}
-
-
-def test_the_example_of_the_prompt_is_no_answer_and_hides_none() -> None:
-    example = reply(entry(EXAMPLE_ID))
-    assert f'"id": "{EXAMPLE_ID}"' in PROMPTS["check_covered"].system
-    assert parse_verdicts(example, IDS, 3) == {}
-    assert set(parse_verdicts(example + reply(entry("c2")), IDS, 3)) == {"c2"}
+    assert parse_verdicts(json.dumps({"answers": entries}), IDS, 3) == {}
 
 
 def test_a_unit_that_is_not_in_the_text_means_that_claims_were_numbered() -> None:

@@ -3,19 +3,17 @@ import json
 
 import pytest
 
-from evaluation.judging import JudgeSettings, Text
-from evaluation.judging.prompts import PROMPTS, Prompt, canonical, check_input, extract_input
+from evaluation.judging import JudgeSettings
+from evaluation.judging.prompts import PROMPTS, Prompt, canonical, check_input, cover_input
 
 # Digests of what each version says. Anyone who changes a prompt's words or schema raises its version and records
 # the new digest under it: stored calls are found by version.
 RECORDED = {
-    ("extract", "2"): "998bc826bb3dd01c",
-    ("check_covered", "2"): "4eb23c50f53aa93c",
-    ("check_supported", "2"): "8391b82c2d02e24f",
+    ("check_supported", "3"): "17732eb363966bf9",
     ("read_document", "2"): "5454b9d1e531d8d2",
     ("align_summary", "2"): "571c67bd43d29732",
     ("cover_summary", "1"): "6272696e5f966e3c",
-    ("explain", "1"): "98222b7f4c03e832",
+    ("explain", "2"): "388777bd1497fbe6",
 }
 
 
@@ -30,13 +28,13 @@ def test_a_changed_prompt_has_a_new_version() -> None:
 
 
 def test_a_custom_instruction_is_filled_in_but_not_read_as_a_template() -> None:
-    prompt = Prompt("extract", "1", "Cut for $$5.$custom_instruction\nEnd.", {})
+    prompt = Prompt("explain", "1", "Cut for $$5.$custom_instruction\nEnd.")
     wish = "Mind $custom_instruction, ${x} and {this.__class__}."
     assert prompt.render(wish) == f"Cut for $5.\nThe user of this evaluation adds:\n{wish}\n\nEnd."
 
 
 def test_without_an_instruction_nothing_is_added() -> None:
-    assert Prompt("extract", "1", "Cut.$custom_instruction", {}).render("  ") == "Cut."
+    assert Prompt("explain", "1", "Cut.$custom_instruction").render("  ") == "Cut."
 
 
 @pytest.mark.parametrize(
@@ -45,26 +43,18 @@ def test_without_an_instruction_nothing_is_added() -> None:
 )
 def test_a_prompt_with_a_bad_placeholder_is_refused(system: str, reason: str) -> None:
     with pytest.raises(JudgeSettings, match=reason):
-        Prompt("extract", "1", system, {})
+        Prompt("explain", "1", system)
 
 
-def test_a_question_carries_numbered_units_and_ids() -> None:
-    text = Text.of("It rained. We left.")
-    units = [{"unit": 1, "text": "It rained."}, {"unit": 2, "text": "We left."}]
-    assert check_input(text, {"c1": "Rain."}) == {
-        "text": {"language": "en", "units": units},
-        "claims": [{"id": "c1", "claim": "Rain."}],
-    }
-    assert extract_input(text, [2]) == {"text": {"language": "en", "units": units}, "units_wanted": [2]}
-
-
-def test_two_questions_about_one_text_begin_alike() -> None:
-    text = Text.of("It rained.")
-    one = canonical(check_input(text, {"c1": "Rain."}))
-    other = canonical(check_input(text, {"c1": "Snow."}))
-    shared = canonical({"text": check_input(text, {})["text"]}).removesuffix("}")
-    assert one.startswith(shared)
-    assert other.startswith(shared)
+def test_what_several_calls_share_stands_first() -> None:
+    pieces = [(1, "It rained."), (2, "We left.")]
+    text = {"1": "It rained.", "2": "We left."}
+    # The source of all its claims, and the claims that all summaries of a document are compared with.
+    assert canonical(check_input(pieces, {"c1": "Rain."})) == canonical(
+        {"text": text, "claims": {"c1": "Rain."}}
+    )
+    covering = cover_input(pieces, {"claims": {"c1": "Rain."}, "topics": {}})
+    assert canonical(covering) == canonical({"claims": {"c1": "Rain."}, "text": text})
 
 
 def test_canonical_json_keeps_every_character() -> None:

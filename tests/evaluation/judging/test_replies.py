@@ -63,10 +63,17 @@ def judged(server: LLMServer) -> SummaryEvaluation:
 @given(value=SHAPES)
 def test_no_shape_of_json_breaks_the_parsers(value: Answer) -> None:
     reply = json.dumps(value)
-    for label in parsing.parse_verdicts(reply, ["c1"], 3, "answers").values():
+    for label in parsing.parse_verdicts(reply, ["c1"], 3).values():
         assert label.label in ("yes", "no", "unsure")
     parsing.parse_aligned(reply, [1, 2], 2, 3)
     parsing.parse_questions(reply, 3)
+    for fault in (
+        parsing.answer_fault(reply, ["c1"], "c1"),
+        parsing.unit_fault(reply, 1, 2),
+        parsing.rating_fault(reply, "coherence"),
+        parsing.list_fault(reply, "topics"),
+    ):
+        assert fault.startswith("the reply ")
     parsing.parse_topics(reply)
     parsing.parse_reason(reply)
     for rating, _ in parsing.parse_ratings(reply, ["coherence"]).values():
@@ -89,7 +96,7 @@ def test_a_claim_without_a_readable_label_is_asked_about_alone(server: LLMServer
     )
     assert result["alignment"] == 0.5
     again = server.calls[before + 1].question
-    assert [claim["claim"] for claim in again["claims"]] == ["The mayor left"]
+    assert again["claims"] == {"c1": "The mayor left"}
     assert len(server.calls) - before == 2
 
 
@@ -145,7 +152,7 @@ def test_a_list_drafted_otherwise_is_unscored_with_the_reason(
     server.always(faults.around(lambda reply: f"First draft: {json.dumps(draft)} Final: {reply}"))
     result = scored(OpenAIJudge("m", server.base_url))
     assert result[metric] is None
-    assert "the reply holds no answer in the form asked for" in result.reasons[metric]
+    assert "the reply lists nothing usable under" in result.reasons[metric]
     server.always(faults.around(lambda reply: f"{reply} Again: {reply}"))
     assert scored(OpenAIJudge("m", server.base_url))[metric] is not None
 
@@ -154,7 +161,8 @@ def test_labels_in_no_language_of_ours_are_unscored_with_the_reason(server: LLMS
     server.always(faults.around(lambda reply: reply.replace('"yes"', '"tak"').replace('"no"', '"jo"')))
     result = aligned(server)
     assert result["alignment"] is None
-    assert result.reasons["alignment"] == "Unscored: the reply holds no answer in the form asked for."
+    reason = "Unscored: the reply labels it “tak”, which is none of yes, no, unsure."
+    assert result.reasons["alignment"] == reason
 
 
 def contrary(reply: str) -> str:
@@ -199,7 +207,7 @@ def test_ratings_on_another_scale_are_unscored_with_the_reason(server: LLMServer
     )
     for metric in ("coherence", "conciseness"):
         assert result[metric] is None
-        assert "the reply holds no answer in the form asked for" in result.reasons[metric]
+        assert "the reply" in result.reasons[metric]
 
 
 def test_aligned_claims_are_read_by_unit() -> None:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from evaluation import Limits, OpenAIJudge, Price, SummaryEvaluation, evaluate_summary
-from evaluation.judging._transport import _retry_after
+from evaluation.judging.openai._transport import _retry_after
 from tests.llm_server import Fault, LLMServer, faults
 
 pytestmark = pytest.mark.slow

@@ -12,12 +12,9 @@ from evaluation import (
     MoneyCap,
     OpenAIJudge,
     Price,
-    SummaryInput,
     check_claims,
-    evaluate_summaries,
 )
 from evaluation.judging import BudgetSpent, JudgeUnavailable, MemoryCallStore, Text, Usage
-from evaluation.judging.money import in_turn
 from evaluation.judging.protocol import metered
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, Fault, LLMServer, faults
@@ -120,7 +117,7 @@ def test_what_the_server_turns_down_costs_nothing(
 async def cancelled(judge: OpenAIJudge, server: LLMServer, times: int) -> Usage:
     """Asks, is cancelled so many times while the server is at it, and returns what was noted."""
     with metered() as meter:
-        asking = asyncio.create_task(judge.check(["a"], Text.of(TEXT)))
+        asking = asyncio.create_task(judge.check_source(["a"], Text.of(TEXT)))
         await asyncio.to_thread(server.wait_for_calls, 1)
         for _ in range(times):
             asking.cancel()
@@ -156,7 +153,7 @@ def test_the_end_of_a_loop_settles_too(judge_of: JudgeMaker, llm_server: LLMServ
     judge = judge_of(price=PRICE, budget=cap)
 
     async def left_behind() -> asyncio.Task[Any]:
-        asking = asyncio.create_task(judge.check(["a"], Text.of(TEXT)))
+        asking = asyncio.create_task(judge.check_source(["a"], Text.of(TEXT)))
         await asyncio.to_thread(llm_server.wait_for_calls, 1)
         return asking
 
@@ -169,7 +166,7 @@ def test_who_is_cancelled_while_reserving_gives_it_back(judge_of: JudgeMaker, ll
     async def outcome(refuses: bool) -> SlowBudget:
         budget = SlowBudget(refuses=refuses)
         judge = judge_of(price=PRICE, budget=budget)
-        asking = asyncio.create_task(judge.check(["a"], Text.of(TEXT)))
+        asking = asyncio.create_task(judge.check_source(["a"], Text.of(TEXT)))
         await budget.started.wait()
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -225,48 +222,6 @@ def test_a_member_without_money_stops_its_panel_and_it_can_go_on(
     assert len(llm_server.calls) == 2
 
 
-# A cap and many at once
-
-SUMMARIES = [
-    SummaryInput(
-        f"Dam {number} was finished. The mayor of town {number} left. Crew {number} stayed.",
-        f"The mayor of town {number} left. Dam {number} burst.",
-    )
-    for number in range(60)
-]
-
-
-@pytest.mark.parametrize(
-    ("cap", "max_tokens"),
-    [
-        (0.12, 100),
-        pytest.param(0.24, 1000, marks=pytest.mark.slow),
-        pytest.param(0.3, 1000, marks=pytest.mark.slow),
-    ],
-)
-def test_of_many_at_once_as_many_are_scored_as_one_after_the_other(
-    judge_of: JudgeMaker, llm_server: LLMServer, cap: float, max_tokens: int
-) -> None:
-    def scored(concurrency: int, price: Price, limit: float) -> tuple[int, float]:
-        budget = MoneyCap(limit)
-        limits = Limits(concurrency=concurrency, max_tokens=max_tokens)
-        judge = judge_of(limits=limits, price=price, budget=budget)
-        found = evaluate_summaries(SUMMARIES, judge=judge, metrics=["factual_alignment"])
-        return sum(each["factual_alignment"] is not None for each in found), budget.spent
-
-    # All of them together cost .233 at this price.
-    count, whole = scored(16, Price(1.0, 4.0), 1e6)
-    assert count == len(SUMMARIES)
-    price = Price(0.233 / whole, 4 * 0.233 / whole)
-    alone, _ = scored(1, price, cap)
-    assert alone == 60 if cap == 0.3 else alone > 0
-    for concurrency in (4, 16):
-        together, spent = scored(concurrency, price, cap)
-        # Which question comes last is a matter of time: the last summary may lack the money for its second one.
-        assert together >= alone - 1
-        assert spent <= cap
-
-
 def test_who_waits_for_money_can_be_cancelled() -> None:
     async def ask() -> None:
         cap = MoneyCap(1.0)
@@ -280,25 +235,6 @@ def test_who_waits_for_money_can_be_cancelled() -> None:
         await cap.reserve(1.0)
 
     asyncio.run(ask())
-
-
-def test_what_was_begun_goes_before_what_was_not() -> None:
-    async def order() -> list[str]:
-        cap, went = MoneyCap(1.0), []
-
-        async def calls(turn: int, *names: str) -> None:
-            with in_turn(turn):
-                for name in names:
-                    await cap.reserve(0.6)
-                    await asyncio.sleep(0.05)
-                    went.append(name)
-                    await cap.settle(0.6, 0.05)
-
-        await asyncio.gather(calls(2, "b1", "b2"), calls(1, "a1", "a2"), calls(3, "c1"))
-        return went
-
-    # The second turn came first and is finished first; then the others in their order.
-    assert asyncio.run(order()) == ["b1", "b2", "a1", "a2", "c1"]
 
 
 def test_a_small_cap_buys_what_it_is_worth(judge_of: JudgeMaker, llm_server: LLMServer) -> None:

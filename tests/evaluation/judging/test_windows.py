@@ -70,7 +70,7 @@ def test_a_claim_is_found_in_whatever_window_it_stands(judge_of: JudgeMaker, llm
     )
     assert (found.label, found.evidence, absent.label) == ("yes", (38,), "no")
     assert len(llm_server.calls) > 2
-    assert all(len(call.question["text"]["units"]) < 40 for call in llm_server.calls)
+    assert all(len(call.question["text"]) < 40 for call in llm_server.calls)
 
 
 def test_a_lost_window_leaves_open_what_no_other_says(judge_of: JudgeMaker, llm_server: LLMServer) -> None:

@@ -61,7 +61,7 @@ def test_one_summary_costs_three_calls_and_two_round_trips(judge: OpenAIJudge, l
 
     async def evaluate() -> None:
         # A judge's first call goes alone.
-        await judge.check(["x"], _text())
+        await judge.check_source(["x"], _text())
         async for _ in stream_evaluations([(DOCUMENT, SUMMARY)], judge=judge):
             pass
         await judge.aclose()
@@ -459,8 +459,10 @@ def labelled_once(call: Call) -> Fault:
             for claim in entry["claims"]:
                 if isinstance(claim, dict) and entry["unit"] != 1:
                     claim["label"] = "perhaps"
-        answer["answers"] = [each for each in answer.get("answers", ()) if each["id"] == "c1"]
-        return answer | {"verdicts": []}
+        # Claims of the summary that are asked about again stand behind the source.
+        first = [] if list(call.question) == ["text", "claims"] else ["c1"]
+        answer["answers"] = [each for each in answer.get("answers", ()) if each["id"] in first]
+        return answer
 
     return faults.changed(answered)
 

@@ -44,8 +44,8 @@ def question_of(call: Call) -> tuple[int, str]:
     """The document that a call is about and the step, however often and in whatever parts it is asked."""
     number = next(number for number in range(DOCUMENTS) if is_about(call, number))
     text = call.question["text"]
-    # Claims whose labels could not be read are asked about alone, against units in a list.
-    if "summary" in call.question or "units" in text:
+    # Claims whose labels could not be read are asked about alone, behind the source.
+    if "summary" in call.question or list(call.question) == ["text", "claims"]:
         return number, "align"
     return number, "read" if text["1"].startswith("Dam") else "cover"
 

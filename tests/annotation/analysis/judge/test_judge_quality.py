@@ -158,10 +158,10 @@ def test_own_words_are_named(world: World, checks: list[Check]) -> None:
     run = Run.objects.create(project=world.project, judge=world.judge)
     Verdict.objects.filter(judge=world.judge).update(run=run)
     words = PromptVersion.objects.create(
-        project=world.project, step="check_covered", number=2, system="Look closely.", version="abc"
+        project=world.project, step="cover_summary", number=2, system="Look closely.", version="abc"
     )
     run.prompt_versions.add(words)
-    assert first(world).own_words == ("check_covered v2",)
+    assert first(world).own_words == ("cover_summary v2",)
 
 
 def test_all_checks_answered_are_all(world: World, checks: list[Check]) -> None:

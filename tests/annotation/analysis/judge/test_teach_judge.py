@@ -11,11 +11,11 @@ from django.contrib.auth.models import User
 
 from annotation import perform_job
 from annotation.analysis.judge.judge_quality import judge_quality
-from annotation.analysis.judge.teach_judge import FOLDS, teach_judge
+from annotation.analysis.judge.teach_judge import teach_judge
 from annotation.core.refusals import Invalid
+from annotation.judging.queries.examples import half_of
 from annotation.judging.services.let_decide import let_decide, runs_to_decide
-from annotation.judging.services.start_run import cancel_run
-from annotation.judging.services.use_judge import use_judge
+from annotation.judging.services.start_run import cancel_run, use_judge
 from annotation.models import (
     Check,
     DocumentSet,
@@ -61,7 +61,8 @@ def follows_examples(call: Call) -> Fault | None:
     labels = [each["label"] for each in examples_in(call) if "reportedly" in each["claim"]]
     if 2 * labels.count("no") <= len(labels):
         return None
-    hearsay = {each["id"] for each in call.question.get("claims", ()) if "reportedly" in each["claim"]}
+    claims = call.question.get("claims", {})
+    hearsay = {identity for identity, claim in claims.items() if "reportedly" in claim}
 
     def change(answer: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -145,59 +146,27 @@ def test_a_rule_that_people_go_by_is_learned(project: Project, llm_judge: Judge)
     assert (event.data["base"], event.data["answers"]) == ("scripted", 40)
 
 
-def test_no_set_is_judged_by_its_own_answers(
+def test_each_half_is_judged_with_examples_of_the_other(
     project: Project, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
-    answer_sample(project, no_hearsay)
-    before = len(llm_server.calls)
-    teach(project, llm_judge)
-    checks = [call for call in llm_server.calls[before:] if "claims" in call.question]
-    # Both summaries of a set hold the same words: one call answers both.
-    assert len(checks) == SETS
-    for call in checks:
-        told_of = {number for each in examples_in(call) for number in re.findall(r"\d+", each["claim"])}
-        [own] = {
-            number for unit in call.question["text"]["units"] for number in re.findall(r"\d+", unit["text"])
-        }
-        assert told_of
-        assert own not in told_of
-    row = JudgeExamples.objects.get()
-    assert set(row.folds.values()) == set(range(FOLDS))
-    # All go by one name: they are one version of one judge.
-    names = Verdict.objects.filter(judge=row.judge).values_list("origin_name", flat=True)
-    assert len(set(names)) == 1
-
-
-def test_sets_of_a_group_lend_each_other_nothing(
-    project: Project, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    # The first six sets are one group, the others by themselves: seven to be dealt.
+    # The first six sets are one group, which stays together.
     first = [f"set-{number}" for number in range(6)]
     DocumentSet.objects.filter(project=project, external_id__in=first).update(group="early")
     answer_sample(project, no_hearsay)
     before = len(llm_server.calls)
-    teach(project, llm_judge)
-    assert len(JudgeExamples.objects.get().folds) == 7
-    for call in llm_server.calls[before:]:
-        told_of = {int(number) for each in examples_in(call) for number in re.findall(r"\d+", each["claim"])}
-        asked = {
-            int(number) for each in call.question["claims"] for number in re.findall(r"\d+", each["claim"])
-        }
-        if asked & set(range(6)):
-            assert not told_of & set(range(6))
-
-
-def test_a_set_that_lent_nothing_is_told_all(
-    project: Project, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    answer_sample(project, no_hearsay)
     run = teach(project, llm_judge)
-    text = "The mill 99 burned down. Somebody reportedly saw fire 99."
-    add_document_set(project, external_id="new", documents=[text], reference=text, peers={"elm": text})
-    before = len(llm_server.calls)
-    judge_to_end(project, run.judge)
-    [call] = [call for call in llm_server.calls[before:] if "claims" in call.question]
-    assert len(examples_in(call)) == len(JudgeExamples.objects.get().chosen[-1])
+    halves = [half_of("group early" if number < 6 else f"set set-{number}") for number in range(SETS)]
+    checks = [call for call in llm_server.calls[before:] if "claims" in call.question]
+    # Both summaries of a set hold the same words: one call answers both.
+    assert len(checks) == SETS
+    for call in checks:
+        told = {int(number) for each in examples_in(call) for number in re.findall(r"\d+", each["claim"])}
+        [own] = {int(number) for number in re.findall(r"\d+", " ".join(call.question["text"].values()))}
+        assert told
+        assert {halves[number] for number in told} == {1 - halves[own]}
+    # All go by one name: they are one version of one judge.
+    names = Verdict.objects.filter(judge=run.judge).values_list("origin_name", flat=True)
+    assert len(set(names)) == 1
 
 
 def test_the_guideline_in_force_goes_with_them(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from django.db import DatabaseError, connection
 
-from annotation.judging.services.database_thread import DatabaseThread
+from annotation.judging.services.running.database_thread import DatabaseThread
 from annotation.models import Project
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ import pytest
 from django.db import OperationalError, connection
 from django.utils import timezone
 
-from annotation.judging.services import judge_calls
-from annotation.judging.services.judge_calls import RowCallStore
 from annotation.judging.services.judges import at_work
+from annotation.judging.services.running import calls as judge_calls
+from annotation.judging.services.running.calls import RowCallStore
 from annotation.models import Judge, JudgeCall, Run
 from evaluation.judging.errors import JudgeUnavailable
 from evaluation.judging.protocol import StoredCall, Text
@@ -101,7 +101,7 @@ def test_a_call_tells_the_run_that_paid_for_it(transactional_db: None, world: Wo
 
 def ask(judge: Judge) -> list[Any]:
     with at_work(judge) as working:
-        return working.ask([working.judge.check(["The harbour wall was breached"], TEXT)])
+        return working.ask([working.judge.check_source(["The harbour wall was breached"], TEXT)])
 
 
 def in_threads(*works: Callable[[], object]) -> None:

@@ -9,9 +9,9 @@ import pytest
 from django.db import connection
 
 from annotation.core import jobs
-from annotation.judging.services import judge_document_set, judge_many
-from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.judges import judge_by_name
+from annotation.judging.services.running import turn
+from annotation.judging.services.running.turn import judge_run
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
 from annotation.models import (
     SCORES,
@@ -212,8 +212,8 @@ def test_a_summary_without_a_score_gets_one(world: World) -> None:
 
 
 def test_how_much_is_written_at_once_changes_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge_many, "CHECKS_A_TRANSACTION", 1)
-    monkeypatch.setattr(judge_document_set, "OFFLINE_PEERS_AT_ONCE", 1)
+    monkeypatch.setattr(turn, "CHECKS_A_TRANSACTION", 1)
+    monkeypatch.setattr(turn, "OFFLINE_PEERS_AT_ONCE", 1)
     run = run_to_end(world.project, world.judge, ["factual_alignment"])
     assert set(run.jobs.values_list("state", "done")) == {("done", 2)}
     one_by_one = derived_rows(world.project)
@@ -410,11 +410,11 @@ def test_answers_of_a_server_become_verdicts_with_their_calls_kept(
     # One call takes claims from bridge's reference, each of the four peers costs one.
     assert len(llm_server.calls) == 5
     assert list(llm_judge.calls.order_by("pk").values_list("step", flat=True)) == [
-        "check_covered",
-        "check_covered",
-        "extract",
-        "check_covered",
-        "check_covered",
+        "cover_summary",
+        "cover_summary",
+        "read_document",
+        "cover_summary",
+        "cover_summary",
     ]
     assert llm_judge.calls.filter(prompt_tokens=0).count() == 0
 
@@ -582,7 +582,7 @@ def test_a_judge_that_finds_no_claim_in_any_sentence_is_asked_twice_and_believed
     llm_server.always(faults.changed(emptied))
     run = run_to_end(world.project, llm_judge, ["coverage"])
     assert set(run.jobs.values_list("state", flat=True)) == {"done"}
-    asked = [call for call in llm_server.calls if "units_wanted" in call.question]
+    asked = [call for call in llm_server.calls if "reference" in call.question]
     assert len(asked) == 2
     row = Score.objects.get(summary=world.peers["bridge", "alder"])
     assert (row.claim_coverage, "no_claims" in row.flags) == (1.0, True)
@@ -595,7 +595,7 @@ def before_unscored(judge: Judge) -> int:
 def test_a_reference_that_cannot_be_cut_into_claims_fails_its_job_alone(
     world: World, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
-    llm_server.where(lambda call: faults.text("garbage") if "units_wanted" in call.question else None)
+    llm_server.where(lambda call: faults.text("garbage") if "reference" in call.question else None)
     run = run_to_end(world.project, llm_judge)
     bridge = run.jobs.get(document_set=world.sets["bridge"])
     assert bridge.state == "failed"
@@ -647,7 +647,7 @@ def test_an_unexpected_error_is_told_and_tried_again(world: World, monkeypatch: 
     def breaks(*_: Any) -> None:
         raise ValueError("a number too large")
 
-    monkeypatch.setattr(judge_document_set.DocumentSetWork, "steps", breaks)
+    monkeypatch.setattr(turn.RowDesk, "of_documents", breaks)
     run = start_run(project=world.project, judge=world.judge, by=None)
     job = run.jobs.get(document_set=world.sets["port"])
     judge_run(run, most=1)

@@ -14,10 +14,10 @@ from django.utils import timezone
 from annotation import perform_job
 from annotation.core import jobs
 from annotation.judging.queries.runs import run_to_work_on
-from annotation.judging.services import asked_claims, judge_document_set, judge_many, kept_answers
-from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.judges import at_work
-from annotation.judging.services.spend import cost_of_calls
+from annotation.judging.services.running import turn
+from annotation.judging.services.running.spend import cost_of_calls
+from annotation.judging.services.running.turn import Turn, judge_run
 from annotation.judging.services.start_run import resume_run, start_run
 from annotation.models import Job, Judge, Project, Run, Score, Verdict
 from evaluation.judging.protocol import one_pass
@@ -91,14 +91,14 @@ def test_as_many_calls_as_the_judge_may_make_are_under_way(llm_judge: Judge, llm
 
 def test_a_set_that_cannot_be_read_keeps_no_other(lexical: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
     run = started(project_of(4), lexical)
-    read = judge_document_set.DocumentSetWork.__init__
+    read = turn.RowDesk.__init__
 
-    def breaks(self: Any, document_set: Any, reading: Any) -> None:
+    def breaks(self: Any, document_set: Any, *known: Any, **options: Any) -> None:
         if document_set.external_id == "2":
             raise ValueError("not to be read")
-        read(self, document_set, reading)
+        read(self, document_set, *known, **options)
 
-    monkeypatch.setattr(judge_document_set.DocumentSetWork, "__init__", breaks)
+    monkeypatch.setattr(turn.RowDesk, "__init__", breaks)
     judge_run(run)
     assert states(run) == {"done": 3, "waiting": 1}
     assert run.jobs.get(state="waiting").error == "ValueError: not to be read"
@@ -108,7 +108,7 @@ def test_a_group_that_cannot_be_written_is_written_one_by_one(
     lexical: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = started(project_of(4), lexical)
-    keep = asked_claims.keep_claims
+    keep = turn.keep_claims
 
     def breaks(found: Any, signature: str) -> Any:
         kept = keep(found, signature)
@@ -117,7 +117,7 @@ def test_a_group_that_cannot_be_written_is_written_one_by_one(
                 cursor.execute("SELECT 1 FROM no_such_table")
         return kept
 
-    monkeypatch.setattr(judge_many, "keep_claims", breaks)
+    monkeypatch.setattr(turn, "keep_claims", breaks)
     judge_run(run)
     # The mill's set alone is to be tried again.
     assert states(run) == {"done": 3, "waiting": 1}
@@ -127,8 +127,8 @@ def test_a_group_that_cannot_be_written_is_written_one_by_one(
 def test_a_server_that_is_away_costs_no_set_more_than_one_attempt(
     llm_judge: Judge, llm_server: LLMServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluation.judging._caller._FIRST_BACKOFF_SECONDS", 0.01)
-    monkeypatch.setattr(judge_many, "UNAVAILABLE_IN_A_ROW", 2)
+    monkeypatch.setattr("evaluation.judging.openai._caller._FIRST_BACKOFF_SECONDS", 0.01)
+    monkeypatch.setattr(turn, "UNAVAILABLE_IN_A_ROW", 2)
     Judge.objects.update(concurrency=1)
     llm_judge.refresh_from_db()
     llm_server.always(faults.status(503))
@@ -147,12 +147,12 @@ def test_what_others_have_in_flight_is_written_before_a_spent_run_stops(
 ) -> None:
     Judge.objects.update(concurrency=4, prompt_price=1.0, completion_price=1.0, max_tokens=100)
     llm_judge.refresh_from_db()
-    run = started(project_of(8), llm_judge, max_cost=0.004)
+    run = started(project_of(8), llm_judge, max_cost=0.003)
     while Run.objects.get(pk=run.pk).state == "active" and run_to_work_on():
         judge_run(run)
     run.refresh_from_db()
     assert run.state == "stopped"
-    assert run.cost <= 0.004
+    assert run.cost <= 0.003
     done = run.jobs.filter(state="done").count()
     assert set(states(run)) <= {"done", "cancelled"}
     assert Verdict.objects.filter(run=run).count() >= 2 * done
@@ -162,8 +162,8 @@ def test_what_others_have_in_flight_is_written_before_a_spent_run_stops(
 def test_a_server_that_is_away_keeps_no_other_run(
     llm_judge: Judge, llm_server: LLMServer, lexical: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluation.judging._caller._FIRST_BACKOFF_SECONDS", 0.01)
-    monkeypatch.setattr(judge_many, "UNAVAILABLE_IN_A_ROW", 1)
+    monkeypatch.setattr("evaluation.judging.openai._caller._FIRST_BACKOFF_SECONDS", 0.01)
+    monkeypatch.setattr(turn, "UNAVAILABLE_IN_A_ROW", 1)
     monkeypatch.setattr(perform_job, "FIRST_PAUSE_SECONDS", 60.0)
     monkeypatch.setattr(perform_job, "LONGEST_PAUSE_SECONDS", 60.0)
     llm_server.always(faults.status(503))
@@ -183,9 +183,9 @@ def test_a_server_that_is_away_keeps_no_other_run(
 def test_what_stands_is_not_counted_twice_where_a_group_breaks_off(
     lexical: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judge_many, "CHECKS_A_TRANSACTION", 1)
+    monkeypatch.setattr(turn, "CHECKS_A_TRANSACTION", 1)
     run = started(project_of(4), lexical)
-    write, written = kept_answers.write, list[Any]()
+    write, written = turn.write, list[Any]()
 
     def breaks_once(judged: Any, **options: Any) -> None:
         written.append(judged)
@@ -194,7 +194,7 @@ def test_what_stands_is_not_counted_twice_where_a_group_breaks_off(
                 cursor.execute("SELECT 1 FROM no_such_table")
         write(judged, **options)
 
-    monkeypatch.setattr(judge_many, "write", breaks_once)
+    monkeypatch.setattr(turn, "write", breaks_once)
     judge_run(run)
     assert set(run.jobs.values_list("state", "done", "total")) == {("done", 1, 1)}
 
@@ -205,11 +205,11 @@ def test_a_job_that_is_taken_again_in_the_same_turn_is_answered_once(
     """Another worker takes back what seems to have run out, as where the database's clock leaps ahead."""
     run = started(project_of(1), llm_judge)
     with one_pass(), at_work(llm_judge, run=run) as judge:
-        turn = judge_many._Turn(run, judge, jobs.new_token())
+        working = Turn(run, judge, jobs.new_token())
         for _ in range(2):
             run.jobs.update(state="waiting", lease_until=None)
-            turn.begin(jobs.take(due(run), token=turn.token))
-        turn.pull(most=None, is_stopping=lambda: True)
+            working.begin(jobs.take(due(run), token=working.token))
+        working.pull(most=None, is_stopping=lambda: True)
     assert states(run) == {"done": 1}
     verdicts = Verdict.objects.filter(run=run)
     # One claim for coverage and one for alignment.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from threading import Thread
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from annotation.core.refusals import NotFound
 from annotation.judging.services.judges import (
-    JudgeAtWork,
     at_work,
     build,
     is_allowed_url,
@@ -20,7 +18,7 @@ from annotation.judging.services.judges import (
     kept_signature,
     key_fault,
 )
-from annotation.models import DocumentSet, Judge
+from annotation.models import Judge
 from annotation.workers import report_alive
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.openai import OpenAIJudge
@@ -67,20 +65,6 @@ def test_each_worker_keeps_its_part_of_the_limits(db: None) -> None:
     assert one_of_two._settings.pace is pace
     assert pace is not None
     assert (pace.calls, pace.tokens) == (30, None)
-
-
-# What it is told of
-
-
-def test_a_set_and_a_group_of_one_name_have_folds_of_their_own() -> None:
-    of_cluster = cast("Any", {"set port": "one", "group port": "other"})
-    working = JudgeAtWork(cast("Any", "all"), Judge(), cast("Any", None), Thread(), of_cluster)
-    sets = [
-        DocumentSet(external_id="port"),
-        DocumentSet(external_id="a", group="port"),
-        DocumentSet(external_id="a"),
-    ]
-    assert [working.judge_of(each).judge for each in sets] == ["one", "other", "all"]
 
 
 # Where it may call
@@ -216,7 +200,7 @@ def test_one_failing_question_leaves_the_others_answered(db: None) -> None:
         async def fails() -> Any:
             raise ValueError("no")
 
-        good, bad = judge.ask([judge.judge.check(["It rained"], Text.of("It rained.")), fails()])
+        good, bad = judge.ask([judge.judge.check_source(["It rained"], Text.of("It rained.")), fails()])
     assert not isinstance(good, BaseException)
     assert [verdict.label for verdict in good] == ["yes"]
     assert isinstance(bad, ValueError)

@@ -15,24 +15,29 @@ from evaluation.judging.prompts import PROMPTS
 from tests.annotation.cast import MEMBERS, World
 
 URL = "http://127.0.0.1:9/v1"
-OWN = "Cut texts into claims.\n$custom_instruction"
+OWN = "Check claims. $parts\n$custom_instruction"
 
 
 def save(world: World, words: str | None = OWN, **changes: object) -> PromptVersion:
-    given: dict[str, object] = {"step": "extract", "by": world.mona, "system": words, **changes}
+    given: dict[str, object] = {"step": "check_supported", "by": world.mona, "system": words, **changes}
     return save_prompt(project=world.project, **given)  # type: ignore[arg-type]
 
 
 def test_versions_count_up(world: World) -> None:
-    first, second = save(world, note="  Shorter,\n on purpose. "), save(world, "Second.")
+    first, second = save(world, note="  Shorter,\n on purpose. "), save(world, "Second. $parts")
     other = save(world, None, step="read_document", parts={"topics": "Name 3 topics."})
     assert [row.number for row in (first, second, other)] == [1, 2, 1]
     assert (first.note, first.created_by) == ("Shorter, on purpose.", world.mona)
-    assert first.version == PROMPTS["extract"].reworded(system=OWN).version
-    assert own_prompts([second])["extract"].render() == "Second."
+    assert first.version == PROMPTS["check_supported"].reworded(system=OWN).version
+    assert own_prompts([second])["check_supported"].render() == "Second."
     assert other.parts == {"topics": "Name 3 topics."}
     event = Event.objects.get(verb="save prompt", target_id=first.public_id)
-    assert event.data == {"step": "extract", "number": 1, "version": first.version, "note": first.note}
+    assert event.data == {
+        "step": "check_supported",
+        "number": 1,
+        "version": first.version,
+        "note": first.note,
+    }
 
 
 def test_the_same_words_are_one_version(world: World) -> None:
@@ -53,7 +58,7 @@ def test_only_who_may_change_the_project_saves_prompts(world: World, name: str) 
 @pytest.mark.parametrize(
     "words",
     [
-        PROMPTS["extract"].system,
+        PROMPTS["check_supported"].system,
         "$evil",
         "${x}",
         "Costs $5",
@@ -61,7 +66,7 @@ def test_only_who_may_change_the_project_saves_prompts(world: World, name: str) 
         "x" * 8001,
         "a\x00b",
         "a\x1bb",
-        "Do $parts.",
+        "No parts.",
         "\ud800",
     ],
     ids=["built-in", "name", "braces", "lone", "empty", "huge", "nul", "escape", "parts", "surrogate"],
@@ -81,7 +86,7 @@ def test_a_fault_in_a_part_names_the_part(world: World) -> None:
 
 @pytest.mark.parametrize("words", ["{{ settings.SECRET_KEY }}", "{% load x %}", "{0.__class__}", "%(x)s"])
 def test_template_languages_are_but_words(world: World, words: str) -> None:
-    assert prompt_of(save(world, words)).render() == words
+    assert prompt_of(save(world, f"{words} $parts")).render() == words
 
 
 @pytest.mark.parametrize("step", ["explain", "no-such", ""])
@@ -98,13 +103,15 @@ def test_the_database_keeps_numbers_and_words_in_order(world: World) -> None:
         {"number": 2, "system": ""},
     ):
         with pytest.raises(IntegrityError), transaction.atomic():
-            PromptVersion.objects.create(project=world.project, step="extract", version="x", **columns)
+            PromptVersion.objects.create(
+                project=world.project, step="check_supported", version="x", **columns
+            )
 
 
 def test_a_judge_uses_one_version_of_each_step(world: World) -> None:
     first, second, read = (
         save(world),
-        save(world, "Second."),
+        save(world, "Second. $parts"),
         save(world, "Read. $parts", step="read_document"),
     )
     judge = Judge.objects.create(project=world.project, name="own", kind="openai", model="m", base_url=URL)

@@ -1,4 +1,4 @@
-"""What a judge said of summaries and sources becomes rows: checks, verdicts, ratings."""
+"""What a judge answered about summaries and sources becomes rows: checks, verdicts, ratings."""
 
 from __future__ import annotations
 
@@ -9,16 +9,7 @@ from typing import NamedTuple, TypeVar
 from django.db.models import QuerySet
 
 from annotation.core.criteria import criterion_of
-from annotation.models import (
-    Check,
-    Claim,
-    Judge,
-    Project,
-    Rating,
-    Run,
-    Summary,
-    Verdict,
-)
+from annotation.models import Check, Claim, Judge, Project, Rating, Run, Summary, Verdict
 from annotation.models.claim import has_number, new_queue_key
 from evaluation.judging.protocol import Verdict as Answer
 from evaluation.metrics import JUDGED
@@ -30,16 +21,14 @@ AnswerPair = tuple[int, int | None]
 """A claim and a summary, by their primary keys; None is the source, which questions are asked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(NamedTuple):
     """An answer with its evidence as positions of unit rows."""
 
     answer: Answer
     evidence: list[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Rated:
+class Rated(NamedTuple):
     """A judge's number for a summary, or the reason for none."""
 
     value: float | None
@@ -48,16 +37,17 @@ class Rated:
 
 @dataclass(slots=True)
 class Judged:
-    """A summary with all its checks, and what was said about those that were open.
+    """A summary with all its checks, and the answers to those that were open.
 
-    `ratings` go by criterion, `computed` by score.
+    `ratings` go by criterion, `computed` by score, `repeated` labels by claim.
     """
 
     peer: Summary
-    sides: dict[int, Check.Side]
+    sides: dict[int, Check.Side] = field(default_factory=dict)
     answers: dict[int, Located] = field(default_factory=dict)
     ratings: dict[str, Rated] = field(default_factory=dict)
     computed: dict[str, dict[str, object]] = field(default_factory=dict)
+    repeated: dict[int, str] = field(default_factory=dict)
     is_incomplete: bool = False
 
     @property
@@ -69,9 +59,8 @@ class Judged:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class LatestWord:
-    """The latest that was said: a label or value, or the reason for none, under which signature."""
+class LatestWord(NamedTuple):
+    """The latest answer: a label or value, or the reason for none, under which signature."""
 
     said: str | float | None
     reason: str
@@ -79,13 +68,9 @@ class LatestWord:
 
     def is_same(self, said: str | float | None, reason: str, signature: str) -> bool:
         """Whether another row would add nothing: the same judge has answered, or failed in the same way."""
-        if self.signature != signature:
-            return False
-        return self.said is not None or (said is None and self.reason == reason)
-
-    def is_usable(self, signature: str) -> bool:
-        """Whether the judge, as the signature names it, has given an answer."""
-        return self.said is not None and self.signature == signature
+        return self.signature == signature and (
+            self.said is not None or (said, reason) == (None, self.reason)
+        )
 
 
 class JudgeOfRun(NamedTuple):
@@ -95,10 +80,15 @@ class JudgeOfRun(NamedTuple):
     signature: str
     run: Run | None
 
+    @property
+    def columns(self) -> dict[str, object]:
+        """The columns of an answer that name its author."""
+        return {"role": "judge", "judge": self.judge, "run": self.run, "origin_name": self.signature}
+
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What stands of a judge's word on some peers, so that nothing is asked or written twice."""
+    """The latest answers of a judge about some peers, so that nothing is asked or written twice."""
 
     verdicts: Mapping[AnswerPair, LatestWord]
     ratings: Mapping[tuple[int, str], LatestWord]
@@ -107,26 +97,25 @@ class Given:
     def of(cls, judge: Judge, peers: Sequence[int]) -> Given:
         verdicts = Verdict.objects.filter(judge=judge, check_row__peer_id__in=peers, withdrawn_at=None)
         ratings = Rating.objects.filter(judge=judge, summary_id__in=peers, criterion__retired_at=None)
-        return cls(
-            latest_verdicts(verdicts),
-            _latest(
-                ratings.order_by("pk").values_list(
-                    "summary_id", "criterion__name", "value", "reason", "origin_name"
-                )
-            ),
-        )
+        columns = ("summary_id", "criterion__name", "value", "reason", "origin_name")
+        return cls(latest_verdicts(verdicts), _latest(ratings.order_by("pk").values_list(*columns)))
 
     def has_verdict(self, pair: AnswerPair, signature: str) -> bool:
         """Whether the judge, as it is now, has given a usable verdict."""
-        return pair in self.verdicts and self.verdicts[pair].is_usable(signature)
+        return is_usable(self.verdicts.get(pair), signature)
 
     def has_rating(self, peer: int, name: str, signature: str) -> bool:
         """Whether there is a usable rating under the signature."""
-        return (peer, name) in self.ratings and self.ratings[peer, name].is_usable(signature)
+        return is_usable(self.ratings.get((peer, name)), signature)
+
+
+def is_usable(word: LatestWord | None, signature: str) -> bool:
+    """Whether it is an answer of the judge that the signature names."""
+    return word is not None and word.said is not None and word.signature == signature
 
 
 def latest_verdicts(verdicts: QuerySet[Verdict]) -> dict[AnswerPair, LatestWord]:
-    """The last word of these verdicts on each check."""
+    """The latest of these verdicts on each check."""
     columns = ("check_row__claim_id", "check_row__peer_id", "label", "reason", "origin_name")
     return _latest(verdicts.order_by("pk").values_list(*columns))
 
@@ -134,22 +123,19 @@ def latest_verdicts(verdicts: QuerySet[Verdict]) -> dict[AnswerPair, LatestWord]
 def _latest(
     rows: Iterable[tuple[First, Second, str | float | None, str, str]],
 ) -> dict[tuple[First, Second], LatestWord]:
-    """The last word under each pair; a failure after a usable answer takes nothing back."""
+    """The latest answer under each pair; a failure after a usable answer takes nothing back."""
     latest: dict[tuple[First, Second], LatestWord] = {}
     for first, second, said, reason, signature in rows:
         before = latest.get((first, second))
-        if said is None and before is not None and before.said is not None:
-            continue
-        latest[first, second] = LatestWord(said, reason, signature)
+        if said is not None or before is None or before.said is None:
+            latest[first, second] = LatestWord(said, reason, signature)
     return latest
 
 
-def write(
-    judged: Sequence[Judged], *, project: Project, judge: Judge, signature: str, run: Run | None
-) -> None:
+def write(judged: Sequence[Judged], *, project: Project, by: JudgeOfRun) -> None:
     """Write what is new of these peers, inside the caller's transaction, which holds their locks."""
     peers = {each.peer.pk: each.peer for each in judged}
-    given = Given.of(judge, list(peers))
+    given = Given.of(by.judge, list(peers))
     write_verdicts(
         {(claim, each.peer.pk): said for each in judged for claim, said in each.answers.items()},
         given.verdicts,
@@ -159,40 +145,48 @@ def write(
             {key: peer.document_set_id for key, peer in peers.items()},
             project.pk,
         ),
-        by=JudgeOfRun(judge, signature, run),
+        by=by,
     )
-    criteria = {
-        name: criterion_of(project, JUDGED[name])
-        for name in {name for each in judged for name in each.ratings}
-    }
+    _keep_repeated(
+        {(claim, one.peer.pk): label for one in judged for claim, label in one.repeated.items()}, by
+    )
+    names = {name for each in judged for name in each.ratings}
+    criteria = {name: criterion_of(project, JUDGED[name]) for name in names}
     Rating.objects.bulk_create(
-        Rating(
-            criterion=criteria[name],
-            summary=each.peer,
-            role=Rating.Role.JUDGE,
-            judge=judge,
-            run=run,
-            origin_name=signature,
-            value=rated.value,
-            reason=rated.reason,
-        )
+        Rating(criterion=criteria[name], summary=each.peer, **by.columns, **rated._asdict())
         for each in judged
         for name, rated in each.ratings.items()
-        if not (
-            (before := given.ratings.get((each.peer.pk, name)))
-            and before.is_same(rated.value, rated.reason, signature)
-        )
+        if not ((before := given.ratings.get((each.peer.pk, name))) and before.is_same(*rated, by.signature))
     )
-    _keep_computed({each.peer.pk: each.computed for each in judged if each.computed})
-
-
-def _keep_computed(computed: Mapping[int, Mapping[str, object]]) -> None:
-    if computed:
+    if computed := {each.peer.pk: each.computed for each in judged if each.computed}:
         # Read again: another run may have computed something else since.
         rows = list(Summary.objects.filter(pk__in=computed).only("computed"))
         for row in rows:
             row.computed |= computed[row.pk]
         Summary.objects.bulk_update(rows, ["computed"])
+
+
+def _keep_repeated(repeated: Mapping[AnswerPair, str], by: JudgeOfRun) -> None:
+    """Note the labels of repeated questions on the verdicts in force; one that changed is as uncertain as can be."""
+    if not repeated:
+        return
+    rows = Verdict.objects.filter(
+        judge=by.judge,
+        origin_name=by.signature,
+        label__isnull=False,
+        check_row__peer__in={peer for _, peer in repeated},
+        check_row__claim__in={claim for claim, _ in repeated},
+    )
+    latest = {
+        (row.check_row.claim_id, row.check_row.peer_id): row
+        for row in rows.select_related("check_row").order_by("pk")
+    }
+    changed = [row for pair, row in latest.items() if pair in repeated]
+    for row in changed:
+        row.repeated = repeated[row.check_row.claim_id, row.check_row.peer_id]
+        if row.repeated != row.label:
+            row.uncertainty = 1.0
+    Verdict.objects.bulk_update(changed, ["repeated", "uncertainty"])
 
 
 def write_verdicts(
@@ -202,29 +196,22 @@ def write_verdicts(
     checks: Mapping[AnswerPair, int],
     by: JudgeOfRun,
 ) -> int:
-    """Write those answers that say anything new, and return how many those are."""
-    new = {
-        pair: located
-        for pair, located in said.items()
-        if pair not in before
-        or not before[pair].is_same(located.answer.label, located.answer.reason, by.signature)
-    }
-    Verdict.objects.bulk_create(
+    """Write those answers that are new, and return how many those are."""
+    new = [
         Verdict(
             check_row_id=checks[pair],
-            role=Verdict.Role.JUDGE,
-            judge=by.judge,
-            run=by.run,
-            origin_name=by.signature,
-            label=located.answer.label,
-            probability=located.answer.probability,
-            evidence=located.evidence,
-            reason=located.answer.reason,
-            uncertainty=located.answer.uncertainty,
-            votes=[list(vote) for vote in located.answer.votes],
+            **by.columns,
+            label=answer.label,
+            probability=answer.probability,
+            evidence=evidence,
+            reason=answer.reason,
+            uncertainty=answer.uncertainty,
+            votes=[list(vote) for vote in answer.votes],
         )
-        for pair, located in new.items()
-    )
+        for pair, (answer, evidence) in said.items()
+        if pair not in before or not before[pair].is_same(answer.label, answer.reason, by.signature)
+    ]
+    Verdict.objects.bulk_create(new)
     return len(new)
 
 
@@ -234,7 +221,7 @@ def make_checks(
     sets: Mapping[int | None, int],
     project: int,
 ) -> dict[AnswerPair, int]:
-    """The check of each claim and peer, made where it is missing among those `there`, by primary key.
+    """The check of each claim and peer, made if it is missing among those `there`, by primary key.
 
     `sets` are the document sets of the peers, by their keys.
     """

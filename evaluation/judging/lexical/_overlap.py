@@ -16,7 +16,7 @@ from evaluation.text._words import Token, every_token, key_of, language_code
 
 def _data() -> dict[str, list[str]]:
     """The lines of each section of lexical.txt, by the section's name."""
-    text = files("evaluation.judging").joinpath("lexical.txt").read_text("utf-8")
+    text = files("evaluation.judging.lexical").joinpath("lexical.txt").read_text("utf-8")
     sections = [section.splitlines() for section in text.split("\n\n")]
     return {lines[1]: lines[2:] for lines in sections if len(lines) > 1}
 

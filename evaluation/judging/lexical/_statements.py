@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from evaluation.judging._overlap import LISTED
+from evaluation.judging.lexical._overlap import LISTED
 from evaluation.text._function_words import FUNCTION_WORDS
 from evaluation.text._lengths import has_word_breaks
 from evaluation.text._splitting import MIN_CLAUSE_WORDS, Span, sentence_spans

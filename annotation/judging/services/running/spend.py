@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from django.db.models import F, Sum
 from django.db.models.functions import Greatest
 
-from annotation.judging.services.database_thread import DatabaseThread, Grouped
+from annotation.judging.services.running.database_thread import DatabaseThread, Grouped
 from annotation.models import JudgeCall, Run
 from evaluation.judging.errors import BudgetSpent
 from evaluation.judging.money import cost_of_next_call

@@ -16,7 +16,7 @@ import structlog
 from django.db import Error, InterfaceError, OperationalError, connection, transaction
 
 from annotation.core.shared.clock import shared_now
-from annotation.judging.services.database_thread import DatabaseThread, Grouped
+from annotation.judging.services.running.database_thread import DatabaseThread, Grouped
 from annotation.models import Judge, JudgeCall, Run
 from evaluation.judging.protocol import StoredCall
 

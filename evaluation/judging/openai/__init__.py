@@ -4,50 +4,34 @@ import hashlib
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from evaluation.judging._asking import Answered, Question, ask, together
-from evaluation.judging._claims import ask_for_claims, is_worded
-from evaluation.judging._formats import Settings
-from evaluation.judging._merged import (
-    CoverItems,
-    Listed,
-    ReadItems,
-    align_question,
-    located,
-    over_windows,
-    verdict_of,
-)
 from evaluation.judging._windows import (
     BYTES_FOR_FORMAT,
     BYTES_PER_TOKEN,
     SMALLEST_ROOM,
     chunks,
-    fitted,
     json_bytes,
-    named_bytes,
     pieces_bytes,
     shortened,
-    windows,
 )
 from evaluation.judging.errors import JudgeSettings, UnusableReply
 from evaluation.judging.money import MoneyCap
-from evaluation.judging.pace import Pace
-from evaluation.judging.parsing import Answer, parse_claims, parse_reason, parse_verdicts, storable
-from evaluation.judging.prompts import (
-    Pieces,
-    Prompt,
-    Step,
-    align_input,
-    canonical,
-    check_input,
-    check_step,
-    cover_input,
-    extract_input,
-    read_input,
-    with_own,
+from evaluation.judging.openai._asking import Answered, Question, ask, ask_for_claims
+from evaluation.judging.openai._formats import Settings
+from evaluation.judging.openai._merged import (
+    CoverItems,
+    Listed,
+    ReadItems,
+    align_question,
+    located,
+    verdict_of,
 )
+from evaluation.judging.orchestration import claims_of, together
+from evaluation.judging.pace import Pace
+from evaluation.judging.parsing import Answer, list_fault, parse_reason, storable
+from evaluation.judging.prompts import Prompt, Step, align_input, canonical, cover_input, read_input, with_own
 from evaluation.judging.protocol import (
     REPLY_FORMATS,
     Budget,
@@ -63,20 +47,16 @@ from evaluation.judging.protocol import (
     MemoryCallStore,
     Price,
     ReplyFormat,
-    Side,
     StoredCall,
     Text,
     Verdict,
-    verdict_by_rule,
+    is_worded,
 )
 
 if TYPE_CHECKING:
     import httpx2
 
-    from evaluation.judging._caller import Caller
-
-_K = TypeVar("_K")
-_A = TypeVar("_A")
+    from evaluation.judging.openai._caller import Caller
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 
@@ -90,9 +70,9 @@ class OpenAIJudge:
     - `http_client`: used as it is, left open; of the event loop in which the judge is used.
     - `custom_instruction`: added to every step; `prompts`: other words for steps, see `Prompt.reworded`.
     - `price`: makes the cost of calls known, so that a `budget` can cap it.
-    - `reply_format`, `refused`: what `remember_…` was once told of the server (in the event loop; it must not raise).
+    - `reply_format`, `refused`: what `remember` was once told of the server (in the event loop; it must not raise).
     - `pace`: takes the place of `limits` for calls by the minute, where several judges share it.
-    Raises JudgeSettings; `extract` and `check` raise JudgeRefused and JudgeUnavailable, `extract` UnusableReply.
+    Raises JudgeSettings; its answers raise JudgeRefused and JudgeUnavailable, `align_summary` UnusableReply.
     Example: `OpenAIJudge("llama3.1", "http://127.0.0.1:11434/v1", seed=1)`.
     """
 
@@ -115,9 +95,8 @@ class OpenAIJudge:
         price: Price | None = None,
         budget: Budget | None = None,
         reply_format: ReplyFormat | None = None,
-        remember_format: Callable[[ReplyFormat], None] | None = None,
         refused: Collection[str] = (),
-        remember_refused: Callable[[tuple[str, ...]], None] | None = None,
+        remember: Callable[[ReplyFormat, tuple[str, ...]], None] | None = None,
         pace: Pace | None = None,
     ) -> None:
         _check_texts(
@@ -142,10 +121,9 @@ class OpenAIJudge:
             price,
             _checked_budget(budget, price, self.name),
             _checked_format(reply_format),
-            remember_format,
             pace,
             tuple(refused),
-            remember_refused,
+            remember,
         )
         self._limits = self._settings.limits
         self._custom_instruction = (custom_instruction or "").strip()
@@ -159,38 +137,23 @@ class OpenAIJudge:
     def __repr__(self) -> str:
         return f"<OpenAIJudge {self.name!r} at {self._settings.base_url}>"
 
+    def again(self, token: str) -> "OpenAIJudge":
+        """The same judge, which asks what it was asked before once more; it shares connections, limits and store."""
+        twin = self.reworded({})
+        twin._identity = canonical([self._identity, token])
+        return twin
+
     def reworded(self, prompts: Mapping[Step, Prompt]) -> "OpenAIJudge":
-        """The same judge told in other words; it shares this one's store, connections and limits."""
+        """The same judge told in other words; it shares this one's store, connections, limits and signature."""
         twin = copy(self)
         twin._caller = self._calls()
         twin._prompts = with_own({**self._prompts, **prompts})
-        twin.signature = twin._signed(str(self._settings.parameters["model"]))
         return twin
 
     @property
     def concurrency(self) -> int:
         """How many calls it makes at once."""
         return self._limits.concurrency
-
-    async def extract(self, text: Text) -> tuple[ExtractedClaim, ...]:
-        """The claims of the text, in the order of its units; none for a blank text, without a call.
-
-        Raises UnusableReply where some unit got no usable answer: half a text's claims would score as the
-        whole.
-        """
-        return await self._extract(text, "")
-
-    async def check(
-        self, claims: Sequence[str], text: Text, *, side: Side = "covered"
-    ) -> tuple[Verdict, ...]:
-        """One verdict per claim, in the order of the claims.
-
-        A claim that gets no usable answer, asked twice, is unscored with the reason. Against a blank text
-        every claim is "no", without a call. Of a text longer than the judge's context every window is asked
-        about, and a claim is "yes" where any of them says so: one call per window times the stretches, of at
-        most `claims_per_call`, that the claims are cut into.
-        """
-        return await self._check(claims, text, side, "")
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
         """Claims, questions with the source's answers, and topics, as far as they are wanted: one call.
@@ -221,31 +184,39 @@ class OpenAIJudge:
         """The summary's claims, each with what the source says of it: one call.
 
         A claim whose answer cannot be read is asked about once more. A summary of many units takes one call per
-        `claims_per_call` of them. Where source and summary do not fit into the context together, the claims are
+        `claims_per_call` of them. If source and summary do not fit into the context together, the claims are
         taken first, one call per window of the summary, and then compared with the source: one call per window
         of the source times the stretches that the claims are cut into.
-        Raises UnusableReply where some unit of the summary got no usable answer.
+        Raises UnusableReply if some unit of the summary got no usable answer.
         """
         wanted = [number for number, content in summary.numbered_units() if is_worded(content)]
         if not wanted:
             return ()
         if source.is_blank or not self._fits_to_align(source, summary, instruction):
-            claims = await self._extract(summary, instruction)
-            verdicts = await self._check([claim.text for claim in claims], source, "supported", instruction)
-            return tuple(map(JudgedClaim, claims, verdicts))
+            claims = await claims_of(self, DocumentRequest(summary, claims=True, instruction=instruction))
+            texts = [claim.text for claim in claims]
+            return tuple(map(JudgedClaim, claims, await self._supported(texts, source, instruction)))
         question = align_question(source, summary, wanted, instruction)
-        found: list[tuple[ExtractedClaim, Answered[Answer]]] = []
-        for part in await self._units_claims([(question, chunk) for chunk in self._chunks(wanted)], summary):
-            for number, answered in part.items():
-                listed = self._usable(answered, number)
-                found += [
-                    (located(claim, number, summary), Answered(answer, "", answered.call))
-                    for claim, answer in listed
-                ]
-        missing = [claim.text for claim, answered in found if answered.answer is None]
-        again = dict(
-            zip(missing, await self._check(missing, source, "supported", instruction, first=2), strict=True)
+        parts = await ask_for_claims(
+            self._call,
+            [(question, chunk) for chunk in chunks(wanted, self._limits.claims_per_call)],
+            summary,
+            is_unit=lambda _: True,
+            has_claims=bool,
         )
+        units = {number: answered for part in parts for number, answered in part.items()}
+        if missing := [answered for answered in units.values() if answered.answer is None]:
+            raise UnusableReply(
+                f"The judge {self.name!r} gave no claims for {len(missing)} of {len(units)} units: "
+                f"{missing[0].reason}"
+            )
+        found: list[tuple[ExtractedClaim, Answered[Answer]]] = [
+            (located(claim, number, summary), Answered(answer, "", answered.call))
+            for number, answered in units.items()
+            for claim, answer in answered.answer or ()
+        ]
+        left = [claim.text for claim, answered in found if answered.answer is None]
+        again = dict(zip(left, await self._supported(left, source, instruction, first=2), strict=True))
         return tuple(
             JudgedClaim(claim, again[claim.text] if answered.answer is None else verdict_of(answered))
             for claim, answered in sorted(found, key=lambda pair: pair[0].unit)
@@ -254,20 +225,18 @@ class OpenAIJudge:
     async def check_source(
         self, claims: Sequence[str], source: Text, *, instruction: str = ""
     ) -> tuple[Verdict, ...]:
-        """One verdict per claim, as `check`: does the source bear it out?"""
-        return await self._check(claims, source, "supported", instruction)
+        """One verdict per claim, in order: does the source support it? Asked and cut as in `cover_summary`."""
+        return await self._supported(claims, source, instruction)
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
         """Claims, questions, topics and ratings of a summary, asked without its source: one call.
 
-        Longer ones take more: the windows of the summary times the stretches, of at most `claims_per_call`,
+        A claim that gets no usable answer, asked twice, is unscored with the reason.
+        Longer ones take more calls: the windows of the summary times the stretches, of at most `claims_per_call`,
         that the rest is cut into; any window's "yes" counts, and ratings are the windows' mean.
         Nothing is asked about a blank summary: it expresses nothing.
         """
-        items = CoverItems(request)
-        room = self._room("cover_summary", request.instruction, cover_input([], {}, request.ratings))
-        calls = items.calls(room, self._limits.claims_per_call)
-        return items.reading(await together([ask(self._call, question, chunk) for question, chunk in calls]))
+        return await self._cover(request, "cover_summary")
 
     async def explain(self, facts: Mapping[str, Json], *, instruction: str = "") -> str | None:
         """Scores and the verdicts behind them in a few sentences; None where two replies held no reason.
@@ -282,6 +251,8 @@ class OpenAIJudge:
             parse=lambda reply, items: (
                 dict.fromkeys(items, reason) if (reason := parse_reason(reply)) else {}
             ),
+            parts=lambda _: ("reason",),
+            fault_of=lambda reply, *_: list_fault(reply, "reason"),
             instruction=instruction,
         )
         return (await ask(self._call, question, ["reason"]))["reason"].answer
@@ -291,58 +262,18 @@ class OpenAIJudge:
         if self._caller is not None:
             await self._caller.aclose()
 
-    async def _extract(self, text: Text, instruction: str) -> tuple[ExtractedClaim, ...]:
-        beside = extract_input(text, _numbers(text, self._limits.claims_per_call), [])
-        calls = [
-            (_extract_question(text, pieces, instruction), chunk)
-            for pieces in windows(text, self._room("extract", instruction, beside))
-            for chunk in self._chunks([number for number, content in pieces if is_worded(content)])
-        ]
-        parts = await self._units_claims(calls, text)
-        return tuple(
-            located(claim, number, text)
-            for part in parts
-            for number, answered in part.items()
-            for claim in self._usable(answered, number)
-        )
-
-    async def _units_claims(
-        self, calls: Sequence[tuple[Question[int, tuple[_A, ...]], Sequence[int]]], text: Text
-    ) -> list[Mapping[int, Answered[tuple[_A, ...]]]]:
-        """What each unit got that is asked about by its number."""
-        return await ask_for_claims(self._call, calls, text, is_unit=lambda _: True, has_claims=bool)
-
-    async def _check(
-        self, claims: Sequence[str], text: Text, side: Side, instruction: str, first: int = 1
+    async def _supported(
+        self, claims: Sequence[str], source: Text, instruction: str, first: int = 1
     ) -> tuple[Verdict, ...]:
-        by_rule = {position: verdict_by_rule(claim, text) for position, claim in enumerate(claims)}
-        asked = {f"c{position + 1}": claims[position] for position, rule in by_rule.items() if rule is None}
-        room = self._room(check_step(side), instruction, check_input(text, {}, []))
-        most = self._limits.claims_per_call
-        found, cut = fitted(text, list(asked), lambda item: named_bytes([asked[item]]), most, room)
-        parts = await together(
-            [
-                ask(self._call, _check_question(text, pieces, asked, side, instruction), chunk, first)
-                for pieces in found
-                for chunk in cut
-            ]
-        )
-        return tuple(
-            rule if rule is not None else verdict_of(over_windows(parts, f"c{position + 1}"))
-            for position, rule in by_rule.items()
-        )
+        request = CoverRequest(source, tuple(claims), instruction=instruction)
+        return (await self._cover(request, "check_supported", first)).claims
 
-    def _usable(self, answered: Answered[_A], unit: int) -> _A:
-        """The answer. Raises UnusableReply where there is none."""
-        if answered.answer is None:
-            raise UnusableReply(
-                f"The judge {self.name!r} gave no claims for unit {unit}: {answered.reason}",
-                call=answered.call,
-            )
-        return answered.answer
-
-    def _chunks(self, items: Sequence[_K]) -> list[Sequence[_K]]:
-        return chunks(items, self._limits.claims_per_call)
+    async def _cover(self, request: CoverRequest, step: Step, first: int = 1) -> CoverReading:
+        items = CoverItems(request, step)
+        room = self._room(step, request.instruction, cover_input([], {}, request.ratings))
+        calls = items.calls(room, self._limits.claims_per_call)
+        parts = await together([ask(self._call, question, chunk, first) for question, chunk in calls])
+        return items.reading(parts)
 
     def _fits_to_align(self, source: Text, summary: Text, instruction: str) -> bool:
         beside = align_input([], [], _numbers(summary, self._limits.claims_per_call))
@@ -384,7 +315,7 @@ class OpenAIJudge:
 
     def _calls(self) -> "Caller":
         # The openai package takes about a second to import; who never calls need not wait for it.
-        from evaluation.judging._caller import Caller  # noqa: PLC0415
+        from evaluation.judging.openai._caller import Caller  # noqa: PLC0415
 
         with self._guard:
             if self._caller is None:
@@ -406,27 +337,6 @@ def _numbers(text: Text, most: int) -> list[int]:
     """The longest list of unit numbers that a call may hold."""
     count = len(text.unit_spans)
     return list(range(max(0, count - most) + 1, count + 1))
-
-
-def _extract_question(text: Text, pieces: Pieces, instruction: str) -> Question[int, tuple[str, ...]]:
-    return Question(
-        "extract",
-        compose=lambda wanted: extract_input(text, wanted, pieces),
-        parse=lambda reply, wanted: parse_claims(reply, wanted, len(text.unit_spans)),
-        instruction=instruction,
-    )
-
-
-def _check_question(
-    text: Text, pieces: Pieces, asked: Mapping[str, str], side: Side, instruction: str
-) -> Question[str, Answer]:
-    units = len(text.unit_spans)
-    return Question(
-        check_step(side),
-        compose=lambda ids: check_input(text, {identity: asked[identity] for identity in ids}, pieces),
-        parse=lambda reply, ids: parse_verdicts(reply, ids, units),
-        instruction=instruction,
-    )
 
 
 def _check_texts(**settings: object) -> None:

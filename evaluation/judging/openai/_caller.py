@@ -8,13 +8,13 @@ import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from evaluation.judging._formats import OPTIONAL, KnownServer, Settings
-from evaluation.judging._transport import NO_COMPLETION, Denied, Rejected, Reply, Service, Transient
 from evaluation.judging._windows import estimated_tokens
 from evaluation.judging.errors import JudgeRefused, JudgeUnavailable
+from evaluation.judging.openai._formats import OPTIONAL, KnownServer, Settings
+from evaluation.judging.openai._transport import NO_COMPLETION, Denied, Rejected, Reply, Service, Transient
 from evaluation.judging.pace import Pace
 from evaluation.judging.parsing import storable
 from evaluation.judging.prompts import Prompt, canonical
@@ -26,11 +26,9 @@ from evaluation.judging.protocol import (
     StoredCall,
     Usage,
     note_made,
+    note_served,
     note_usage,
 )
-
-if TYPE_CHECKING:
-    pass
 
 _FIRST_BACKOFF_SECONDS = 0.5
 # A server that does not know a format says so at once: one that is silent so long is answering.
@@ -139,14 +137,14 @@ class Caller:
         session = self._session()
         # Those who ask the same thing at the same time wait for the one who pays.
         async with session.lock(key):
-            stored = await self._settings.store.get(key)
-            if stored is not None:
-                return stored
-            async with self._first_alone(session):
-                call = await self._fetch(session, key, _Request(prompt, parts, system, message))
-            if call.finish_reason != "rejected":
-                note_made(key)
-                await self._settings.store.put(call)
+            call = await self._settings.store.get(key)
+            if call is None:
+                async with self._first_alone(session):
+                    call = await self._fetch(session, key, _Request(prompt, parts, system, message))
+                if call.finish_reason != "rejected":
+                    note_made(key)
+                    await self._settings.store.put(call)
+            note_served(call.model)
             return call
 
     async def aclose(self) -> None:
@@ -244,8 +242,7 @@ class Caller:
     def _body(self, request: _Request, chosen: ReplyFormat, left_out: frozenset[str]) -> dict[str, Any]:
         prompt, system = request.prompt, request.system
         schema = prompt.schema_of(request.parts)
-        # A user's own words need not tell the form of the reply.
-        if chosen != "json_schema" and (prompt.parts or prompt.is_reworded):
+        if chosen != "json_schema":
             system = f"{system}\nAnswer with JSON only, of this schema: {canonical(schema)}"
         messages = [{"role": "system", "content": system}, {"role": "user", "content": request.message}]
         parameters = {

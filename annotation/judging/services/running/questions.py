@@ -1,23 +1,25 @@
-"""The closed questions about a document set, what its source answers, and keeping new ones."""
+"""The closed questions about document sets: the answers of their sources, and keeping new ones."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from django.db.models import Max, QuerySet
 
 from annotation.judging.question_texts import question_key
-from annotation.judging.services.asked_texts import TextToJudge
-from annotation.judging.services.kept_answers import (
+from annotation.judging.services.running.answers import (
     AnswerPair,
     JudgeOfRun,
     LatestWord,
     Located,
+    is_usable,
     latest_verdicts,
     make_checks,
     write_verdicts,
 )
-from annotation.models import Check, Claim, ClaimOrigin, ClaimSet, DocumentSet, Judge, Run, Verdict
+from annotation.judging.services.running.texts import TextToJudge
+from annotation.models import Check, Claim, ClaimOrigin, ClaimSet, DocumentSet, Verdict
 from annotation.models.claim import QUESTIONS
 from evaluation.judging.protocol import Question as ReadQuestion
 
@@ -28,8 +30,8 @@ QUESTIONS_MADE = 5
 def questions_to_make(standing: int, wanted: int | None) -> int:
     """How many questions a judge makes up about a document set that has some already.
 
-    `wanted` is what a run asks for: so many in all. Without it given questions win, and those made up
-    before are enough.
+    `wanted` is the number that a run asks for in all. Without it given questions win, and those made up before are
+    enough.
     Example: 0 standing and None give 5, 3 and None give 0, 3 and 5 give 2.
     """
     if wanted is None:
@@ -58,51 +60,42 @@ def add_questions(
 
 
 class ActiveQuestions:
-    """The questions of some document sets that count, and which this judge, as it is now, has to ask their sources.
+    """The questions of some document sets that count, and which this judge, as it is now, has to ask their sources."""
 
-    `wanted` is what the run asks for, as `questions_to_make` has it.
-    """
-
-    def __init__(self, judge: Judge, signature: str, wanted: int | None = None) -> None:
-        self._judge = judge
-        self._signature = signature
+    def __init__(self, by: JudgeOfRun, wanted: int | None = None) -> None:
+        self._by = by
         self._wanted = wanted
-        self._all: dict[int, list[Claim]] = {}
-        self._said: dict[AnswerPair, LatestWord] = {}
+        self._all: dict[int, list[Claim]] = defaultdict(list)
+        self._given: dict[AnswerPair, LatestWord] = {}
 
     def load(self, document_sets: Sequence[int]) -> None:
         """Read them as they are now."""
         rows = Claim.objects.filter(QUESTIONS, claim_set__document_set__in=document_sets)
         self._all |= {key: [] for key in document_sets}
-        for key, row in ((row.claim_set.document_set_id, row) for row in rows.select_related("claim_set")):
-            self._all[key or 0].append(row)
-        answers = Verdict.objects.filter(judge=self._judge, withdrawn_at=None)
-        self._said |= latest_verdicts(
-            answers.filter(check_row__peer=None, check_row__document_set__in=document_sets)
-        )
+        for row in rows.select_related("claim_set"):
+            self._all[row.claim_set.document_set_id or 0].append(row)
+        answers = Verdict.objects.filter(judge=self._by.judge, withdrawn_at=None, check_row__peer=None)
+        self._given |= latest_verdicts(answers.filter(check_row__document_set__in=document_sets))
 
     def of(self, document_set: int) -> list[Claim]:
-        return self._all.get(document_set, [])
+        return self._all[document_set]
 
     def open(self, document_set: int) -> list[Claim]:
         """Those that the source has not answered yet."""
-        said = self._said
         return [
             each
             for each in self.of(document_set)
-            if (each.pk, None) not in said or not said[each.pk, None].is_usable(self._signature)
+            if not is_usable(self._given.get((each.pk, None)), self._by.signature)
         ]
 
     def missing(self, document_set: int) -> int:
         """How many are to be made up."""
         return questions_to_make(len(self.of(document_set)), self._wanted)
 
-    def keep(
-        self, document_set: int, read: Sequence[ReadQuestion], source: TextToJudge, run: Run | None
-    ) -> bool:
+    def keep(self, document_set: int, read: Sequence[ReadQuestion], source: TextToJudge) -> bool:
         """Write what the judge read from the source, inside the caller's transaction.
 
-        New questions are kept as far as they are still missing; answers only to questions that stand. Whether
+        New questions are kept as far as they are still missing; answers only to questions that stand. Returns whether
         any answer was written.
         """
         held = DocumentSet.objects.select_for_update(of=("self",), no_key=True)
@@ -122,8 +115,7 @@ class ActiveQuestions:
             for each in self.open(document_set)
             if each.text in answers
         }
-        by = JudgeOfRun(self._judge, self._signature, run)
-        has_news = write_verdicts(said, self._said, checks=checks, by=by) > 0
+        has_news = write_verdicts(said, self._given, checks=checks, by=self._by) > 0
         self.load([document_set])
         return has_news
 
@@ -136,4 +128,4 @@ class ActiveQuestions:
             if (key := question_key(text)) not in known:
                 new.setdefault(key, text)
         if made := list(new.values())[: self.missing(document_set)]:
-            add_questions(document_set, made, origin=ClaimOrigin.JUDGE, origin_name=self._signature)
+            add_questions(document_set, made, origin=ClaimOrigin.JUDGE, origin_name=self._by.signature)

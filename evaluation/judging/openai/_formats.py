@@ -30,16 +30,15 @@ class Settings:
     price: Price | None = None
     budget: Budget | None = None
     reply_format: ReplyFormat | None = None
-    remember_format: Callable[[ReplyFormat], None] | None = None
     pace: Pace | None = None
     refused: Collection[str] = ()
-    remember_refused: Callable[[tuple[str, ...]], None] | None = None
+    remember: Callable[[ReplyFormat, tuple[str, ...]], None] | None = None
 
 
 class KnownServer:
     """The best format and the parameters that a server is not known to refuse.
 
-    What was found at another time is in the settings; what is found now is told to their `remember_…`. Formats are only
+    What was found at another time is in the settings; what is found now is passed to their `remember`. Formats are only
     ever stepped down from. Safe to use from several threads.
     """
 
@@ -59,12 +58,7 @@ class KnownServer:
         """The server has answered in this format, after refusing all better ones, without these parameters."""
         with self._guard:
             best, known = max(self._best, chosen, key=REPLY_FORMATS.index), self.refused | refused
-            has_format, has_refused = (
-                not self.is_known or best != self._best,
-                known != self.refused,
-            )
-            self._best, self.is_known, self.refused = best, True, known
-        if has_format and self._settings.remember_format is not None:
-            self._settings.remember_format(best)
-        if has_refused and self._settings.remember_refused is not None:
-            self._settings.remember_refused(tuple(sorted(known)))
+            is_news = (True, best, known) != (self.is_known, self._best, self.refused)
+            self.is_known, self._best, self.refused = True, best, known
+        if is_news and self._settings.remember is not None:
+            self._settings.remember(best, tuple(sorted(known)))

@@ -7,9 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import mul
 
-from evaluation.judging._claims import is_worded
-from evaluation.judging._overlap import COVERED, SUPPORTED, Overlap, Part, Prepared, overlap, parts, prepared
-from evaluation.judging._statements import statements
+from evaluation.judging.lexical._overlap import (
+    COVERED,
+    SUPPORTED,
+    Overlap,
+    Part,
+    Prepared,
+    overlap,
+    parts,
+    prepared,
+)
+from evaluation.judging.lexical._statements import statements
 from evaluation.judging.protocol import (
     CoverReading,
     CoverRequest,
@@ -20,9 +28,9 @@ from evaluation.judging.protocol import (
     JudgedClaim,
     Question,
     Rating,
-    Side,
     Text,
     Verdict,
+    is_worded,
     verdict_by_rule,
 )
 from evaluation.text._words import tokens
@@ -66,7 +74,58 @@ class LexicalJudge:
         self._language = language
         self.signature = f"lexical:{VERSION}" + (f"|language:{language}" if language else "")
 
-    async def extract(self, text: Text) -> tuple[ExtractedClaim, ...]:
+    async def read_document(self, request: DocumentRequest) -> DocumentReading:
+        """Claims, questions with their answers, and topics, as far as they are wanted."""
+        claims = self._claims(request.claims_text) if request.claims else ()
+        asked = [*request.questions]
+        if request.n_questions:
+            stated = [claim.text for claim in self._claims(request.source)]
+            asked += [
+                f'Does the text say: "{each}"?' for each in _main(stated, request.source, request.n_questions)
+            ]
+        answers = self._answers(asked, request.source, SUPPORTED)
+        topics = _topics(request.source) if request.topics else ()
+        return DocumentReading(claims, tuple(map(Question, asked, answers)), topics)
+
+    async def align_summary(
+        self, source: Text, summary: Text, *, instruction: str = ""
+    ) -> tuple[JudgedClaim, ...]:
+        """The summary's claims, each checked against the source; an instruction changes nothing."""
+        claims = self._claims(summary)
+        return tuple(
+            map(JudgedClaim, claims, self._check([claim.text for claim in claims], source, SUPPORTED))
+        )
+
+    async def check_source(
+        self, claims: Sequence[str], source: Text, *, instruction: str = ""
+    ) -> tuple[Verdict, ...]:
+        """One verdict per claim, in order: does the source support it? An instruction changes nothing.
+
+        `all_of` gives the probability of a claim of several sentences. A claim without a word that could be compared
+        is unscored.
+        """
+        return self._check(claims, source, SUPPORTED)
+
+    async def cover_summary(self, request: CoverRequest) -> CoverReading:
+        """Claims, questions and topics looked for in the summary; ratings unscored."""
+        return CoverReading(
+            self._check(request.claims, request.summary, COVERED),
+            self._answers(request.questions, request.summary, COVERED),
+            self._check(request.topics, request.summary, COVERED),
+            {name: Rating(None, _NO_RATING) for name in request.ratings},
+        )
+
+    async def explain(self, facts: Mapping[str, Json], *, instruction: str = "") -> None:
+        """Nothing: words alone write no reasons."""
+
+    def again(self, token: str) -> "LexicalJudge":
+        """The judge itself, which always answers alike."""
+        return self
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
+    def _claims(self, text: Text) -> tuple[ExtractedClaim, ...]:
         """What each unit states: its clauses, and in English each predicate with the subject that it shares.
 
         A claim stands in the text word for word unless it takes over a subject. Pronouns stay as they are.
@@ -81,71 +140,23 @@ class LexicalJudge:
             if is_worded(stated.text)
         )
 
-    async def check(
-        self, claims: Sequence[str], text: Text, *, side: Side = "covered"
-    ) -> tuple[Verdict, ...]:
-        """One verdict per claim, in the order of the claims.
-
-        What a claim of several sentences comes to says `all_of`. One without a word that could be compared is unscored.
-        """
+    def _check(self, claims: Sequence[str], text: Text, weights: Sequence[float]) -> tuple[Verdict, ...]:
         if self._language:
             text = replace(text, language=self._language)
-        theirs, weights = prepared(text), COVERED if side == "covered" else SUPPORTED
+        theirs = prepared(text)
         return tuple(
             verdict_by_rule(claim, text) or _verdict(parts(claim, text.language), theirs, weights)
             for claim in claims
         )
 
-    async def read_document(self, request: DocumentRequest) -> DocumentReading:
-        """Claims, questions with their answers, and topics, as far as they are wanted."""
-        claims = await self.extract(request.claims_text) if request.claims else ()
-        asked = [*request.questions]
-        if request.n_questions:
-            stated = [claim.text for claim in await self.extract(request.source)]
-            asked += [
-                f'Does the text say: "{each}"?' for each in _main(stated, request.source, request.n_questions)
-            ]
-        answers = await self._answers(asked, request.source, "supported")
-        topics = _topics(request.source) if request.topics else ()
-        return DocumentReading(claims, tuple(map(Question, asked, answers)), topics)
-
-    async def align_summary(
-        self, source: Text, summary: Text, *, instruction: str = ""
-    ) -> tuple[JudgedClaim, ...]:
-        """The summary's claims, each checked against the source; an instruction changes nothing."""
-        claims = await self.extract(summary)
-        verdicts = await self.check([claim.text for claim in claims], source, side="supported")
-        return tuple(map(JudgedClaim, claims, verdicts))
-
-    async def check_source(
-        self, claims: Sequence[str], source: Text, *, instruction: str = ""
-    ) -> tuple[Verdict, ...]:
-        """One verdict per claim: does the source bear it out? An instruction changes nothing."""
-        return await self.check(claims, source, side="supported")
-
-    async def cover_summary(self, request: CoverRequest) -> CoverReading:
-        """Claims, questions and topics looked for in the summary; ratings unscored."""
-        return CoverReading(
-            await self.check(request.claims, request.summary),
-            await self._answers(request.questions, request.summary, "covered"),
-            await self.check(request.topics, request.summary),
-            {name: Rating(None, _NO_RATING) for name in request.ratings},
-        )
-
-    async def explain(self, facts: Mapping[str, Json], *, instruction: str = "") -> None:
-        """Nothing: words alone write no reasons."""
-
-    async def aclose(self) -> None:
-        """Nothing is held."""
-
-    async def _answers(self, questions: Sequence[str], text: Text, side: Side) -> tuple[Verdict, ...]:
+    def _answers(self, questions: Sequence[str], text: Text, weights: Sequence[float]) -> tuple[Verdict, ...]:
         """What a closed question asks about is looked for as if it were a claim."""
         quoted = [_QUOTED.match(question) for question in questions]
         stated = [
             found["statement"] if found else question.rstrip(" ?？؟")
             for question, found in zip(questions, quoted, strict=True)
         ]
-        return await self.check(stated, text, side=side)
+        return self._check(stated, text, weights)
 
 
 def all_of(probabilities: Sequence[float]) -> float:

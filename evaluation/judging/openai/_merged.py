@@ -1,4 +1,4 @@
-"""The merged calls: what they ask for in one go, and what their replies mean."""
+"""The calls of each step: what they ask for in one go, and what their replies mean."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,19 +6,22 @@ from itertools import starmap
 from typing import TypeAlias, TypeVar
 
 from evaluation._means import mean
-from evaluation.judging._asking import Answered, Question
-from evaluation.judging._claims import is_worded
 from evaluation.judging._windows import chunks, fitted, merged, named_bytes, pieces_bytes, windows
+from evaluation.judging.openai._asking import Answered, Question
 from evaluation.judging.parsing import (
     Answer,
+    answer_fault,
+    list_fault,
     parse_aligned,
     parse_claims,
     parse_questions,
     parse_ratings,
     parse_topics,
     parse_verdicts,
+    rating_fault,
+    unit_fault,
 )
-from evaluation.judging.prompts import Pieces, align_input, cover_input, read_input
+from evaluation.judging.prompts import Pieces, Step, align_input, check_input, cover_input, read_input
 from evaluation.judging.protocol import (
     BLANK_TEXT_REASON,
     CoverReading,
@@ -31,6 +34,7 @@ from evaluation.judging.protocol import (
     RatingName,
     Text,
     Verdict,
+    is_worded,
     verdict_by_rule,
 )
 from evaluation.judging.protocol import Question as ClosedQuestion
@@ -112,6 +116,7 @@ def align_question(
         compose=lambda wanted: align_input(pieces, units, None if set(wanted) == everything else wanted),
         parse=lambda reply, wanted: parse_aligned(reply, wanted, len(summary.unit_spans), count),
         parts=lambda wanted: ("units",) if set(wanted) == everything else ("units", "wanted"),
+        fault_of=lambda reply, _, number: unit_fault(reply, number, len(summary.unit_spans)),
         instruction=instruction,
     )
 
@@ -280,7 +285,7 @@ class ReadItems:
                 for number, claims in parse_claims(reply, numbers, units_of_text).items()
             }
             given = [item for item in items if item in self._given]
-            taken.update(parse_verdicts(reply, given, count, "answers"))
+            taken.update(parse_verdicts(reply, given, count))
             made_up = [item for item in items if item.startswith("g")]
             found = list(starmap(MadeUp, parse_questions(reply, count).items())) if made_up else []
             if found:
@@ -291,14 +296,25 @@ class ReadItems:
                 taken["topics"] = Listed(topics)
             return taken
 
-        return Question("read_document", compose, parse, parts, self._request.instruction)
+        def fault_of(reply: str, items: Sequence[str], item: str) -> str:
+            if item in self._units:
+                return unit_fault(reply, self._units[item], units_of_text)
+            if item in self._given:
+                return answer_fault(reply, [each for each in items if each in self._given], item)
+            return list_fault(reply, "topics" if item == "topics" else "questions")
+
+        return Question("read_document", compose, parse, parts, fault_of, self._request.instruction)
 
 
 class CoverItems:
-    """What a `CoverRequest` asks for, item by item: claims (c1), questions (q1), topics (t1), rating names."""
+    """What a `CoverRequest` asks for, item by item: claims (c1), questions (q1), topics (t1), rating names.
 
-    def __init__(self, request: CoverRequest) -> None:
+    The step `check_supported` asks for claims alone, of a source.
+    """
+
+    def __init__(self, request: CoverRequest, step: Step = "cover_summary") -> None:
         self._request = request
+        self._step = step
         self._kinds: dict[str, dict[str, str]] = {
             kind: {f"{kind[0]}{position + 1}": text for position, text in enumerate(texts)}
             for kind, texts in (
@@ -347,7 +363,7 @@ class CoverItems:
         def parse(reply: str, items: Sequence[str]) -> dict[str, Found]:
             rated = ratings(items)
             identities = [item for item in items if item not in rated]
-            found: dict[str, Found] = dict(parse_verdicts(reply, identities, count, "answers"))
+            found: dict[str, Found] = dict(parse_verdicts(reply, identities, count))
             if rated:
                 rates = parse_ratings(reply, rated)
                 found.update({name: Rating(value, reason) for name, (value, reason) in rates.items()})
@@ -357,13 +373,18 @@ class CoverItems:
             kinds = [kind for kind, texts in chosen(items).items() if texts]
             return [*kinds, "ratings"] if ratings(items) else kinds
 
-        return Question(
-            "cover_summary",
-            compose=lambda items: cover_input(pieces, chosen(items), ratings(items)),
-            parse=parse,
-            parts=parts,
-            instruction=self._request.instruction,
-        )
+        def compose(items: Sequence[str]) -> Json:
+            if self._step == "check_supported":
+                return check_input(pieces, chosen(items)["claims"])
+            return cover_input(pieces, chosen(items), ratings(items))
+
+        def fault_of(reply: str, items: Sequence[str], item: str) -> str:
+            rated = ratings(items)
+            if item in rated:
+                return rating_fault(reply, item)
+            return answer_fault(reply, [each for each in items if each not in rated], item)
+
+        return Question(self._step, compose, parse, parts, fault_of, self._request.instruction)
 
     def reading(self, parts: Sequence[Mapping[str, Answered[Found]]]) -> CoverReading:
         """What the answers say."""

@@ -1,27 +1,28 @@
 """Asking a list of items of an LLM: read what is usable, ask once more for what is not, say why where it stays so."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from evaluation.judging.errors import BudgetSpent
+from evaluation.judging.orchestration import together
 from evaluation.judging.parsing import one_line
 from evaluation.judging.prompts import Step
-from evaluation.judging.protocol import Json, StoredCall, is_of_this_pass, one_pass
+from evaluation.judging.protocol import Json, StoredCall, Text, is_of_this_pass, one_pass
+from evaluation.text._lengths import count_words, has_word_breaks
+from evaluation.text._splitting import MIN_CLAUSE_CHARACTERS, MIN_CLAUSE_WORDS
 
 MOST_ASKINGS = 2
 """How often one pass asks the same thing (see `one_pass`)."""
 MOST_ASKINGS_EVER = 40
 """How often all passes together do: what no reply ever answered is not paid for without end."""
 _LONGEST_REPORTED_REPLY = 200
+_QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 _FINAL = frozenset({"refusal", "content_filter", "rejected"})
 """Finish reasons that asking the same thing again at once would only repeat."""
 
 _K = TypeVar("_K")
 _A = TypeVar("_A")
 _A_co = TypeVar("_A_co", covariant=True)
-_R = TypeVar("_R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +34,20 @@ class Answered(Generic[_A_co]):
     call: str | None
 
 
-def _no_parts(_: object) -> Sequence[str]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Question(Generic[_K, _A]):
     """How a list of items is asked about, whatever they are.
 
-    `parts` are those of a merged prompt that the items need; `lacking` says what is wrong with a reply that
-    can be read and answers nothing.
+    `parts` are those of the prompt that the items need; `fault_of` says what is wrong with the answer to one item
+    in a reply from which `parse` read none for it.
     """
 
     step: Step
     compose: Callable[[Sequence[_K]], Json]
     parse: Callable[[str, Sequence[_K]], Mapping[_K, _A]]
-    parts: Callable[[Sequence[_K]], Sequence[str]] = _no_parts
+    parts: Callable[[Sequence[_K]], Sequence[str]]
+    fault_of: Callable[[str, Sequence[_K], _K], str]
     instruction: str = ""
-    lacking: str = "the reply holds no answer in the form asked for"
 
 
 MakeCall = Callable[[Step, Sequence[str], str, Json, int], Awaitable[StoredCall]]
@@ -105,32 +102,6 @@ def _left_open(group: _Group[_K], reply: StoredCall, missing: Sequence[_K]) -> l
     return [_Group(items, group.asking + 1, left) for items in groups]
 
 
-async def together(work: Sequence[Coroutine[None, None, _R]]) -> list[_R]:
-    """Every result, in order; at the first failure the rest is cancelled, so that nothing is left running.
-
-    Where one has no money left the others end first: what they have asked for is paid, and is kept.
-    """
-    if len(work) == 1:
-        return [await work[0]]
-    stopped: list[BudgetSpent] = []
-
-    async def ended(each: Coroutine[None, None, _R]) -> list[_R]:
-        try:
-            return [await each]
-        except BudgetSpent as failure:
-            stopped.append(failure)
-            return []
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(ended(each)) for each in work]
-    except BaseExceptionGroup as failures:
-        raise failures.exceptions[0] from None
-    if stopped:
-        raise stopped[0]
-    return [result for task in tasks for result in task.result()]
-
-
 async def _asked(call: MakeCall, question: Question[_K, _A], group: _Group[_K]) -> StoredCall:
     items = group.items
     message = question.compose(items)
@@ -140,10 +111,11 @@ async def _asked(call: MakeCall, question: Question[_K, _A], group: _Group[_K]) 
 def _read(question: Question[_K, _A], items: Sequence[_K], call: StoredCall) -> dict[_K, Answered[_A]]:
     fault = _fault(call)
     answers: Mapping[_K, _A] = {} if fault else question.parse(call.reply, items)
-    missing = fault or ("the reply does not answer this one" if answers else question.lacking)
     key = None if call.finish_reason == "rejected" else call.key
     return {
-        item: Answered(answers[item], "", key) if item in answers else Answered(None, f"{missing}.", key)
+        item: Answered(answers[item], "", key)
+        if item in answers
+        else Answered(None, f"{fault or question.fault_of(call.reply, items, item)}.", key)
         for item in items
     }
 
@@ -168,3 +140,49 @@ def _fault(call: StoredCall) -> str:
 def _halves(items: Sequence[_K]) -> list[Sequence[_K]]:
     middle = (len(items) + 1) // 2
     return [half for half in (items[:middle], items[middle:]) if half]
+
+
+def holds_claims(text: Text) -> bool:
+    """Whether some unit is long enough to claim something: four words, or eight characters without spaces.
+
+    Questions claim nothing.
+    """
+    return any(_is_sentence(content) for _, content in text.numbered_units())
+
+
+async def ask_for_claims(
+    call: MakeCall,
+    work: Sequence[tuple[Question[_K, _A], Sequence[_K]]],
+    text: Text,
+    *,
+    is_unit: Callable[[_K], bool],
+    has_claims: Callable[[_A], bool],
+) -> list[Mapping[_K, Answered[_A]]]:
+    """What each list of items got, as `ask`; a text whose units all got an empty list is asked about again.
+
+    What the second reply says stands: where it too finds none, the text states nothing. Where it cannot be read, the
+    units stay without an answer: none found would score as nothing to find.
+    """
+    parts: list[Mapping[_K, Answered[_A]]] = [
+        *await together([ask(call, question, items) for question, items in work])
+    ]
+    units = [[item for item in items if is_unit(item)] for _, items in work]
+    answers = [part[item].answer for part, items in zip(parts, units, strict=True) for item in items]
+    if any(answer is None or has_claims(answer) for answer in answers) or not holds_claims(text):
+        return parts
+    again = await together(
+        [ask(call, question, items, first=2) for (question, _), items in zip(work, units, strict=True)]
+    )
+    found = any(answered.answer is not None for part in again for answered in part.values())
+    return [
+        {**part, **{item: each for item, each in new.items() if each.answer is not None or not found}}
+        for part, new in zip(parts, again, strict=True)
+    ]
+
+
+def _is_sentence(content: str) -> bool:
+    if content.rstrip().endswith(_QUESTION_MARKS):
+        return False
+    if has_word_breaks(content):
+        return count_words(content) >= MIN_CLAUSE_WORDS
+    return sum(map(str.isalnum, content)) >= MIN_CLAUSE_CHARACTERS

@@ -1,0 +1,430 @@
+"""One document set of a run: what is open in its rows, and what becomes of the answers.
+
+`evaluation.judging.orchestration` asks. What is in the rows already is not asked again, so a job that was cut off goes
+on where it stopped; checks that are unscored there are asked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
+
+from annotation.core.refusals import Refusal
+from annotation.judging.queries.run_metrics import RunPart
+from annotation.judging.services.running.answers import Given, Judged, Located, Rated
+from annotation.judging.services.running.claims import ActiveClaims, FoundClaims, Owner, owner_of
+from annotation.judging.services.running.questions import ActiveQuestions
+from annotation.judging.services.running.texts import TextsToJudge, TextToJudge
+from annotation.models import Check, Claim, DocumentSet, Summary
+from evaluation.blend import VERSION
+from evaluation.errors import JudgeError
+from evaluation.judging.errors import BudgetSpent, JudgeRefused, UnusableReply
+from evaluation.judging.orchestration import Answers, Open, ask
+from evaluation.judging.protocol import (
+    CoverReading,
+    CoverRequest,
+    DocumentReading,
+    DocumentRequest,
+    ExtractedClaim,
+    RatingName,
+)
+from evaluation.judging.protocol import Judge as AnsweringJudge
+from evaluation.judging.protocol import Verdict as Answer
+from evaluation.metrics import explained_completeness, explained_redundancy, explained_topics
+
+TOPICS = "topic_preservation"
+RATED: tuple[RatingName, ...] = ("conciseness", "coherence")
+EMPTY_SUMMARY = "The summary is empty."
+NO_SOURCE = "The document set has no source text."
+
+
+class Rows(Protocol):
+    """What writes for the desks of a worker, many at once."""
+
+    async def keep_claims(self, desk: RowDesk, found: Sequence[FoundClaims]) -> None: ...
+
+    async def keep_questions(self, desk: RowDesk, reading: DocumentReading) -> bool: ...
+
+    def note_progress(self, desk: RowDesk, done: int, total: int) -> None: ...
+
+    async def write(self, desk: RowDesk, judged: Judged) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is in the rows of the document sets that are judged together.
+
+    `claims` and `questions` grow with what is kept; `scored` are summaries that have a score, `checked` the claims
+    that empty summaries have checks of.
+    """
+
+    texts: TextsToJudge
+    claims: dict[Owner, ActiveClaims]
+    questions: ActiveQuestions
+    given: Given
+    scored: frozenset[int]
+    checked: Mapping[int, Set[int]]
+
+
+class _Asked(NamedTuple):
+    """The rows behind what was asked about a summary."""
+
+    claims: Sequence[Claim]
+    questions: Sequence[Claim]
+    own: Sequence[Claim]
+
+
+class RowDesk:
+    """The desk of one document set; `work` of it raises what kept it from an end."""
+
+    def __init__(
+        self,
+        document_set: DocumentSet,
+        known: Known,
+        *,
+        judge: AnsweringJudge,
+        again: AnsweringJudge | None,
+        repeats: Callable[[int], bool],
+        signature: str,
+        parts: frozenset[RunPart],
+        rows: Rows,
+    ) -> None:
+        self.document_set = document_set
+        self.known = known
+        self.judge, self._signature, self._parts, self._rows = judge, signature, parts, rows
+        self._again, self._repeats = again, repeats
+        self.source = known.texts.source(document_set.pk)
+        self.peers = known.texts.peers[document_set.pk]
+        self._requested: list[tuple[str, Summary | None]] = []
+        self._topics: tuple[str, ...] = ()
+        self._why_no_topics = ""
+        self._asks_questions = False
+        self._has_news = False
+        self._judged: dict[int, Judged] = {}
+        self._asked: dict[int, _Asked] = {}
+        self._failures: list[JudgeError] = []
+        self._problems: list[str] = []
+        self._bare: dict[str, list[str]] = {}
+
+    def require_whole(self) -> None:
+        """Raise what went wrong: first what would stop every other set too. Everything that was answered is kept."""
+        final = [each for each in self._failures if isinstance(each, JudgeRefused | BudgetSpent)]
+        for failure in [*final, *self._failures]:
+            raise failure
+        bare = [
+            f"No claims could be extracted from {', '.join(texts)}. {why}"
+            for why, texts in self._bare.items()
+        ]
+        if problems := [*self._problems, *bare]:
+            raise Refusal(" ".join(problems))
+
+    # What is asked of the documents
+
+    def of_documents(self) -> Sequence[DocumentRequest]:
+        if not self.peers:
+            return ()
+        owners = self._texts_without_claims()
+        questions = self._question_request()
+        self._asks_questions = questions is not None
+        requests: list[DocumentRequest] = []
+        for owner in owners or ([None] if questions else []):
+            claims = DocumentRequest(
+                self.source.text,
+                None if owner is None else self._piece(owner).text,
+                claims=owner in owners,
+            )
+            if questions is not None and not requests:
+                claims = replace(questions, claims=claims.claims, reference=claims.reference)
+            requests.append(claims)
+            self._requested.append(("claims" if claims.claims else "", owner))
+        if not self.source.text.is_blank and any(map(self._lacks_topics, self.peers)):
+            # By themselves, so that the same call is stored whatever summaries come later.
+            requests.append(DocumentRequest(self.source.text, topics=True))
+            self._requested.append(("topics", None))
+        return requests
+
+    def _texts_without_claims(self) -> list[Summary | None]:
+        """The references whose claims are missing; None stands for the documents."""
+        if "coverage" not in self._parts:
+            return []
+        texts = self.known.texts
+        bare: list[Summary | None] = [
+            model for model in texts.models(self.document_set.pk) if owner_of(model) not in self.known.claims
+        ]
+        needs_documents = any(not texts.models_of(peer) for peer in self.peers)
+        if needs_documents and owner_of(self.document_set) not in self.known.claims:
+            bare.append(None)
+        return bare
+
+    def _question_request(self) -> DocumentRequest | None:
+        if "questions" not in self._parts or self.source.text.is_blank:
+            return None
+        questions, key = self.known.questions, self.document_set.pk
+        missing = questions.missing(key)
+        # A judge that makes up more must see all that are there, to make up others.
+        shown = questions.of(key) if missing else questions.open(key)
+        if not missing and not shown:
+            return None
+        return DocumentRequest(
+            self.source.text, questions=tuple(question.text for question in shown), n_questions=missing
+        )
+
+    async def keep_documents(self, readings: Sequence[DocumentReading | JudgeError]) -> None:
+        found: list[FoundClaims] = []
+        failures: list[JudgeError] = []
+        hopeless = ""
+        for (kind, owner), reading in zip(self._requested, readings, strict=True):
+            if isinstance(reading, JudgeError):
+                failures.append(reading)
+            elif kind == "topics":
+                self._topics, self._why_no_topics = reading.topics or (), reading.faults.get("topics", "")
+            elif kind == "claims" and reading.claims is not None:
+                found.append(FoundClaims(owner or self.document_set, self._piece(owner), reading.claims))
+            elif kind == "claims" and owner is None:
+                hopeless = f"No claims could be extracted from the documents. {reading.faults['claims']}"
+            elif kind == "claims":
+                self._note_bare(owner, reading.faults["claims"])
+        if found:
+            await self._rows.keep_claims(self, found)
+        self._failures += failures
+        if failures:
+            self.require_whole()
+        if hopeless:
+            raise Refusal(hopeless)
+        # A text in which no claim was found leaves nothing to ask, and scores all the same.
+        self._has_news = any(kind == "claims" for kind, _ in self._requested)
+        if self._asks_questions and isinstance(readings[0], DocumentReading):
+            await self._keep_questions(readings[0])
+
+    async def _keep_questions(self, reading: DocumentReading) -> None:
+        if reading.questions is None:
+            self._problems.append(
+                f"No questions could be generated. {reading.faults.get('questions', '')}".strip()
+            )
+            return
+        self._has_news |= await self._rows.keep_questions(self, reading)
+        open_texts = {question.text for question in self.known.questions.open(self.document_set.pk)}
+        if open_texts <= {question.text for question in reading.questions}:
+            return
+        # Somebody else was quicker with other questions: those stand.
+        request = DocumentRequest(self.source.text, questions=tuple(sorted(open_texts)))
+        self._has_news |= await self._rows.keep_questions(self, await self.judge.read_document(request))
+
+    def _note_bare(self, owner: Summary | None, why: object) -> None:
+        self._bare.setdefault(str(why), []).append("the documents" if owner is None else _named(owner))
+
+    def _piece(self, owner: Summary | None) -> TextToJudge:
+        return self.source if owner is None else self.known.texts.piece(owner)
+
+    # What is asked of the peers
+
+    async def summaries(self) -> Iterable[Summary]:
+        left = [
+            peer
+            for peer in self.peers
+            if self._has_news or peer.pk not in self.known.scored or not self._is_answered(peer)
+        ]
+        self._rows.note_progress(self, len(self.peers) - len(left), len(self.peers))
+        return self._until_failure(left)
+
+    def _until_failure(self, peers: Iterable[Summary]) -> Iterator[Summary]:
+        for peer in peers:
+            # What kept one from being asked will keep the others.
+            if self._failures:
+                return
+            self._judged[peer.pk] = Judged(peer)
+            yield peer
+
+    def open(self, summary: Summary) -> Open:
+        judged, piece = self._judged[summary.pk], self._piece(summary)
+        if summary.is_empty or judged.is_incomplete:
+            return Open(self.source.text, CoverRequest(piece.text))
+        takes = (
+            "alignment" in self._parts and summary.pk not in self._asked and self._needs_alignment(summary)
+        )
+        own = [] if takes or "alignment" not in self._parts else self._own_claims(summary)
+        rows = _Asked(
+            self._open(judged, self._reference_claims(summary)),
+            self._open(judged, self._questions()),
+            self._open(judged, own),
+        )
+        self._asked[summary.pk] = rows
+        lacks_topics = self._lacks_topics(summary) and TOPICS not in judged.ratings
+        cover = CoverRequest(
+            piece.text,
+            tuple(claim.text for claim in rows.claims),
+            tuple(question.text for question in rows.questions),
+            self._topics if lacks_topics else (),
+            tuple(name for name in self._unrated(summary) if name not in judged.ratings),
+        )
+        return Open(self.source.text, cover, takes, tuple(claim.text for claim in rows.own))
+
+    async def keep(self, summary: Summary, answers: Answers) -> None:
+        judged, rows, aligned = self._judged[summary.pk], self._asked[summary.pk], answers.aligned
+        if isinstance(aligned, UnusableReply):
+            self._note_bare(summary, aligned)
+        if failures := [each for each in answers.failures if not isinstance(each, UnusableReply)]:
+            self._failures += failures
+            judged.is_incomplete = True
+        if not isinstance(answers.covered, JudgeError | None):
+            piece, covered, topics = self._piece(summary), answers.covered, answers.asked.cover.topics
+            judged.answers |= _located(rows.claims, covered.claims, piece)
+            judged.answers |= _located(rows.questions, covered.questions, piece)
+            if topics:
+                least = self.known.texts.project.least_scored
+                labels = [answer.label for answer in covered.topics]
+                why = next((answer.reason for answer in covered.topics if answer.reason), "")
+                judged.ratings[TOPICS] = Rated(*explained_topics(topics, labels, least_scored=least, why=why))
+            judged.ratings |= {name: Rated(one.value, one.reason) for name, one in covered.ratings.items()}
+        if not isinstance(answers.own, JudgeError | None):
+            judged.answers |= self._supported(rows.own, answers.own)
+        if not isinstance(aligned, JudgeError | None):
+            claims: list[ExtractedClaim] = [each.claim for each in aligned]
+            await self._rows.keep_claims(self, [FoundClaims(summary, self._piece(summary), claims)])
+            kept = self._own_claims(summary)
+            # Somebody else may have been quicker with other claims: those stand, and are asked in the next round.
+            if [claim.text for claim in kept] == [claim.text for claim in claims]:
+                judged.answers |= self._supported(kept, [each.verdict for each in aligned])
+
+    async def repeat(self, summary: Summary, first: Answers) -> None:
+        """Ask again, past the stored calls, about the summaries that are chosen; keep the labels of the same claims."""
+        if self._again is None or not self._repeats(summary.pk) or self._judged[summary.pk].is_incomplete:
+            return
+        judged, rows = self._judged[summary.pk], self._asked[summary.pk]
+        second = await ask(self._again, first.asked)
+        self._failures += [each for each in second.failures if not isinstance(each, UnusableReply)]
+        pairs: list[tuple[Claim, Answer]] = []
+        if isinstance(second.covered, CoverReading):
+            pairs += zip(rows.claims, second.covered.claims, strict=True)
+            pairs += zip(rows.questions, second.covered.questions, strict=True)
+        if not isinstance(second.own, JudgeError | None):
+            pairs += zip(rows.own, second.own, strict=True)
+        if not isinstance(second.aligned, JudgeError | None):
+            by_text = {each.claim.text: each.verdict for each in second.aligned}
+            pairs += [(row, by_text[row.text]) for row in self._own_claims(summary) if row.text in by_text]
+        judged.repeated |= {row.pk: answer.label for row, answer in pairs if answer.label is not None}
+
+    async def end(self, summary: Summary) -> None:
+        judged = self._judged.pop(summary.pk)
+        if judged.is_incomplete:
+            return
+        judged.sides = self._sides(summary)
+        judged.computed = {name: self._computed(name, summary) for name in self._uncomputed(summary)}
+        if self._lacks_topics(summary) and TOPICS not in judged.ratings:
+            why = NO_SOURCE if self.source.text.is_blank else self._why_no_topics
+            judged.ratings[TOPICS] = Rated(0.0, EMPTY_SUMMARY) if summary.is_empty else Rated(None, why)
+        await self._rows.write(self, judged)
+
+    def _supported(self, claims: Sequence[Claim], answers: Sequence[Answer]) -> dict[int, Located]:
+        if self.source.text.is_blank:
+            answers = [Answer(None, reason=NO_SOURCE)] * len(claims)
+        return _located(claims, answers, self.source)
+
+    def _needs_alignment(self, peer: Summary) -> bool:
+        """Whether the peer has no claims, or those that this judge took before it was cut off.
+
+        The latter are asked for once more, from the store of calls, with the verdicts that were lost.
+        """
+        active = self.known.claims.get(owner_of(peer))
+        if active is None:
+            return True
+        is_cut_off = not any((claim.pk, peer.pk) in self.known.given.verdicts for claim in active.claims)
+        is_asked = is_cut_off or self._repeats(peer.pk)
+        return is_asked and bool(active.claims) and active.maker == self._signature
+
+    def _open(self, judged: Judged, claims: Iterable[Claim]) -> list[Claim]:
+        return [
+            claim
+            for claim in claims
+            if claim.pk not in judged.answers and not self._is_given(judged.peer, claim.pk)
+        ]
+
+    def _claims_of(self, *owners: Owner) -> list[Claim]:
+        return [
+            claim for each in owners if (active := self.known.claims.get(each)) for claim in active.claims
+        ]
+
+    def _own_claims(self, peer: Summary) -> list[Claim]:
+        return self._claims_of(owner_of(peer))
+
+    def _questions(self) -> list[Claim]:
+        return self.known.questions.of(self.document_set.pk) if "questions" in self._parts else []
+
+    def _reference_claims(self, peer: Summary) -> list[Claim]:
+        if "coverage" not in self._parts:
+            return []
+        models: list[Owner] = [(key, None) for key in self.known.texts.models_of(peer)]
+        return self._claims_of(*(models or [owner_of(self.document_set)]))
+
+    def _sides(self, peer: Summary) -> dict[int, Check.Side]:
+        """The claims and questions compared with the peer's text, and its own compared with the source."""
+        sides = {claim.pk: Check.Side.REFERENCE for claim in self._reference_claims(peer)}
+        sides |= {question.pk: Check.Side.QUESTION for question in self._questions()}
+        if "alignment" in self._parts:
+            sides |= {claim.pk: Check.Side.PEER for claim in self._own_claims(peer)}
+        return sides
+
+    def _lacks_topics(self, peer: Summary) -> bool:
+        """Whether this judge, as it is now, is still to say which topics the peer deals with."""
+        return "topics" in self._parts and not self._is_given(peer, TOPICS)
+
+    def _unrated(self, peer: Summary) -> list[RatingName]:
+        """The criteria that this judge, as it is now, is still to rate the peer by."""
+        return [name for name in RATED if name in self._parts and not self._is_given(peer, name)]
+
+    def _is_given(self, peer: Summary, given: str | int) -> bool:
+        """Whether a rating, by its name, or a verdict on a claim is there; what is repeated is asked as a whole."""
+        if self._repeats(peer.pk):
+            return False
+        if isinstance(given, str):
+            return self.known.given.has_rating(peer.pk, given, self._signature)
+        return self.known.given.has_verdict((given, peer.pk), self._signature)
+
+    def _uncomputed(self, peer: Summary) -> list[RunPart]:
+        """The scores that are to be computed of the peer and are not; some need a source, some a summary."""
+        can_be: Mapping[RunPart, bool] = {
+            "completeness": not self.source.text.is_blank,
+            "redundancy": not peer.is_empty,
+        }
+        return [
+            name
+            for name, is_possible in can_be.items()
+            if name in self._parts
+            and is_possible
+            and peer.computed.get(name, {}).get("version") != f"{name}:{VERSION}"
+        ]
+
+    def _computed(self, name: RunPart, peer: Summary) -> dict[str, object]:
+        summary, language = self._piece(peer).text.text, self.document_set.language
+        if name == "completeness":
+            value, reason = explained_completeness(self.source.text.text, summary, language)
+        else:
+            value, reason = explained_redundancy(summary, language)
+        return {"value": value, "reason": reason, "version": f"{name}:{VERSION}"}
+
+    def _is_answered(self, peer: Summary) -> bool:
+        """Whether nothing is left to do for the peer."""
+        if self._uncomputed(peer) or self._lacks_topics(peer):
+            return False
+        claims = self._sides(peer)
+        if peer.is_empty:
+            return claims.keys() <= self.known.checked.get(peer.pk, frozenset())
+        if self._unrated(peer) or ("alignment" in self._parts and owner_of(peer) not in self.known.claims):
+            return False
+        return all(self._is_given(peer, claim) for claim in claims)
+
+
+def _located(rows: Sequence[Claim], answers: Sequence[Answer], piece: TextToJudge) -> dict[int, Located]:
+    return {
+        row.pk: Located(answer, piece.positions(answer.evidence))
+        for row, answer in zip(rows, answers, strict=True)
+    }
+
+
+def _named(summary: Summary) -> str:
+    """A summary as a person knows it, within its document set."""
+    system = summary.system.name if summary.system else ""
+    if summary.is_peer:
+        return f"the summary of {system}"
+    return f"the reference {summary.external_id or system}".rstrip()

@@ -1,0 +1,447 @@
+"""A worker's turn at a run: many document sets are asked about side by side, and written together as answers come.
+
+The judge is asked in an event loop of its own thread, a task for each set; this thread reads and writes the rows
+meanwhile. All that is due of one kind takes the same number of statements, however many sets it belongs to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+import random
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+from django.db import Error, connection, transaction
+from django.db.models import Case, F, Value, When
+from structlog.contextvars import bind_contextvars
+
+from annotation.core import jobs
+from annotation.core.refusals import Refusal
+from annotation.judging.queries.run_metrics import parts_of
+from annotation.judging.queries.runs import is_without_use, why_without_use
+from annotation.judging.services.end_run import settle, stop_run
+from annotation.judging.services.judges import JudgeAtWork, at_work, kept_signature
+from annotation.judging.services.let_decide import decide_after
+from annotation.judging.services.running.answers import Given, Judged, JudgeOfRun, write
+from annotation.judging.services.running.claims import FoundClaims, Owner, active_claims, keep_claims
+from annotation.judging.services.running.desk import Known, RowDesk
+from annotation.judging.services.running.questions import ActiveQuestions
+from annotation.judging.services.running.texts import TextsToJudge
+from annotation.models import Check, DocumentSet, Job, Judge, Run, Score, Summary
+from annotation.scoring.rescore import rescore_now
+from evaluation.judging.errors import BudgetSpent, JudgeRefused, JudgeSettings, JudgeUnavailable
+from evaluation.judging.orchestration import judge_texts
+from evaluation.judging.protocol import DocumentReading, one_pass
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+TURN_SECONDS = 20.0
+"""After so long another run that waits has its turn, and the judge is read again."""
+CHECKS_A_TRANSACTION = 100
+OFFLINE_SETS_AT_ONCE = 50
+OFFLINE_PEERS_AT_ONCE = 10
+UNAVAILABLE_IN_A_ROW = 10
+"""So many document sets that the server did not answer for, and no other, mean that it is away."""
+LOOK_SECONDS = 1.0
+GATHER_SECONDS = 0.03
+"""What is due so soon after something else is done together with it."""
+
+_ENDED = "ended"
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, eq=False)
+class _Set:
+    """A document set that is worked on; `unscored` and `usable` count its answers."""
+
+    claimed: jobs.Claimed
+    desk: RowDesk
+    context: contextvars.Context = field(default_factory=contextvars.copy_context)
+    task: Future[None] = field(default_factory=Future)
+    unscored: int = 0
+    usable: int = 0
+
+    @property
+    def key(self) -> int:
+        return self.claimed.job.pk
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """Something to do with the rows for a set, and where its result is awaited."""
+
+    kind: str
+    of: _Set
+    value: Any
+    result: Future[Any] = field(default_factory=Future)
+
+
+def judge_run(run: Run, *, most: int | None = None, is_stopping: Callable[[], bool] = lambda: False) -> bool:
+    """Let the run's judge answer document sets, as many side by side as fill its calls, until no job of the run waits
+    or the turn is over; at most `most` sets. False if the judge's server is away.
+    """
+    try:
+        with one_pass(), at_work(run.judge, run=run) as judge:
+            turn = Turn(run, judge, jobs.new_token())
+            with jobs.Lease(turn.token):
+                return turn.pull(most=most, is_stopping=is_stopping)
+    except JudgeSettings as failure:
+        for claimed in jobs.take(_due_jobs(run)):
+            stop_run(run, reason=str(failure), met_by=claimed)
+        return False
+
+
+def _due_jobs(run: Run) -> QuerySet[Job]:
+    return jobs.due(Job.Kind.RUN).filter(run=run)
+
+
+class Turn:
+    """The jobs that a worker has taken of a run; the `Rows` of their desks."""
+
+    def __init__(self, run: Run, judge: JudgeAtWork, token: str) -> None:
+        self.run = run
+        self.judge = judge
+        self.token = token
+        self._by = JudgeOfRun(judge.row, kept_signature(judge.judge.signature), run)
+        self._parts = parts_of(run.metrics)
+        self._only = frozenset(run.peers.values_list("pk", flat=True)) if run.is_trial else None
+        self._claims: dict[Owner, Any] = {}
+        self._questions = ActiveQuestions(self._by, run.n_questions)
+        self._sets: dict[int, _Set] = {}
+        self._of_desk: dict[RowDesk, _Set] = {}
+        self._due: SimpleQueue[_Due] = SimpleQueue()
+        # In the order in which they are done: claims first, because they lead to further calls.
+        self._kinds: dict[str, Callable[[Sequence[_Due]], Sequence[Any] | None]] = {
+            "claims": self._keep_claims,
+            "questions": self._keep_questions,
+            "progress": self._note_progress,
+            "answers": self._write,
+        }
+        self._unavailable_in_a_row = 0
+        self._stop: tuple[_Set, BaseException] | None = None
+        self._is_without_use = False
+        is_offline = judge.row.kind == Judge.Kind.LEXICAL
+        # Twice as many as calls may run at once: while some are written, the others' calls are under way.
+        self._sets_at_once = OFFLINE_SETS_AT_ONCE if is_offline else 2 * judge.judge.concurrency
+        self._peers_at_once = OFFLINE_PEERS_AT_ONCE if is_offline else 2 * judge.row.concurrency
+
+    # Taking work
+
+    def pull(self, *, most: int | None, is_stopping: Callable[[], bool]) -> bool:
+        """Take and do jobs until none waits, the turn is over, or no more can be asked."""
+        end = time.monotonic() + TURN_SECONDS
+        room = self._sets_at_once if most is None else most
+        is_more = True
+        while True:
+            is_open = is_more and time.monotonic() < end and not is_stopping() and not self._is_over
+            # How many sets of one summary what is under way is worth.
+            free = room - sum(max(1, each.claimed.job.total) for each in self._sets.values())
+            # A fourth at a time, so that many are read together.
+            if is_open and (free >= room / 4 or not self._sets):
+                taken = jobs.take(_due_jobs(self.run), most=max(1, free), token=self.token)
+                is_more = bool(taken) and most is None
+                self.begin(taken)
+            elif not self._sets:
+                break
+            self._do_what_is_due()
+        self._end_turn()
+        return self._unavailable_in_a_row < UNAVAILABLE_IN_A_ROW
+
+    @property
+    def _is_over(self) -> bool:
+        is_away = self._unavailable_in_a_row >= UNAVAILABLE_IN_A_ROW
+        return is_away or self._is_without_use or self._stop is not None
+
+    def begin(self, claimed: Sequence[jobs.Claimed]) -> None:
+        """Read what is in the rows of these jobs' document sets, and start to ask."""
+        try:
+            desks = self._desks(claimed) if claimed else []
+        except Exception as failure:
+            if len(claimed) > 1:
+                # One that cannot be read must not keep the others.
+                for each in claimed:
+                    self.begin([each])
+                return
+            logger.exception("Job %s failed", claimed[0].job.public_id)
+            jobs.try_later(claimed[0], error=f"{type(failure).__name__}: {failure}")
+            return
+        for each, desk in zip(claimed, desks, strict=True):
+            # Taken back by another worker and taken again here, under the same token: it starts over.
+            if (former := self._sets.get(each.job.pk)) is not None:
+                self._drop(former)
+            one = self._sets[each.job.pk] = self._of_desk[desk] = _Set(each, desk)
+            one.context.run(bind_contextvars, **jobs.told_of(each.job))
+            one.task = one.context.run(self.judge.begin, self._work(one))
+            one.task.add_done_callback(partial(self._put_ended, one))
+
+    def _put_ended(self, one: _Set, task: Future[None]) -> None:
+        self._due.put(_Due(_ENDED, one, task))
+
+    def _desks(self, claimed: Sequence[jobs.Claimed]) -> list[RowDesk]:
+        sets = [_document_set(each) for each in claimed]
+        # As the jobs were taken with it: the rules may have been changed since the turn began.
+        run = claimed[0].job.run or self.run
+        texts = TextsToJudge(sets, run.project, self._only)
+        peers = [peer for each in sets for peer in texts.peers[each.pk]]
+        models = [model for each in sets for model in texts.models(each.pk)]
+        owners: list[Owner] = [(one.pk, None) for one in (*peers, *models)] + [(None, one.pk) for one in sets]
+        for owner in owners:
+            self._claims.pop(owner, None)
+        self._claims |= active_claims(owners)
+        if "questions" in self._parts:
+            self._questions.load([each.pk for each in sets])
+        keys = [peer.pk for peer in peers]
+        checked: defaultdict[int, set[int]] = defaultdict(set)
+        if empty := [peer.pk for peer in peers if peer.is_empty]:
+            for peer, claim in Check.objects.filter(peer__in=empty).values_list("peer_id", "claim_id"):
+                checked[peer or 0].add(claim)
+        known = Known(
+            texts,
+            self._claims,
+            self._questions,
+            Given.of(self.judge.row, keys),
+            frozenset(Score.objects.filter(summary__in=keys).values_list("summary_id", flat=True)),
+            checked,
+        )
+        return [
+            RowDesk(
+                each,
+                known,
+                judge=self.judge.judge_of(each),
+                again=self.judge.again_of(each, self.run),
+                repeats=self._repeats,
+                signature=self._by.signature,
+                parts=self._parts,
+                rows=self,
+            )
+            for each in sets
+        ]
+
+    def _repeats(self, peer: int) -> bool:
+        """Whether the judge is asked again about a summary: so at random, and alike if the run is resumed."""
+        return random.Random(f"{self.run.public_id} {peer}").random() < (self.run.repeat_share or 0.0)
+
+    async def _work(self, one: _Set) -> None:
+        await judge_texts(one.desk.judge, one.desk, at_once=self._peers_at_once, repeat=one.desk.repeat)
+        one.desk.require_whole()
+
+    # What desks have done
+
+    async def keep_claims(self, desk: RowDesk, found: Sequence[FoundClaims]) -> None:
+        await self._done("claims", desk, found)
+
+    async def keep_questions(self, desk: RowDesk, reading: DocumentReading) -> bool:
+        return bool(await self._done("questions", desk, reading))
+
+    def note_progress(self, desk: RowDesk, done: int, total: int) -> None:
+        self._due.put(_Due("progress", self._of_desk[desk], (done, total)))
+
+    async def write(self, desk: RowDesk, judged: Judged) -> None:
+        await self._done("answers", desk, judged)
+
+    async def _done(self, kind: str, desk: RowDesk, value: Any) -> Any:
+        due = _Due(kind, self._of_desk[desk], value)
+        self._due.put(due)
+        return await asyncio.wrap_future(due.result)
+
+    # Doing it
+
+    def _do_what_is_due(self) -> None:
+        """Do everything that is due by now, waiting for it where nothing is, in groups of one kind."""
+        groups: dict[str, list[_Due]] = {kind: [] for kind in (*self._kinds, _ENDED)}
+        for due in self._gathered():
+            groups[due.kind].append(due)
+        for kind in self._kinds:
+            for group in _by_size(groups[kind]):
+                self._attempt(kind, group)
+        self._end([(due.of, due.value) for due in groups[_ENDED] if self._is_under_way(due.of)])
+
+    def _gathered(self) -> Iterator[_Due]:
+        waiting: set[int] = set()
+        end = 0.0
+        try:
+            # Once every set waits for this thread, nothing more comes.
+            while len(waiting) < len(self._sets):
+                due = self._due.get(timeout=max(0.0, end - time.monotonic()) if end else LOOK_SECONDS)
+                end = end or time.monotonic() + GATHER_SECONDS
+                if due.kind != "progress":
+                    waiting.add(due.of.key)
+                yield due
+        except Empty:
+            self.judge.require_asking()
+
+    def _attempt(self, kind: str, group: Sequence[_Due], *, is_again: bool = False) -> None:
+        """Do a group in one transaction, of the sets that are still this worker's; one by one if that fails."""
+        group = [due for due in group if self._is_under_way(due.of) and not due.result.cancelled()]
+        # In one order, so that two workers that lock them never deadlock.
+        group.sort(key=lambda due: due.of.desk.document_set.pk)
+        if not group:
+            return
+        try:
+            with transaction.atomic():
+                held = self._held(group)
+                results = (self._kinds[kind](held) if held else None) or [None] * len(held)
+        except Error as failure:
+            if not connection.in_atomic_block:
+                connection.close_if_unusable_or_obsolete()
+            if not is_again:
+                logger.warning("A group of %s is written one by one", len(group), exc_info=True)
+            for due in group:
+                if is_again:
+                    _tell(due, failure)
+                else:
+                    self._attempt(kind, [due], is_again=True)
+            return
+        for due, result in zip(held, results, strict=True):
+            if isinstance(due.value, Judged):
+                unscored = due.value.asked.count(None)
+                due.of.unscored += unscored
+                due.of.usable += len(due.value.asked) - unscored
+            _tell(due, result)
+
+    def _held(self, group: Sequence[_Due]) -> list[_Due]:
+        """Those whose job is still this worker's, held until the transaction ends. If one was lost, all that were are
+        dropped: a run is cancelled as a whole.
+        """
+        mine = jobs.hold([*{due.of.key: due.of.claimed for due in group}.values()])
+        held = [due for due in group if due.of.key in mine]
+        if len(held) < len(group):
+            own = Job.objects.filter(token=self.token, state=Job.State.WORKING).values_list("pk", flat=True)
+            for key in self._sets.keys() - set(own):
+                logger.warning("Job %s is no longer this worker's", self._sets[key].claimed.job.public_id)
+                self._drop(self._sets[key])
+        return held
+
+    def _is_under_way(self, one: _Set) -> bool:
+        return self._sets.get(one.key) is one
+
+    def _drop(self, one: _Set) -> None:
+        one.task.cancel()
+        self._of_desk.pop(one.desk, None)
+        if self._is_under_way(one):
+            del self._sets[one.key]
+
+    def _keep_claims(self, held: Sequence[_Due]) -> None:
+        self._claims |= keep_claims([found for due in held for found in due.value], self._by.signature)
+
+    def _keep_questions(self, held: Sequence[_Due]) -> list[bool]:
+        return [
+            self._questions.keep(due.of.desk.document_set.pk, due.value.questions or (), due.of.desk.source)
+            for due in held
+        ]
+
+    def _note_progress(self, held: Sequence[_Due]) -> None:
+        alike: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for due in held:
+            alike[due.value].append(due.of.key)
+        for (done, total), keys in alike.items():
+            Job.objects.filter(pk__in=keys).update(total=total, done=done, unscored=0)
+
+    def _write(self, held: Sequence[_Due]) -> None:
+        """Write the answers of peers with the scores that follow from them."""
+        peers = sorted(due.value.peer.pk for due in held)
+        # Anyone who decides a check locks the summary first; in one order, so that two jobs never deadlock.
+        locked = Summary.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=peers)
+        list(locked.order_by("pk").values_list("pk", flat=True))
+        write([due.value for due in held], project=self.run.project, by=self._by)
+        rescore_now(project=self.run.project, summary_ids=peers)
+        done: Counter[int] = Counter(due.of.key for due in held)
+        unscored: Counter[int] = Counter(dict.fromkeys(done, 0))
+        for due in held:
+            unscored[due.of.key] += due.value.asked.count(None)
+        Job.objects.filter(pk__in=done).update(
+            done=F("done") + _by_key(done), unscored=F("unscored") + _by_key(unscored)
+        )
+
+    # How jobs end
+
+    def _end(self, ended: Sequence[tuple[_Set, Future[None]]]) -> None:
+        done = [one for one, task in ended if not task.cancelled() and task.exception() is None]
+        if done:
+            jobs.finish(*(one.claimed for one in done))
+            self._unavailable_in_a_row = 0
+        for one in done:
+            self._drop(one)
+            one.context.run(logger.info, "A document set is judged")
+        failed = [(one, task.exception()) for one, task in ended if one not in done]
+        for one, failure in failed:
+            self._drop(one)
+            self._fail(one, failure or asyncio.CancelledError())
+        # Asked only where a document set came to nothing.
+        if failed or any(one.unscored and not one.usable for one in done):
+            self._is_without_use = self._is_without_use or is_without_use(self.run)
+
+    def _fail(self, one: _Set, failure: BaseException) -> None:
+        one.context.run(logger.warning, "A document set was not judged: %s", type(failure).__name__)
+        match failure:
+            case BudgetSpent() | JudgeRefused() | JudgeSettings():
+                # The others' calls are under way: what they answer is written before the run stops.
+                if self._stop is None:
+                    self._stop = one, failure
+                else:
+                    jobs.try_later(one.claimed, error=str(failure))
+            case Refusal():
+                jobs.finish(one.claimed, state=Job.State.FAILED, error=str(failure))
+            case JudgeUnavailable():
+                self._unavailable_in_a_row += 1
+                jobs.try_later(one.claimed, error=str(failure))
+            case _:
+                logger.error("Job %s failed", one.claimed.job.public_id, exc_info=failure)
+                jobs.try_later(one.claimed, error=f"{type(failure).__name__}: {failure}")
+
+    def _end_turn(self) -> None:
+        """Stop the run if it cannot go on; if it is finished its judge may come to decide."""
+        if self._stop is not None:
+            one, failure = self._stop
+            state = Job.State.CANCELLED if isinstance(failure, BudgetSpent) else Job.State.FAILED
+            stop_run(self.run, reason=str(failure), met_by=one.claimed, state=state)
+        elif self._is_without_use:
+            stop_run(self.run, reason=why_without_use(self.run))
+        settle(self.run)
+        if self.run.decides_after:
+            decide_after(run=self.run)
+
+
+def _document_set(claimed: jobs.Claimed) -> DocumentSet:
+    assert claimed.job.document_set is not None, "a job of a run"
+    return claimed.job.document_set
+
+
+def _tell(due: _Due, outcome: object) -> None:
+    # Cancelled while it was done: it stands, and nobody waits for it.
+    if due.result.set_running_or_notify_cancel():
+        if isinstance(outcome, BaseException):
+            due.result.set_exception(outcome)
+        else:
+            due.result.set_result(outcome)
+
+
+def _by_key(numbers: Counter[int]) -> Case | Value:
+    if len(same := set(numbers.values())) == 1:
+        return Value(same.pop())
+    return Case(*(When(pk=key, then=Value(number)) for key, number in numbers.items()))
+
+
+def _by_size(group: Sequence[_Due]) -> Iterator[list[_Due]]:
+    """Groups with so many checks together, or of one summary that has more; of other work so many sets."""
+    some: list[_Due] = []
+    size = 0
+    for due in group:
+        own = len(due.value.sides) if due.kind == "answers" else 1
+        if some and size + own > CHECKS_A_TRANSACTION:
+            yield some
+            some, size = [], 0
+        some.append(due)
+        size += own
+    if some:
+        yield some

@@ -1,0 +1,190 @@
+"""One road from texts to answers: what depends on documents is asked once, then each summary in one round trip.
+
+A `Desk` says what is still open and keeps what was answered: in memory for a notebook, in rows for a worker. Both ask
+through `judge_texts`, so that equal replies lead to equal answers. A run that was cut off goes on where it stopped:
+the desk leaves out what it has, and the judge's call store answers what was asked before.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from evaluation.errors import JudgeError
+from evaluation.judging.errors import BudgetSpent, UnusableReply
+from evaluation.judging.protocol import (
+    CoverReading,
+    CoverRequest,
+    DocumentReading,
+    DocumentRequest,
+    ExtractedClaim,
+    Judge,
+    JudgedClaim,
+    Text,
+    Verdict,
+)
+
+MOST_ROUNDS = 2
+"""How often a summary is asked about: what its desk left open at first, and what turned out to be open then."""
+
+_R = TypeVar("_R")
+_S = TypeVar("_S")
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """What is still to be asked about a summary.
+
+    With `takes_claims` its own claims are taken and compared with the source; `own_claims` are known ones to compare.
+    """
+
+    source: Text
+    cover: CoverRequest
+    takes_claims: bool = False
+    own_claims: tuple[str, ...] = ()
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing is asked."""
+        return self.cover.is_empty and not self.takes_claims and not self.own_claims
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What the judge answered of an `Open`, or the error that it raised; None where nothing was asked."""
+
+    asked: Open
+    aligned: tuple[JudgedClaim, ...] | JudgeError | None
+    own: tuple[Verdict, ...] | JudgeError | None
+    covered: CoverReading | JudgeError | None
+
+    @property
+    def failures(self) -> list[JudgeError]:
+        """The errors among the answers."""
+        return [each for each in (self.aligned, self.own, self.covered) if isinstance(each, JudgeError)]
+
+
+ReadDocument = Callable[[DocumentRequest], Coroutine[Any, Any, DocumentReading]]
+
+
+class Desk(Protocol[_S]):
+    """What is known of some texts, and where answers are kept. `keep_…` may raise to end the work."""
+
+    def of_documents(self) -> Sequence[DocumentRequest]:
+        """What is open that depends on documents and references alone."""
+        ...
+
+    async def keep_documents(self, readings: Sequence[DocumentReading | JudgeError]) -> None:
+        """Keep the readings of these requests, in their order."""
+        ...
+
+    async def summaries(self) -> Iterable[_S]:
+        """The summaries to judge."""
+        ...
+
+    def open(self, summary: _S) -> Open:
+        """What is still to be asked about the summary."""
+        ...
+
+    async def keep(self, summary: _S, answers: Answers) -> None:
+        """Keep the answers; what stays open is asked in the next round."""
+        ...
+
+    async def end(self, summary: _S) -> None:
+        """Called when nothing more is asked about the summary."""
+        ...
+
+
+async def judge_texts(
+    judge: Judge,
+    desk: Desk[_S],
+    *,
+    at_once: int = 1,
+    read: ReadDocument | None = None,
+    repeat: Callable[[_S, Answers], Awaitable[None]] | None = None,
+) -> None:
+    """Ask the judge for everything that is open at the desk: documents first, then so many summaries at once.
+
+    `read` takes the place of `judge.read_document`, for desks that share their documents; `repeat` gets all
+    answers that were kept, and may ask again. The first exception of the desk ends the work; nothing is left running.
+    """
+    if requests := desk.of_documents():
+        read = read or judge.read_document
+        await desk.keep_documents(await together([caught(read(each)) for each in requests]))
+    waiting = iter(await desk.summaries())
+
+    async def some() -> None:
+        for summary in waiting:
+            await _judge(judge, desk, summary, repeat)
+
+    await together([some() for _ in range(at_once)])
+
+
+async def _judge(
+    judge: Judge, desk: Desk[_S], summary: _S, repeat: Callable[[_S, Answers], Awaitable[None]] | None
+) -> None:
+    for _ in range(MOST_ROUNDS):
+        asked = desk.open(summary)
+        if asked.is_nothing:
+            break
+        answers = await ask(judge, asked)
+        await desk.keep(summary, answers)
+        if repeat is not None:
+            await repeat(summary, answers)
+    await desk.end(summary)
+
+
+async def ask(judge: Judge, asked: Open) -> Answers:
+    """Everything that is open about a summary, in one round trip."""
+    wish = asked.cover.instruction
+    work: dict[str, Coroutine[Any, Any, Any]] = {}
+    if asked.takes_claims:
+        work["aligned"] = judge.align_summary(asked.source, asked.cover.summary, instruction=wish)
+    if asked.own_claims:
+        work["own"] = judge.check_source(asked.own_claims, asked.source, instruction=wish)
+    if not asked.cover.is_empty:
+        work["covered"] = judge.cover_summary(asked.cover)
+    found = dict(zip(work, await together([caught(each) for each in work.values()]), strict=True))
+    return Answers(asked, found.get("aligned"), found.get("own"), found.get("covered"))
+
+
+async def claims_of(judge: Judge, request: DocumentRequest) -> tuple[ExtractedClaim, ...]:
+    """The claims that the request asks for. Raises UnusableReply if they are missing."""
+    reading = await judge.read_document(request)
+    if reading.claims is None:
+        raise UnusableReply(f"The judge {judge.name!r} gave no claims. {reading.faults.get('claims', '')}")
+    return reading.claims
+
+
+async def caught(work: Coroutine[Any, Any, _R]) -> _R | JudgeError:
+    """The result of the work, or the JudgeError that it raised."""
+    try:
+        return await work
+    except JudgeError as error:
+        return error
+
+
+async def together(work: Sequence[Coroutine[None, None, _R]]) -> list[_R]:
+    """Every result, in order; at the first failure the rest is cancelled, so that nothing is left running.
+
+    After a BudgetSpent the others end first: what they have asked for is paid, and is kept.
+    """
+    if len(work) == 1:
+        return [await work[0]]
+    stopped: list[BudgetSpent] = []
+
+    async def ended(each: Coroutine[None, None, _R]) -> list[_R]:
+        try:
+            return [await each]
+        except BudgetSpent as failure:
+            stopped.append(failure)
+            return []
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(ended(each)) for each in work]
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    if stopped:
+        raise stopped[0]
+    return [result for task in tasks for result in task.result()]
