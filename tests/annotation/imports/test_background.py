@@ -115,6 +115,15 @@ def test_the_api_replies_at_once_and_tells_the_same_report(
     assert Event.objects.get(verb="import", project=world.project).actor == world.mona
 
 
+def test_the_log_names_files_and_counts_in_words(world: World, mona: Client, tmp_path: Path) -> None:
+    asked_for(world, tmp_path, *LINES)
+    work()
+    page = mona.get("/p/harbour/settings/log/").content.decode()
+    assert "sets.jsonl" in page
+    assert "document sets 12" in page
+    assert "[&#x27;" not in page
+
+
 def test_a_refused_file_shows_its_problems(
     world: World, mona: Client, client_of: ApiDoor, tmp_path: Path, settings: Any
 ) -> None:

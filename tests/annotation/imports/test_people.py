@@ -10,6 +10,7 @@ import pytest
 from django.core.management import call_command
 
 from annotation.core.tables.pseudonyms import pseudonym
+from annotation.exports.services import write_export
 from annotation.imports.problems import ImportRefused
 from annotation.imports.read import FileReading, read_dataset
 from annotation.models import Criterion, Project, Rating, Score, Verdict
@@ -391,3 +392,37 @@ def test_a_nested_line_holds_claims_of_both_sides_with_ratings_and_units(
     assert (score.alignment, score.coverage) == (0.0, 1.0)
     call_command("verify_scores", project.slug, stdout=StringIO())
     assert not bring(project, tmp_path, line, "a.jsonl").counts.has_changes
+
+
+def test_what_is_exported_comes_in_elsewhere_with_equal_scores(project: Project, tmp_path: Path) -> None:
+    systems = [
+        {"system": "m1", "summary_text": SUMMARY, "ratings": {"tone": {"rater 1": 3, "rater 2": 5}}},
+        {"system": "m2", "summary_text": "The mill shuts."},
+    ]
+    claims = [
+        {"claim_text": "It shuts.", "weight": 2, "raw_votes": {"m1": [1, 0], "m2": [1, 1]}},
+        {"claim_text": "Forty lose work.", "verdicts": {"m1": 1, "m2": 0}, "reasons": {"m2": "Not there."}},
+    ]
+    line = {"doc_id": "d1", "source_text": MILL, "reference_text": "The mill shuts.", "group": "g"}
+    bring(project, tmp_path, {**line, "systems": systems, "claims": claims, "metadata": {"a": 1}}, "a.jsonl")
+    import_dataset(
+        project=project,
+        path=jsonl(tmp_path, row(document_id="d2", questions=["Did it rain?"]), name="b.jsonl"),
+        by=None,
+    )
+    twin = Project.objects.create(slug="twin", name="Twin")
+    files = [tmp_path / "first.jsonl", tmp_path / "second.jsonl"]
+    write_export(project=project, level="nested", format="jsonl", path=files[0], by=None)
+    import_dataset(project=twin, path=files[0], by=None)
+    write_export(project=twin, level="nested", format="jsonl", path=files[1], by=None)
+    assert files[0].read_bytes() == files[1].read_bytes()
+    scores = [
+        list(
+            one.scores.order_by("summary__document_set__external_id", "summary__system__name").values_list(
+                "coverage", "coverage_human", "alignment", "claims", "brevity"
+            )
+        )
+        for one in (project, twin)
+    ]
+    assert scores[0] == scores[1]
+    assert len(scores[0]) == 3
