@@ -38,7 +38,7 @@ help: ## List these commands
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | \
 		while IFS='|' read -r target text; do printf '%-20s %s\n' "$$target" "$$text"; done
 
-setup: .venv/.runtime $(COLLECTED) ## Build .venv from the lock, collect static files, migrate the local database
+setup: .venv/.runtime $(BIN)/coverdict $(COLLECTED) ## Build .venv from the lock, collect static files, migrate the local database
 	@echo "setup: migrating the database"
 	@$(LOCAL) $(MANAGE) migrate --no-input --verbosity 0
 	@echo "setup: ready"
@@ -123,6 +123,12 @@ tools: .venv/.dev
 .venv/.dev: requirements/dev.txt requirements/runtime.txt | venv
 	@$(call install,sync,dev.txt)
 	@touch .venv/.runtime $@
+
+# The program of this folder; the package itself is not installed into .venv.
+$(BIN)/coverdict: | venv
+	@printf '#!/bin/sh\nPYTHONPATH="%s$${PYTHONPATH:+:$$PYTHONPATH}" exec "%s" -m annotation.command_line "$$@"\n' \
+		"$(CURDIR)" "$(CURDIR)/$(BIN)/python" > $@
+	@chmod +x $@
 
 # The manifest of the collected files stands for all of them; folders count too, for what was taken out.
 $(COLLECTED): .venv/.runtime $(STATIC)

@@ -11,6 +11,7 @@ class AnnotationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
 
-class GatedAdmin(apps.AdminConfig):
+class GatedAdmin(apps.SimpleAdminConfig):
+    # Its classes are loaded with the addresses: commands do not need them.
     default = False
     default_site = "annotation.admin_site.Site"

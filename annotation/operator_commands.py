@@ -3,47 +3,38 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-
-class ServerCommand(NamedTuple):
-    """A command of the application: its name in Django, and what it does."""
-
-    name: str
-    does: str
-
-
-SERVER_COMMANDS: Mapping[str, ServerCommand] = {
-    "demo": ServerCommand("demo", "serve the sample projects on this machine"),
-    "serve": ServerCommand("serve", "serve the application with gunicorn"),
-    "worker": ServerCommand("worker", "process runs, imports, exports and statistics"),
-    "migrate": ServerCommand("migrate", "bring the database's tables up to date"),
-    "setup-link": ServerCommand("setup_link", "print the link to create the first account"),
-    "reset-link": ServerCommand("reset_link", "print a password reset link"),
-    "reset-second-factor": ServerCommand("reset_second_factor", "remove a lost second factor"),
-    "add-member": ServerCommand("add_member", "give a person roles in a project"),
-    "import": ServerCommand("import_dataset", "import files into a project"),
-    "evaluate": ServerCommand("evaluate", "run a judge on a project"),
-    "leaderboard": ServerCommand("leaderboard", "show a project's systems with their means"),
-    "export": ServerCommand("export_dataset", "export one level of a project's data"),
-    "erase-person": ServerCommand("erase_person", "remove a person's data"),
-    "verify": ServerCommand("verify_scores", "recompute and verify stored scores"),
+SERVER_COMMANDS: Mapping[str, str] = {
+    "demo": "serve the sample project on this machine",
+    "serve": "serve the application with gunicorn",
+    "worker": "process runs, imports, exports and statistics",
+    "migrate": "bring the database's tables up to date",
+    "setup_link": "print the link to create the first account",
+    "reset_link": "print a password reset link",
+    "reset_second_factor": "remove a lost second factor",
+    "add_member": "give a person roles in a project",
+    "import_dataset": "import files into a project",
+    "evaluate": "run a judge on a project",
+    "leaderboard": "show a project's systems with their means",
+    "export_dataset": "export one level of a project's data",
+    "erase_person": "remove a person's data",
+    "verify_scores": "recompute and verify stored scores",
 }
-"""The commands by their name in `coverdict`."""
+"""What each command of the application does, by its name."""
 
 
 def as_typed(name: str, *words: str) -> str:
-    """The command line for Django's command of this name, with `coverdict` if it is installed, otherwise manage.py."""
+    """The line that runs a command, with `coverdict` if it is installed, otherwise manage.py."""
     from django.conf import settings  # noqa: PLC0415 - `coverdict gate` runs without Django
 
-    if not settings.IS_INSTALLED:
-        return " ".join((".venv/bin/python manage.py", name, *words))
-    (called,) = (called for called, command in SERVER_COMMANDS.items() if command.name == name)
-    return " ".join(("coverdict", called, *words))
+    program = "coverdict" if settings.IS_INSTALLED else ".venv/bin/python manage.py"
+    return " ".join((program, name, *words))
 
 
 def execute(words: Sequence[str], *, makes_tables: bool = False) -> int:
@@ -86,8 +77,8 @@ def _database_fault(error: Exception) -> str | None:
     reason = str(error).partition("\n")[0]
     if getattr(error.__cause__, "sqlstate", "") in MISSING_IN_TABLES or "no such" in reason:
         return (
-            f"The database's tables are not of this version ({reason}). Run {as_typed('migrate')}. If that "
-            "changes nothing, the database is of another state of this version: move it away and start with a new one."
+            f"The database has no tables yet, or those of another version. Run {as_typed('migrate')}. If that changes "
+            "nothing, move the database away and start with a new one."
         )
     if isinstance(error, OperationalError | InterfaceError):
         return f"The database does not respond as it should: {reason}. Check DATABASE_URL, and that the server runs."
@@ -135,3 +126,46 @@ def own_user() -> str:
 
 MISSING_IN_TABLES = ("42P01", "42703")
 """PostgreSQL's codes for a missing table and column."""
+
+
+def add_summarization(
+    parser: ArgumentParser,
+    *,
+    threshold: float | None = None,
+    strict: bool | None = None,
+    scale: float | None = None,
+) -> None:
+    """Add the options `--threshold`, `--strict` and `--scale` with these defaults."""
+    parser.add_argument(
+        "--threshold",
+        type=_number("a share from 0 to 1", lambda value: 0 <= value <= 1),
+        default=threshold,
+        metavar="SHARE",
+        help="summarization passes if the lower of its parts reaches this",
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        default=strict,
+        help="summarization is the scale where both parts are 1, else 0",
+    )
+    parser.add_argument(
+        "--scale",
+        type=_number("a number above 0", lambda value: 0 < value < math.inf),
+        metavar="NUMBER",
+        default=scale,
+        help="summarization is multiplied by this",
+    )
+
+
+def _number(form: str, is_good: Callable[[float], bool]) -> Callable[[str], float]:
+    def read(argument: str) -> float:
+        try:
+            value = float(argument)
+        except ValueError:
+            value = math.nan
+        if not is_good(value):
+            raise ArgumentTypeError(f"write {form}, not {argument!r}")
+        return value
+
+    return read

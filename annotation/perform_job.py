@@ -10,10 +10,7 @@ from contextlib import contextmanager
 
 from django.db import connection
 
-from annotation.analysis import make_analysis
 from annotation.core import jobs
-from annotation.exports import services as exports
-from annotation.imports import background as imports
 from annotation.judging.queries.runs import run_to_work_on, runs_to_settle
 from annotation.judging.services.end_run import settle
 from annotation.judging.services.let_decide import decide_after, runs_to_decide
@@ -54,7 +51,7 @@ def look() -> None:
     """Start a thread for each kind with waiting jobs on which this process does not work."""
     for kind in Job.Kind:
         if not _at_work[kind].locked() and not stopping.is_set() and _is_something_due(kind):
-            threading.Thread(target=_pull_in_thread, args=(kind,), name=f"jobs-{kind}").start()
+            threading.Thread(target=pull_in_thread, args=(kind,), name=f"jobs-{kind}").start()
 
 
 def _is_something_due(kind: Job.Kind) -> bool:
@@ -65,7 +62,8 @@ def _is_something_due(kind: Job.Kind) -> bool:
     )
 
 
-def _pull_in_thread(kind: Job.Kind) -> None:
+def pull_in_thread(kind: Job.Kind) -> None:
+    """As `pull`, at the start of a thread: nothing that breaks gets out of it."""
     try:
         pull(kind)
     except Exception:
@@ -105,15 +103,32 @@ def _one_by_one(kind: Job.Kind, act: Callable[[jobs.Claimed, jobs.Lease], None])
         jobs.carry_out(taken[0], act)
 
 
+# Each kind's room is loaded with its first job: a command that works on a run needs no other.
+
+
 def _bring_in() -> None:
+    from annotation.imports import work  # noqa: PLC0415
+
     rescore_overdue()
-    imports.drop_stale_uploads()
-    _one_by_one(Job.Kind.IMPORT, imports.perform)
+    work.drop_stale_uploads()
+    _one_by_one(Job.Kind.IMPORT, work.perform)
+
+
+def _export() -> None:
+    from annotation.exports.services import perform  # noqa: PLC0415
+
+    _one_by_one(Job.Kind.EXPORT, perform)
+
+
+def _analyse() -> None:
+    from annotation.analysis.make_analysis import perform  # noqa: PLC0415
+
+    _one_by_one(Job.Kind.ANALYSIS, perform)
 
 
 _WORK: Mapping[Job.Kind, Callable[[], None]] = {
     Job.Kind.RUN: _judge_runs,
-    Job.Kind.EXPORT: lambda: _one_by_one(Job.Kind.EXPORT, exports.perform),
+    Job.Kind.EXPORT: _export,
     Job.Kind.IMPORT: _bring_in,
-    Job.Kind.ANALYSIS: lambda: _one_by_one(Job.Kind.ANALYSIS, make_analysis.perform),
+    Job.Kind.ANALYSIS: _analyse,
 }

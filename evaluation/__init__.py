@@ -4,60 +4,64 @@ This module exports the names for a notebook; the others are in the packages `ga
 `judging`, `statistics`, `metrics` and `text`, and in the modules `client` and `errors`.
 """
 
-from evaluation._labels import Label
-from evaluation.blend import (
-    ScoredClaim,
-    ScoredComparison,
-    ScoredSummary,
-    ScoredUnit,
-    ScoreRules,
-    SummaryScore,
-    score,
-)
-from evaluation.errors import EvaluationError, JudgeError
-from evaluation.judging import (
-    JudgePanel,
-    LexicalJudge,
-    Limits,
-    MoneyCap,
-    OpenAIJudge,
-    Price,
-    Verdict,
-    check_claims,
-    extract_claims,
-)
-from evaluation.metrics import (
-    alignment,
-    brevity,
-    claim_coverage,
-    completeness,
-    composite,
-    conciseness,
-    factual_alignment,
-    mean_coverage,
-    pyramid_score,
-    question_coverage,
-    redundancy,
-    summarization,
-    topic_preservation,
-)
-from evaluation.running import (
-    METRICS,
-    SummaryEvaluation,
-    SummaryInput,
-    evaluate_summaries,
-    evaluate_summary,
-    stream_evaluations,
-)
-from evaluation.statistics import (
-    FEWEST_FOR_INTERVAL,
-    bootstrap_interval,
-    cohen_kappa,
-    expanded_tails,
-    krippendorff_alpha,
-    prediction_powered_mean,
-)
-from evaluation.text import count_words, split_sentences
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evaluation._labels import Label
+    from evaluation.blend import (
+        ScoredClaim,
+        ScoredComparison,
+        ScoredSummary,
+        ScoredUnit,
+        ScoreRules,
+        SummaryScore,
+        score,
+    )
+    from evaluation.errors import EvaluationError, JudgeError
+    from evaluation.judging import (
+        JudgePanel,
+        LexicalJudge,
+        Limits,
+        MoneyCap,
+        OpenAIJudge,
+        Price,
+        Verdict,
+        check_claims,
+        extract_claims,
+    )
+    from evaluation.metrics import (
+        alignment,
+        brevity,
+        claim_coverage,
+        completeness,
+        composite,
+        conciseness,
+        factual_alignment,
+        mean_coverage,
+        pyramid_score,
+        question_coverage,
+        redundancy,
+        summarization,
+        topic_preservation,
+    )
+    from evaluation.running import (
+        METRICS,
+        SummaryEvaluation,
+        SummaryInput,
+        evaluate_summaries,
+        evaluate_summary,
+        stream_evaluations,
+    )
+    from evaluation.statistics import (
+        FEWEST_FOR_INTERVAL,
+        bootstrap_interval,
+        cohen_kappa,
+        expanded_tails,
+        krippendorff_alpha,
+        prediction_powered_mean,
+    )
+    from evaluation.text import count_words, split_sentences
 
 __all__ = [
     "FEWEST_FOR_INTERVAL",
@@ -107,3 +111,16 @@ __all__ = [
     "summarization",
     "topic_preservation",
 ]
+
+_ROOMS = ("errors", "text", "metrics", "judging", "blend", "running", "statistics", "gate", "client")
+
+
+def __getattr__(name: str) -> object:
+    # Imported when asked for: a command of the application needs no statistics.
+    if name in _ROOMS:
+        return import_module(f"evaluation.{name}")
+    if name in __all__:
+        for room in _ROOMS:
+            if hasattr(found := import_module(f"evaluation.{room}"), name):
+                return getattr(found, name)
+    raise AttributeError(f"module 'evaluation' has no attribute {name!r}")

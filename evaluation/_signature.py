@@ -1,6 +1,6 @@
 """The signature of a score: its rules and options."""
 
-VERSION = 3
+VERSION = 4
 """Version of the scoring rules; increased whenever the same rows could give another number."""
 
 
@@ -9,7 +9,7 @@ def signature(**options: str | float | bool | None) -> str:
 
     Options are in alphabetical order, so that equal options give equal texts; numbers have six significant digits.
     Source: the convention of sacreBLEU.
-    Example: `signature(blend="human_first", threshold=0.5)` is "coverdict|v:3|blend:human_first|threshold:0.5".
+    Example: `signature(blend="human_first", threshold=0.5)` is "coverdict|v:4|blend:human_first|threshold:0.5".
     """
     parts = [f"{name}:{_text(value)}" for name, value in sorted(options.items())]
     return "|".join(["coverdict", f"v:{VERSION}", *parts])

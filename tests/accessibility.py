@@ -1,4 +1,4 @@
-"""What axe-core finds wrong with a page for people who cannot see it, or not well; and whether it scrolls sideways."""
+"""Check a page with axe-core for people with impairments, and check that it does not scroll sideways."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _axe() -> str:
 
 
 def violations(page: Page, *also: ViewportSize) -> list[str]:
-    """Each fault of a light page as it stands, in the dark, and in other sizes: the rule, where, and the element."""
+    """The faults of a page in light, in dark and in other sizes: the rule, the place and the element."""
     if not page.evaluate("'axe' in window"):
         # Evaluated by the browser's own debugger, so the page's policy needs no hole for it.
         page.evaluate(_axe())

@@ -89,7 +89,7 @@ def standing_still(page: Page) -> Iterator[None]:
 
 @dataclass
 class Watch:
-    """What the pages of a test complained about: errors, exceptions, refused content, broken parts."""
+    """The complaints of a test's pages: errors, exceptions, refused content, broken parts."""
 
     complaints: list[str] = field(default_factory=list)
     under_way: int = 0

@@ -1,4 +1,4 @@
-"""Starts what every test stands on, before Django reads its settings, and gives the fixtures that all share.
+"""Start the services of the tests before Django reads its settings, and give the fixtures that all tests share.
 
 Environment: `DATABASE_URL` uses that database, `NOPG=1` SQLite; otherwise a PostgreSQL from the wheel is
 started. `REQUIRE_PG`, `REQUIRE_BROWSER` and `REQUIRE_REDIS` turn a missing part into a failure; `CHROMIUM`

@@ -30,7 +30,7 @@ KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "COVERDICT_VAR")
 
 
 def run(code: str, *arguments: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
-    """What `python -c code` does and prints under this environment, of which this process gives only `KEPT`."""
+    """The result and output of `python -c code` in this environment, of which this process gives only `KEPT`."""
     own = {name: value for name in KEPT if (value := os.environ.get(name))}
     asked = {name: value for name, value in {**own, **environment}.items() if value is not None}
     with tempfile.TemporaryDirectory() as folder:

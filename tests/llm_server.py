@@ -63,7 +63,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Fault:
-    """What goes wrong with one call. What is left as it is goes right."""
+    """The fault of one call. Attributes with their defaults do not change the call."""
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
@@ -209,6 +209,7 @@ class LLMServer:
     """The server. `formats` are the reply formats that it knows besides plain text; others get HTTP 400.
 
     `refuses` are parameters that it rejects, one at a time; "stream" stands for whole replies, which it then rejects.
+    `served_model` is the name that it answers under, the requested one where it is empty.
     With `usage` every call takes so many tokens of prompt and reply, else a quarter of their characters.
     """
 
@@ -231,6 +232,7 @@ class LLMServer:
         self.latency = latency
         self.api_key = api_key
         self.usage = usage
+        self.served_model = ""
         self.most_at_once = 0
         self._at_once = 0
         self.connections = 0
@@ -247,16 +249,16 @@ class LLMServer:
 
     @property
     def base_url(self) -> str:
-        """What a judge is given."""
+        """The base URL for a judge."""
         return f"http://127.0.0.1:{self._port}/v1"
 
     def then(self, *queued: Fault | None) -> None:
-        """The next calls go wrong like this, one after the other; None stands for one that goes right."""
+        """Let the next calls fail like this, one after the other; None is a call without a fault."""
         with self._arrived:
             self._next.extend(fault or Fault() for fault in queued)
 
     def always(self, fault: Fault | None) -> None:
-        """Every call goes wrong like this until told otherwise."""
+        """Let every call fail like this from now on."""
         self._always = fault
 
     def where(self, rule: Callable[[Call], Fault | None]) -> None:
@@ -350,7 +352,7 @@ class LLMServer:
         return None
 
     def _rejection(self, call: Call) -> Fault | None:
-        """What a server of this sort does not understand."""
+        """The server's refusal of parameters that it does not know."""
         if call.format != "text" and call.format not in self.formats:
             return faults.status(
                 400, f"response_format {call.format} is not supported", param="response_format"
@@ -381,6 +383,7 @@ class LLMServer:
         if fault.content is not None:
             content = fault.content(content or "")
         completion = _completion(call, content, fault, self.usage)
+        completion["model"] = self.served_model or completion["model"]
         if fault.completion is not None:
             completion = fault.completion(completion)
         if call.body.get("stream"):
@@ -478,7 +481,7 @@ def _completion(
 
 
 def _events(completion: Answer) -> bytes:
-    """The completion as a stream of events, a few characters each; the usage stands in the last one."""
+    """The completion as a stream of events, a few characters each; the last one has the usage."""
     [choice] = completion["choices"]
     content = choice["message"]["content"] or ""
     deltas: list[Answer] = [{"role": "assistant"}]

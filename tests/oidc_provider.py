@@ -28,7 +28,7 @@ class Provider:
         httpx.put(f"{self.issuer}/users/{sub}", json=claims).raise_for_status()
 
     def let_in(self, address: str, sub: str, *, denies: bool = False) -> str:
-        """What the person's browser does at the provider: where it is sent back to, as path and query."""
+        """Act as the person's browser at the provider; return the path and query that it is sent back to."""
         form = {"action": "deny"} if denies else {"sub": sub}
         answer = httpx.post(address, data=form)
         assert answer.status_code == 302, answer.text

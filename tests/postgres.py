@@ -41,7 +41,7 @@ class NoPostgres(Exception):
 
 @dataclass(frozen=True)
 class Options:
-    """Where a server has its data, with what settings, and what its environment holds besides."""
+    """A server's data folder, settings and environment."""
 
     parent: str | None = None
     settings: dict[str, str] = field(default_factory=lambda: dict(QUICK))
@@ -108,7 +108,7 @@ def binaries() -> Path:
 
 
 def is_open_to_all(folder: Path) -> bool:
-    """Whether a user without rights of its own can walk to this folder and read it."""
+    """True if a user without rights of its own can reach this folder and read it."""
     walkable = all(step.stat().st_mode & 0o001 for step in (folder, *folder.parents))
     return walkable and bool(folder.stat().st_mode & 0o004)
 

@@ -90,7 +90,7 @@ SHOTS: dict[str, Shot] = {
 
 
 def tutorial(link: str, folder: Path) -> None:
-    """What the tutorial says, step by step, with a picture where it shows one."""
+    """The steps of the tutorial, with a picture for each step that shows one."""
 
     with browsers.running() as browser:
         page = browser.new_page(viewport=SCREEN, device_scale_factor=1, color_scheme="light")

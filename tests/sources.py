@@ -18,5 +18,5 @@ def modules(*rooms: str, holding: str) -> Iterator[tuple[str, ast.Module]]:
 
 
 def named_by(call: ast.Call) -> str:
-    """What a call names, without where it is found: `x.hint(...)` is a hint."""
+    """The name that a call uses, without its module: `x.hint(...)` is a hint."""
     return str(getattr(call.func, "attr", "") or getattr(call.func, "id", ""))

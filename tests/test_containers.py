@@ -1,4 +1,4 @@
-"""The image of deploy/Containerfile, built and started against the tests' own PostgreSQL and Redis.
+"""The image of deploy/Containerfile, built and started with the tests' own PostgreSQL and Redis.
 
 A machine without an engine or the base image is told so as a missing part. `COVERDICT_BASE_IMAGE` names another base,
 such as one that debootstrap made: Debian with python3 and python3-venv.
@@ -50,7 +50,7 @@ class Engine:
 
     @contextmanager
     def service(self, *words: str) -> Iterator[None]:
-        """A container for the length of a with block; it ends in peace when told to."""
+        """A container for the length of a with block; it must end without error when stopped."""
         name = self.run("run", "--detach", *self.given, IMAGE, *words)
         try:
             yield
@@ -103,7 +103,7 @@ def test_the_image_serves_and_works_as_nobody_in_particular(engine: Engine) -> N
         with engine.service("coverdict", "worker"):
             ready(port)
         assert f"https://{NAME}/setup/" in engine.once(
-            "coverdict", "setup-link", "--address", f"https://{NAME}"
+            "coverdict", "setup_link", "--address", f"https://{NAME}"
         )
 
 

@@ -104,7 +104,7 @@ class Machine:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a login has, and where PostgreSQL's programs and socket are."""
+        """The environment of a login, and the places of PostgreSQL's programs and socket."""
         login = {name: os.environ[name] for name in FROM_THE_LOGIN if name in os.environ}
         packages = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_"))}
         path = os.pathsep.join([f"{self.root}/usr/local/bin", str(postgres.binaries()), login["PATH"]])
@@ -113,7 +113,7 @@ class Machine:
         return {**login, **packages, "PATH": path, "PGHOST": self.sockets, "name": NAME}
 
     def run(self, commands: str) -> str:
-        """The commands one after the other, in the project's folder; what they said."""
+        """Run the commands one after the other in the project's folder; return their output."""
         done = subprocess.run(
             ["bash", "-euc", self.here(commands)],
             cwd=self.root / "project",
@@ -129,7 +129,7 @@ class Machine:
 
     @contextmanager
     def service(self, name: str) -> Iterator[None]:
-        """What a unit starts, with its environment, from when it is ready; it ends in peace when told to."""
+        """The process of a unit with its environment, from when it is ready; it must end without error when stopped."""
         asked = unit(name)
         own = named_values(Path(self.here(asked["EnvironmentFile"])).read_text())
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notices:
@@ -242,7 +242,7 @@ def test_every_command_of_coverdict_is_one_that_there_is() -> None:
         BACKUP,
         *(unit(name)["ExecStart"] for name in UNITS),
     ]
-    called = re.findall(r"(?:^|/bin/| web )coverdict ([a-z-]+.*)$", "\n".join(texts), re.MULTILINE)
+    called = re.findall(r"(?:^|/bin/| web )coverdict ([a-z_]+.*)$", "\n".join(texts), re.MULTILINE)
     called += [
         shlex.join(service["command"][1:])
         for service in compose()["services"].values()
@@ -251,11 +251,9 @@ def test_every_command_of_coverdict_is_one_that_there_is() -> None:
     assert len(called) > 10
     for line in called:
         name, *words = shlex.split(line)
-        django_name = SERVER_COMMANDS[name].name
+        assert name in SERVER_COMMANDS
         # Raises SystemExit for an option that there is not.
-        load_command_class("annotation", django_name).create_parser("coverdict", django_name).parse_args(
-            words
-        )
+        load_command_class("annotation", name).create_parser("coverdict", name).parse_args(words)
 
 
 def test_the_sample_environment_names_settings_that_there_are() -> None:

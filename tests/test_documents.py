@@ -19,11 +19,10 @@ from django.urls import resolve
 from annotation.command_line.gate import gate_parser
 from annotation.command_line.main import main
 from annotation.core.tables.columns import HEAD
-from annotation.exports.levels import LEVELS
+from annotation.exports.levels import TABLES
 from annotation.help.pages import FILE_TYPES, anchor_of, help_page
-from annotation.imports.fields import FLAT_OPTIONAL, FLAT_REQUIRED, NESTED_FIELDS, NESTED_OPTIONAL
+from annotation.imports.layout import FLAT_OPTIONAL, FLAT_REQUIRED, NESTED_FIELDS, NESTED_OPTIONAL
 from annotation.models import SCORES
-from annotation.operator_commands import SERVER_COMMANDS
 from tests.annotation.judging.processes import manage
 from tests.bench import __main__ as bench
 
@@ -58,7 +57,7 @@ OWN_COMMANDS = {name for name, app in get_commands().items() if app == "annotati
 
 
 def first_column(name: str, heading: str = "") -> list[str]:
-    """What stands as code at the beginning of the rows of tables, below a heading if one is named."""
+    """The code at the beginning of the rows of tables, below a heading if one is named."""
     text = TEXTS[DOCS / f"{name}.md"]
     part = re.split(r"^## ", text.partition(f"## {heading}\n")[2], flags=re.MULTILINE)[0] if heading else text
     return re.findall(r"^\| `([\w-]+)` \|", part, re.MULTILINE)
@@ -124,7 +123,7 @@ def test_a_command_is_one_that_there_is(command: str) -> None:
         if words[0] == "gate":
             gate_parser().parse_args(words[1:])
         else:
-            name = words[1] if words[0] == "manage" else SERVER_COMMANDS[words[0]].name
+            name = words[1] if words[0] == "manage" else words[0]
             parser_of(name).parse_args(words[1 + (words[0] == "manage") :])
     elif program == "make":
         targets = [word for word in words if "=" not in word]
@@ -196,8 +195,8 @@ def test_the_columns_of_files_are_those_that_are_read() -> None:
 
 
 def test_the_columns_of_exports_are_those_that_are_written() -> None:
-    assert exported_columns("All levels") == [(column.name, column.kind) for column in HEAD]
-    for name, level in LEVELS.items():
+    assert exported_columns("All tables") == [(column.name, column.kind) for column in HEAD]
+    for name, level in TABLES.items():
         told = exported_columns(f"`{name}`")
         assert told == [(column.name, column.kind) for column in level.columns[len(HEAD) :]], name
 

@@ -148,7 +148,7 @@ def imports_judges_and_serves_from_an_empty_folder(fresh: Fresh) -> None:
 
 @contextmanager
 def running(fresh: Fresh, *words: str) -> Iterator[None]:
-    """A program for the length of a with block; told to stop, it ends in peace."""
+    """A program for the length of a with block; it must end without error when stopped."""
     process = subprocess.Popen(fresh.command(*words), cwd=fresh.folder / "lib", env=fresh.environment)
     try:
         yield

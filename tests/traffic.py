@@ -1,4 +1,4 @@
-"""What the live server is at work on: a request goes on when the page that sent it is closed."""
+"""The requests that the live server is working on: a request continues after the page that sent it is closed."""
 
 from __future__ import annotations
 

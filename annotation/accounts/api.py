@@ -35,18 +35,18 @@ class Credentials(serializers.Serializer[Any]):
         max_length=LONGEST_PASSWORD, trim_whitespace=False, style={"input_type": "password"}
     )
     days = serializers.IntegerField(
-        default=DAYS, min_value=1, max_value=MOST_DAYS, help_text="How long the token lasts."
+        default=DAYS, min_value=1, max_value=MOST_DAYS, help_text="Days until the token ends."
     )
     code = serializers.CharField(
         default="",
         allow_blank=True,
         max_length=LONGEST_CODE,
-        help_text="Of the second factor, for who has one: of the app, or a recovery code.",
+        help_text="Code of the second factor, from the app or a recovery code; only for people who have one.",
     )
 
 
 class TokenRow(serializers.Serializer[AuthToken]):
-    key = serializers.CharField(source="token_key", help_text="What the token begins with.")
+    key = serializers.CharField(source="token_key", help_text="The first characters of the token.")
     created_at = serializers.DateTimeField(source="created")
     expires_at = serializers.DateTimeField(source="expiry", allow_null=True)
 

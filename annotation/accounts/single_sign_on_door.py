@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter, get_adapter
 from allauth.socialaccount.models import SocialApp
+from allauth.socialaccount.providers import registry
 from allauth.socialaccount.providers.base.constants import AuthError, AuthProcess
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
+from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.conf import settings
 from django.contrib import messages
@@ -42,6 +44,9 @@ STARTS_A_MINUTE = 60
 MOST_BODY_BYTES = 4 * 1024**2
 
 logger = logging.getLogger(__name__)
+
+# Among the installed apps it would be loaded by every command.
+registry.register(OpenIDConnectProvider)
 
 
 @require_POST

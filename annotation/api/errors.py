@@ -60,7 +60,7 @@ ENVELOPE_STATUS: dict[type[Refusal], int] = {
 
 class ErrorBody(serializers.Serializer[Any]):
     code = serializers.CharField(help_text="Stable, for programs.")
-    message = serializers.CharField(help_text="For people: what, where and what to do.")
+    message = serializers.CharField(help_text="For people: the fault, its place and the remedy.")
     field = serializers.CharField(allow_null=True, help_text="The invalid input, if there is one.")
     details = serializers.DictField(help_text="Further details for programs.")
 

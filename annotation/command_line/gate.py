@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
@@ -9,21 +10,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from annotation.core.refusals import Invalid
-from annotation.imports.dataset import SetData
-from annotation.imports.layouts.layout import Layout, layout_of
-from annotation.imports.layouts.presets import PRESETS
+from annotation.imports.layout import ENCODINGS, PRESETS, Layout, layout_of
 from annotation.imports.problems import COMMAND_WORDS, ImportRefused, pair_of, ways_out
 from annotation.imports.read import FileReading, read_dataset
+from annotation.imports.rows import SetData
+from annotation.operator_commands import add_summarization
 from evaluation import METRICS, EvaluationError, LexicalJudge, MoneyCap, OpenAIJudge, Price, SummaryInput
 from evaluation.gate import (
     REPORT_FORMATS,
     FileCallStore,
     GateReport,
     GateSummary,
-    forecast_calls,
     gate_report_text,
     run_gate,
-    without_commands,
 )
 from evaluation.judging import LABELS, JudgeSettings, Label
 from evaluation.judging.protocol import Judge
@@ -35,14 +34,10 @@ FAILED = 1
 LEXICAL = "lexical"
 DEFAULT_CACHE = ".coverdict-calls.sqlite3"
 TOLD_EVERY = 50
-STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
-"""The variable that names the file in which GitHub Actions wants Markdown."""
-GITHUB_ACTIONS = "GITHUB_ACTIONS"
-"""The variable that is set where the log is read for commands."""
 
 
 def gate(arguments: list[str]) -> int:
-    """The exit code: 0 good, 1 failed, 2 invalid arguments, 3 below or worse, 4 cannot tell."""
+    """Return the exit code: 0 good, 1 failed, 2 invalid arguments, 3 below or worse, 4 cannot tell."""
     parser = gate_parser()
     options = parser.parse_args(arguments)
     for option, pairs in (("--fail-under", options.under), ("--fail-if-worse", options.worse)):
@@ -52,20 +47,27 @@ def gate(arguments: list[str]) -> int:
     options.under, options.worse = dict(options.under), dict(options.worse)
     if options.worse and options.baseline is None:
         parser.error("--fail-if-worse needs --baseline, the file to compare with.")
-    if options.questions < 1:
-        parser.error(f"--questions takes a whole number of at least 1, not {options.questions}.")
+    if options.questions < 0:
+        parser.error(f"--questions takes a whole number of at least 0, not {options.questions}.")
+    tops = {"summarization": options.scale}
+    for metric, value in [*options.under.items(), *options.worse.items()]:
+        if value > tops.get(metric, 1.0):
+            parser.error(
+                f"{metric} is at most {tops.get(metric, 1.0):g}, so it cannot be held against {value:g}."
+            )
     if options.seed < 0:
         parser.error(f"--seed takes a whole number of at least 0, not {options.seed}.")
     if fault := _output_fault(options.output):
         parser.error(f"--output {options.output} cannot be written: {fault}.")
     _check_judge(parser, options)
     try:
-        layout = layout_of(options.map, preset=options.preset)
-        judge = _judge(options)
+        layout = layout_of(options.map, preset=options.preset, encoding=options.encoding)
+        store = None if options.judge == LEXICAL else FileCallStore(options.cache)
+        judge = _judge(options, store)
     except (Invalid, JudgeSettings) as error:
         parser.error(str(error))
     try:
-        report = _report(options, layout, judge)
+        report = _report(options, layout, judge, store)
     except (ImportRefused, EvaluationError) as error:
         words = (
             ways_out(error.remedies, COMMAND_WORDS, pair=error.pair)
@@ -82,7 +84,7 @@ def gate_parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog="coverdict gate",
         description="Judge a file of summaries. Exit codes: 0 passed, 1 failed, 2 invalid arguments, 3 a "
-        "system is below a threshold or worse than the baseline, 4 cannot tell.",
+        "system is below a threshold or worse than the baseline, 4 cannot tell, or another model answers.",
     )
     parser.add_argument(
         "file", type=Path, help="CSV, JSON or JSONL with a row for each summary, or nested JSONL"
@@ -140,12 +142,22 @@ def gate_parser() -> ArgumentParser:
     parser.add_argument(
         "--questions", type=int, default=5, metavar="N", help="for question_coverage; 5 unless named"
     )
+    parser.add_argument("--instruction", metavar="TEXT", help="added to what the judge is told")
+    add_summarization(parser, threshold=0.5, strict=False, scale=1.0)
+    parser.add_argument(
+        "--accept-model-change",
+        action="store_true",
+        help="judge although another model answers than in the stored calls; without it such a change ends with 4",
+    )
     parser.add_argument("--map", nargs="+", action="extend", default=[], metavar="field=column")
     parser.add_argument(
         "--preset",
         default="",
         choices=PRESETS,
         help="whose layout the columns have; told from them unless named",
+    )
+    parser.add_argument(
+        "--encoding", default="", choices=ENCODINGS, help="of a text file; UTF-8 or Windows-1252 unless named"
     )
     parser.add_argument(
         "--claims-side", choices=("reference", "peer"), help="whose claims a nested file holds"
@@ -162,35 +174,33 @@ def gate_parser() -> ArgumentParser:
     return parser
 
 
-def _report(options: Namespace, layout: Layout, judge: Judge) -> GateReport:
+def _report(options: Namespace, layout: Layout, judge: Judge, store: FileCallStore | None) -> GateReport:
     summaries = _summaries(options.file, layout, options)
     baseline = [] if options.baseline is None else _summaries(options.baseline, layout, options)
     metrics = tuple(dict.fromkeys([*options.metrics, *options.under, *options.worse])) or USUAL_METRICS
-    if isinstance(judge, OpenAIJudge):
-        _tell_forecast(options, [*summaries, *baseline], metrics)
+    if store is not None:
+        # A document's claims, questions and topics are asked for together; a summary takes up to two calls.
+        most = len({row.text.document for row in (*summaries, *baseline)}) + 2 * (
+            len(summaries) + len(baseline)
+        )
+        sys.stderr.write(f"At most {most:,} calls. Those that {options.cache} holds cost nothing.\n")
     told = _Progress(len(summaries) + len(baseline))
     return run_gate(
         summaries,
         judge=judge,
         baseline=baseline,
-        metrics=metrics,
         fail_under=options.under,
         fail_if_worse=options.worse,
-        n_questions=options.questions,
         seed=options.seed,
+        store=store,
+        accept_model_change=options.accept_model_change,
         on_result=told.count,
-    )
-
-
-def _tell_forecast(options: Namespace, summaries: list[GateSummary], metrics: tuple[str, ...]) -> None:
-    told = forecast_calls(summaries, metrics=metrics, n_questions=options.questions, price=options.price)
-    cost = f", {told.cost:.4g} for them before replies" if options.price else ""
-    cap = (
-        "" if options.max_cost is None else f" It stops before it could cost more than {options.max_cost:g}."
-    )
-    sys.stderr.write(
-        f"{told.summaries:,} summaries of {told.documents:,} documents need about {told.calls:,} calls and "
-        f"{told.prompt_tokens:,} prompt tokens{cost}. Calls that {options.cache} holds cost nothing.{cap}\n"
+        metrics=metrics,
+        n_questions=options.questions,
+        custom_instruction=options.instruction,
+        threshold=options.threshold,
+        strict=options.strict,
+        scale=options.scale,
     )
 
 
@@ -222,7 +232,7 @@ def _output_fault(path: Path | None) -> str:
 def _check_judge(parser: ArgumentParser, options: Namespace) -> None:
     """Refuse what is typed for a judge that has no use for it."""
     if options.judge == LEXICAL:
-        for name in ("base_url", "key_variable", "price", "max_cost"):
+        for name in ("base_url", "key_variable", "price", "max_cost", "instruction"):
             if getattr(options, name) is not None:
                 parser.error(
                     f"--{name.replace('_', '-')} needs a model on a server: name it with --judge MODEL. The "
@@ -237,8 +247,8 @@ def _check_judge(parser: ArgumentParser, options: Namespace) -> None:
         )
 
 
-def _judge(options: Namespace) -> Judge:
-    if options.judge == LEXICAL:
+def _judge(options: Namespace, store: FileCallStore | None) -> Judge:
+    if store is None:
         return LexicalJudge()
     key = None
     if options.key_variable is not None:
@@ -251,7 +261,7 @@ def _judge(options: Namespace) -> Judge:
         key,
         price=options.price,
         budget=None if options.max_cost is None else MoneyCap(options.max_cost),
-        store=FileCallStore(options.cache),
+        store=store,
     )
 
 
@@ -266,7 +276,7 @@ def _summaries(path: Path, layout: Layout, options: Namespace) -> list[GateSumma
         ) from missing
     if reading.problems.count:
         raise EvaluationError("\n".join(_faults(path, reading)))
-    for line in (*reading.warnings.lines(), *ways_out(reading.warnings.remedies, COMMAND_WORDS)):
+    for line in (*reading.warnings.shown, *ways_out(reading.warnings.remedies, COMMAND_WORDS)):
         sys.stderr.write(f"{path.name}: {line}\n")
     return [row for name, one in reading.dataset.sets.items() for row in _of_set(name, one, reading)]
 
@@ -284,9 +294,10 @@ def _of_set(document_id: str, one: SetData, reading: FileReading) -> Iterator[Ga
         by_reference = [
             GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight) for claim in one.claims
         ]
+        peers_claims = one.claims if reading.claims_side == "peer" else ()
         own = [
             GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight)
-            for claim in one.claims
+            for claim in (*peers_claims, *one.peers[system, target].claims)
             if system in claim.systems
         ]
         yield GateSummary(
@@ -300,7 +311,7 @@ def _of_set(document_id: str, one: SetData, reading: FileReading) -> Iterator[Ga
                 target_words=target,
                 language=one.language or "en",
                 claims=by_reference if by_reference and reading.claims_side == "reference" else None,
-                summary_claims=own if own and reading.claims_side == "peer" else None,
+                summary_claims=own or None,
             ),
             one.group,
         )
@@ -325,26 +336,14 @@ def _label(label: str | None) -> Label | None:
 
 
 def _tell(report: GateReport, options: Namespace) -> bool:
-    """The report where it is wanted, on GitHub its Markdown beside the run too; whether all of it could be written.
-
-    GitHub Actions obeys commands in the log alone, so they stand there with `-o` too.
-    """
-    text = gate_report_text(report, options.format)
-    if options.format == "github" or (options.output is None and options.format != "table"):
-        sys.stdout.write(text)
-    else:
-        table = gate_report_text(report)
-        sys.stdout.write(without_commands(table) if os.environ.get(GITHUB_ACTIONS) else table)
-    is_written = options.output is None or _is_written(text, options.output)
-    if options.format == "github" and (path := os.environ.get(STEP_SUMMARY)):
-        is_written = _is_written(gate_report_text(report, "markdown"), Path(path), mode="a") and is_written
-    return is_written
+    """Write the report where it is wanted; whether all of it could be written."""
+    sys.stdout.write(gate_report_text(report, "table" if options.output else options.format))
+    return options.output is None or _is_written(gate_report_text(report, options.format), options.output)
 
 
-def _is_written(text: str, path: Path, *, mode: str = "w") -> bool:
+def _is_written(text: str, path: Path) -> bool:
     try:
-        with path.open(mode, encoding="utf-8") as stream:
-            stream.write(text)
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         sys.stderr.write(f"The report was not written to {path}: {error.strerror}.\n")
         return False
@@ -362,13 +361,11 @@ def _metric(name: str) -> str:
 
 
 def _shares(argument: str) -> list[tuple[str, float]]:
-    return _values(argument, "=", "METRIC=VALUE with a value from 0 to 1, such as coverage=.7", least=0.0)
+    return _values(argument, "=", "METRIC=VALUE with a value of 0 or more, such as coverage=.7", least=0.0)
 
 
 def _margins(argument: str) -> list[tuple[str, float]]:
-    return _values(
-        argument, ":", "METRIC:BY with a value above 0 and up to 1, such as coverage:.02", least=1e-6
-    )
+    return _values(argument, ":", "METRIC:BY with a value above 0, such as coverage:.02", least=1e-6)
 
 
 def _values(argument: str, sign: str, form: str, *, least: float) -> list[tuple[str, float]]:
@@ -379,7 +376,7 @@ def _values(argument: str, sign: str, form: str, *, least: float) -> list[tuple[
             value = float(typed)
         except ValueError:
             value = -1.0
-        if not least <= value <= 1.0:
+        if not least <= value < math.inf:
             raise ArgumentTypeError(f"write {form}, not {pair!r}")
         found.append((_metric(name.strip()), value))
     return found

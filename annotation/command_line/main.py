@@ -25,24 +25,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.write(f"coverdict {annotation.__version__}\n")
         return 0
     command, *rest = words
-    # Django's command names work too.
-    command = next((called for called, known in SERVER_COMMANDS.items() if known.name == command), command)
     try:
         return _work_of(command)(rest)
     except KeyboardInterrupt:
         return INTERRUPTED
 
 
-def usage() -> str:
+def usage(program: str = "coverdict") -> str:
     """List all commands; those of the server only if it is installed."""
     lines = [
-        "Coverdict judges summaries claim by claim. `coverdict COMMAND --help` lists a command's options.",
+        f"Coverdict judges summaries claim by claim. `{program} COMMAND --help` lists a command's options.",
         "",
         *_listed({"gate": "judge a file of summaries against thresholds and a baseline; needs no project"}),
     ]
     if _has_server():
-        lines += _listed({name: command.does for name, command in SERVER_COMMANDS.items()})
-        lines += _listed({"manage": "any other command of Django"})
+        lines += _listed(SERVER_COMMANDS)
+        lines += _listed({"manage": "any other command of Django"} if program == "coverdict" else {})
     else:
         lines += ["", f"{', '.join(SERVER_COMMANDS)}: {_INSTALL}"]
     return "\n".join([*lines, ""])
@@ -52,7 +50,7 @@ _INSTALL = 'need the server: pip install "coverdict[server]".'
 
 
 def _listed(commands: Mapping[str, str]) -> list[str]:
-    return [f"  {name:<12} {does}" for name, does in commands.items()]
+    return [f"  {name:<20} {does}" for name, does in commands.items()]
 
 
 def _has_server() -> bool:
@@ -83,9 +81,9 @@ def _refused(message: str, code: int) -> Callable[[list[str]], int]:
 def _django(command: str, rest: list[str]) -> int:
     """Run a Django command; a failing command ends the process."""
     name_settings(command)
-    words = rest if command == "manage" else [SERVER_COMMANDS[command].name, *rest]
+    words = rest if command == "manage" else [command, *rest]
     # On a single machine, the first command creates the tables.
-    makes_tables = command not in {"manage", "migrate", "restore"} and not {"-h", "--help"} & set(rest)
+    makes_tables = command not in {"manage", "migrate"} and not {"-h", "--help"} & set(rest)
     return execute(["coverdict", *words], makes_tables=makes_tables)
 
 

@@ -61,7 +61,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("push/", imports.Pushes.as_view()),
     path("imports/", imports.Imports.as_view()),
     path("imports/<slug:public_id>/", imports.OneImport.as_view(), name="api-import"),
-    path("imports/<slug:public_id>/rejects/", imports.ImportRejects.as_view()),
     path("exports/", exports.Exports.as_view()),
     path("exports/<slug:public_id>/", exports.OneExport.as_view()),
     path("exports/<slug:public_id>/file/", exports.ExportFile.as_view()),

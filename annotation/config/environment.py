@@ -11,8 +11,6 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from evaluation.judging.openai import ANY_PORT, base_url_fault
-
 SQLITE_OPTIONS: dict[str, Any] = {
     # IMMEDIATE takes the write lock at BEGIN, so that two writers wait for each other instead of failing.
     "transaction_mode": "IMMEDIATE",
@@ -239,6 +237,8 @@ def judge_urls(entries: list[str]) -> list[str]:
     `:*` allows every port of this machine and is refused for other hosts. The message names the position, not the
     URL, which may contain a password.
     """
+    from evaluation.judging.openai import ANY_PORT, base_url_fault  # noqa: PLC0415 - commands need no judge
+
     for place, entry in enumerate(entries, start=1):
         if fault := base_url_fault(entry.replace(ANY_PORT, "", 1)):
             raise ImproperlyConfigured(f"COVERDICT_JUDGE_URLS, entry {place}: {fault}")
@@ -256,6 +256,8 @@ def judge_keys(entries: list[str]) -> dict[str, list[str]]:
     A repeated variable is bound to each of its URLs. Raises ImproperlyConfigured for an invalid entry and for a
     secret of the installation; the message repeats only the name.
     """
+    from evaluation.judging.openai import base_url_fault  # noqa: PLC0415 - as above
+
     bound: dict[str, list[str]] = {}
     for entry in filter(None, map(str.strip, entries)):
         name, _, url = (part.strip() for part in entry.partition("="))

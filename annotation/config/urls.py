@@ -12,6 +12,8 @@ from annotation.watching import web as watching
 
 handler500 = "annotation.config.faults.broken"
 
+admin.autodiscover()
+
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

@@ -94,7 +94,6 @@ project_urls = [
     path("import/upload/", imports.import_upload, name="import-upload"),
     path("import/<slug:import_id>/", imports.import_progress, name="import-progress"),
     path("import/<slug:import_id>/begin/", imports.import_begin, name="import-begin"),
-    path("import/<slug:import_id>/rejects/", imports.import_rejects, name="import-rejects"),
     path("import/<slug:import_id>/cancel/", imports.cancel_import, name="cancel-import"),
     path("units/", units.texts, name="unit-texts"),
     path("units/<slug:summary_id>/", units.units, name="units"),

@@ -12,7 +12,7 @@ from annotation.core.jobs import hint
 from annotation.core.permissions import Verb, may_create_projects, require
 from annotation.core.refusals import Conflict, NotAllowed
 from annotation.demo.harbour import SLUG, answer_harbour, begin_harbour, is_harbour_answered
-from annotation.imports.background import forget_files_of
+from annotation.imports.work import forget_files_of
 from annotation.judging.queries.runs import is_under_way, is_worker_alive
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.running.turn import judge_run

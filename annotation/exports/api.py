@@ -36,20 +36,16 @@ DOWNLOAD_HEADERS = {
 }
 
 
-class OtherFile(APIException):
-    status_code = status.HTTP_412_PRECONDITION_FAILED
-    default_code = "stale"
-    default_detail = "The file is another one by now. Download all of it."
+PARTS_REFUSED = {
+    412: ("The file is another one by now. Download all of it.", "stale"),
+    416: ("The requested range is beyond the end of the file.", "no_such_part"),
+}
 
 
-class NoSuchPart(APIException):
-    status_code = status.HTTP_416_REQUESTED_RANGE_NOT_SATISFIABLE
-    default_code = "no_such_part"
-    default_detail = "The requested range is beyond the end of the file."
-
-    def __init__(self, content_range: str) -> None:
-        super().__init__()
-        self.headers = {"Content-Range": content_range}
+class PartRefused(APIException):
+    def __init__(self, answer: HttpResponseBase) -> None:
+        super().__init__(*PARTS_REFUSED[answer.status_code])
+        self.status_code, self.headers = answer.status_code, dict(answer.headers)
 
 
 ExportRow = shape_of(EXPORTS, "ExportRow")
@@ -57,9 +53,7 @@ ExportRow = shape_of(EXPORTS, "ExportRow")
 
 class NewExport(serializers.Serializer[Any]):
     level = WordChoice(choices=LEVEL_NAMES)
-    format = WordChoice(
-        choices=FORMAT_NAMES,
-    )
+    format = WordChoice(choices=FORMAT_NAMES)
     named_people = serializers.BooleanField(
         default=False, help_text="Names instead of stable pseudonyms; owners only."
     )
@@ -120,10 +114,8 @@ class ExportFile(ApiView):
         project = self.enter(Verb.EXPORT)
         opened = open_export(only(exports_of(project), public_id, "export"), by=self.person)
         answer = sent(cast("HttpRequest", request), opened)
-        if answer.status_code == status.HTTP_412_PRECONDITION_FAILED:
-            raise OtherFile
-        if answer.status_code == status.HTTP_416_REQUESTED_RANGE_NOT_SATISFIABLE:
-            raise NoSuchPart(answer["Content-Range"])
+        if answer.status_code in PARTS_REFUSED:
+            raise PartRefused(answer)
         return answer
 
 

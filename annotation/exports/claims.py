@@ -1,55 +1,33 @@
-"""Level `claims`: one row per check of an active claim."""
+"""Level `claims`: one row per check of an active claim, and who said what of it."""
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from annotation.core.tables.columns import HEAD, Column, ColumnKind, Level, TableRow, number
-from annotation.exports.peers import peer_batches
-from annotation.exports.statements import CheckStatements, reference_of, statements
-from annotation.models import Check, Label
+from django.db.models import Q, TextField
+from django.db.models.functions import Cast
+
+from annotation.core.tables.columns import HEAD, Level, TableRow, columns, number
+from annotation.exports.answers import rater, reference_of
+from annotation.exports.summaries import peer_batches
+from annotation.models import Check, Label, Verdict
 from annotation.models.claim import OF_CLAIMS
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
 
-COLUMNS = (
-    *HEAD,
-    Column("reference_id"),
-    Column("claim_id"),
-    Column("side"),
-    Column("unit", ColumnKind.INTEGER),
-    Column("weight", ColumnKind.NUMBER),
-    Column("claim"),
-    Column("judge_label"),
-    Column("judge_confidence", ColumnKind.NUMBER),
-    Column("judge_reason"),
-    Column("human_label"),
-    Column("human_reason"),
-    Column("final_label"),
-    Column("final_source"),
-    Column("decided_by"),
-    Column("decided_at", ColumnKind.MOMENT),
-    Column("evidence", ColumnKind.INTEGERS),
-)
-
-
-_NOTHING = CheckStatements()
-
-
-def rows(project: Project, people: People) -> Iterator[TableRow]:
-    """Rows of a summary stand by side, reference and place of the claim."""
-    for batch in peer_batches(project):
-        peer_ids = [peer.pk for peer in batch]
-        checks = _checks(peer_ids)
-        said = statements(project, peer_ids, people)
-        for peer in batch:
-            head = peer.head(project)
-            for check in checks.get(peer.pk, ()):
-                yield _row(head, check, said.get(check.pk, _NOTHING))
+RULE = Check.Decider.RULE
+"""The decider where nobody has to be asked: an empty summary expresses nothing."""
+_OF_CHECK = """
+pk peer_id side claim__public_id claim__text claim__weight claim__unit__position claim__claim_set__summary_id
+claim__claim_set__summary__external_id claim__position judge_label judge_probability human_label final_label
+final_source unscored_reason
+"""
+_OF_VERDICT = "check_row_id role label person_id person__username judge__name origin_name created_at reason"
 
 
 def judge_confidence(label: str | None, probability: float | None) -> float | None:
@@ -63,50 +41,48 @@ def judge_confidence(label: str | None, probability: float | None) -> float | No
     return number(probability if label == Label.YES else 1 - probability)
 
 
-def _checks(peer_ids: Sequence[int]) -> dict[int, list[Any]]:
-    """The checks of each summary: reference side first, then by reference and place in it."""
-    found: dict[int, list[Any]] = defaultdict(list)
-    asked = Check.objects.filter(OF_CLAIMS, peer_id__in=peer_ids, is_current=True)
-    for row in asked.order_by().values_list(
-        "pk",
-        "peer_id",
-        "side",
-        "claim__public_id",
-        "claim__text",
-        "claim__weight",
-        "claim__unit__position",
-        "claim__claim_set__summary_id",
-        "claim__claim_set__summary__external_id",
-        "claim__position",
-        "judge_label",
-        "judge_probability",
-        "human_label",
-        "final_label",
-        "final_source",
-        "unscored_reason",
-        named=True,
-    ):
-        found[row.peer_id].append(row)
-    of_peers = Check.Side.PEER.value
-    for checks in found.values():
-        checks.sort(
-            key=lambda row: (
-                row.side == of_peers,
-                row.claim__claim_set__summary__external_id or "",
-                row.claim__claim_set__summary_id or 0,
-                row.claim__position,
-                row.pk,
-            )
-        )
-    return found
+def _rows(project: Project, people: People) -> Iterator[TableRow]:
+    """Rows of a summary stand by side, reference and place of the claim."""
+    for batch in peer_batches(project):
+        peer_ids = [peer.pk for peer in batch]
+        asked = Check.objects.filter(OF_CLAIMS, peer_id__in=peer_ids, is_current=True)
+        checks: dict[int, list[Any]] = defaultdict(list)
+        for check in asked.order_by().values_list(*_OF_CHECK.split(), named=True):
+            checks[check.peer_id].append(check)
+        said = _verdicts(project, peer_ids)
+        for peer in batch:
+            head = peer.head(project)
+            for check in sorted(checks.get(peer.pk, ()), key=_place):
+                yield (*head, *_told(check, said.get(check.pk, {}), people))
 
 
-def _row(head: TableRow, check: Any, said: CheckStatements) -> TableRow:
-    judge = said.judge or said.failure
-    human = said.adjudicator or said.reviewer
-    deciding = said.deciding(check.final_source)
+def _verdicts(project: Project, peer_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
+    """The last verdict of each role on each check that is not withdrawn; `failure` is the judge's last unusable one."""
+    said: dict[int, dict[str, Any]] = defaultdict(dict)
+    counts = Q(judge=None) | Q(judge=project.deciding_judge_id)
+    verdicts = Verdict.objects.filter(counts, check_row__peer_id__in=peer_ids, withdrawn_at=None)
+    # As text, since hardly any holds something: to parse each took as long as to read it.
+    verdicts = verdicts.annotate(evidence_text=Cast("evidence", TextField()))
+    for row in verdicts.order_by("pk").values_list(*_OF_VERDICT.split(), "evidence_text", named=True):
+        said[row.check_row_id][row.role if row.label is not None else "failure"] = row
+    return said
+
+
+def _place(row: Any) -> tuple[bool, str, int, int, int]:
+    """Reference side first, then by reference and place in it."""
+    reference = row.claim__claim_set__summary__external_id or "", row.claim__claim_set__summary_id or 0
+    return (row.side == Check.Side.PEER, *reference, row.claim__position, row.pk)
+
+
+def _told(check: Any, said: dict[str, Any], people: People) -> TableRow:
+    judge = said.get(Verdict.Role.JUDGE) or said.get("failure")
+    human = said.get(Verdict.Role.ADJUDICATOR) or said.get(Verdict.Role.REVIEWER)
+    deciding = said.get(check.final_source)
+    decided: TableRow = (RULE.value, None, []) if check.final_source == RULE else (None, None, None)
+    if deciding is not None:
+        evidence = [] if deciding.evidence_text == "[]" else json.loads(deciding.evidence_text)
+        decided = (rater(people, deciding), deciding.created_at, evidence)
     return (
-        *head,
         reference_of(check.side, check.claim__claim_set__summary__external_id),
         check.claim__public_id,
         check.side,
@@ -120,10 +96,16 @@ def _row(head: TableRow, check: Any, said: CheckStatements) -> TableRow:
         human.reason or None if human else None,
         check.final_label,
         check.final_source,
-        deciding.by if deciding else None,
-        deciding.at if deciding else None,
-        list(deciding.evidence) if deciding else None,
+        *decided,
     )
 
 
-LEVEL = Level("claims", COLUMNS, rows)
+LEVEL = Level(
+    "claims",
+    HEAD
+    + columns(
+        "reference_id claim_id side unit:integer weight:number claim judge_label judge_confidence:number judge_reason "
+        "human_label human_reason final_label final_source decided_by decided_at:moment evidence:integers"
+    ),
+    _rows,
+)

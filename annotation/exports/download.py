@@ -30,15 +30,17 @@ def sent(request: HttpRequest, opened: OpenedExport) -> HttpResponseBase:
     whole = FileResponse(
         opened.stream, as_attachment=True, filename=opened.name, content_type=opened.content_type
     )
-    whole["Accept-Ranges"] = "bytes"
-    whole["ETag"] = opened.tag
-    asked = request.META.get("HTTP_RANGE", "") if request.method == "GET" else ""
-    if not asked or request.META.get("HTTP_IF_RANGE", opened.tag) != opened.tag:
+    whole["Accept-Ranges"], whole["ETag"] = "bytes", opened.tag
+    found = _RANGE.fullmatch(request.META.get("HTTP_RANGE", "").strip())
+    is_current = request.META.get("HTTP_IF_RANGE", opened.tag) == opened.tag
+    if request.method != "GET" or not is_current or found is None or not any(found.groups()):
         return whole
-    span = _span(asked, opened.size)
-    if span is None:
+    first, last = found.groups()
+    if first and last and int(last) < int(first):
         return whole
-    start, end = span
+    # Without a first byte `last` is a number of bytes at the end.
+    start = int(first) if first else max(0, opened.size - int(last))
+    end = min(int(last) + 1, opened.size) if first and last else opened.size
     if start >= end:
         opened.stream.close()
         return HttpResponse(status=416, headers={"Content-Range": f"bytes */{opened.size}"})
@@ -48,19 +50,6 @@ def sent(request: HttpRequest, opened: OpenedExport) -> HttpResponseBase:
     whole["Content-Length"] = end - start
     whole["Content-Range"] = f"bytes {start}-{end - 1}/{opened.size}"
     return whole
-
-
-def _span(asked: str, size: int) -> tuple[int, int] | None:
-    """Where the range begins and the first byte after it; None where what is asked for is no range."""
-    found = _RANGE.fullmatch(asked.strip())
-    if found is None or not any(found.groups()):
-        return None
-    first, last = found.groups()
-    if not first:
-        return (size - min(int(last), size) if int(last) else size), size
-    if last and int(last) < int(first):
-        return None
-    return int(first), min(int(last) + 1, size) if last else size
 
 
 def _first(stream: File[bytes], length: int) -> Iterator[bytes]:

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from annotation.analysis.leaderboard import table as systems
 from annotation.core.tables.columns import Level
-from annotation.exports import claims, scores, units
-from annotation.exports.answers import level as answers
+from annotation.exports import answers, claims, nested, summaries, units
 
-LEVELS: dict[str, Level] = {
+TABLES: dict[str, Level] = {
     level.name: level
-    for level in (
-        scores.LEVEL,
-        units.LEVEL,
-        claims.LEVEL,
-        answers.LEVEL,
-        systems.SYSTEMS_LEVEL,
-    )
+    for level in (summaries.SCORES_LEVEL, units.LEVEL, claims.LEVEL, answers.LEVEL, systems.SYSTEMS_LEVEL)
 }
+NESTED = nested.LEVEL.name
+LEVELS: dict[str, Level] = {**TABLES, NESTED: nested.LEVEL}
 
 BUNDLE = "bundle"
-"""All levels in one zip."""
+"""All tables in one zip."""
 
 LEVEL_NAMES = (*LEVELS, BUNDLE)

@@ -17,9 +17,8 @@ from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.core.shared.kept_files import forget, keep, opened
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.core.tables.pseudonyms import People
-from annotation.exports.levels import BUNDLE, LEVEL_NAMES
-from annotation.exports.manifest import Manifest
-from annotation.exports.write import as_json, write_file
+from annotation.exports.levels import BUNDLE, LEVEL_NAMES, NESTED
+from annotation.exports.write import Manifest, as_json, write_file
 from annotation.models import Export, Job, Role
 
 if TYPE_CHECKING:
@@ -56,22 +55,25 @@ def write_export(
     path: Path,
     by: User | None,
     named_people: bool = False,
+    plain: bool = False,
 ) -> Manifest:
     """Write one level, or the bundle of all, to a file, with its manifest beside; returns the manifest.
+
+    `plain` leaves texts of a CSV as they are, even those that a spreadsheet would run as formulas.
 
     `by` is None where the operator exports at the shell. Raises Invalid for an unknown level or format, or a path
     where no file can be put; NotAllowed where `by` may not export or
     asks for names without being an owner; OSError as the file system does. Whatever happens, no half a file is left.
     """
     _authorise(project, by, named_people=named_people)
-    format_name = _format_of(level, format)
+    _require_format(level, format)
     if path.is_dir() or not path.name or not path.parent.is_dir():
         raise Invalid(f"No file can be put at {path}. Name a file in a folder that exists.", field="path")
     people = People(project, named=named_people)
     with TemporaryDirectory(dir=path.parent, prefix=".coverdict-") as folder:
         whole = Path(folder) / path.name
         manifest = write_file(
-            project=project, people=people, level=level, format_name=format_name, path=whole
+            project=project, people=people, level=level, format_name=format, path=whole, plain=plain
         )
         whole.replace(path)
     manifest_path(path).write_text(as_json(manifest), encoding="utf-8")
@@ -97,23 +99,12 @@ def request_export(
     Raises as `write_export`, before anything is queued.
     """
     _authorise(project, by, named_people=named_people)
-    format_name = _format_of(level, format)
-    export = Export.objects.create(
-        project=project,
-        level=level,
-        format=format_name,
-        named_people=named_people,
-        requested_by=by,
-        job=Job.objects.create(kind=Job.Kind.EXPORT, project=project),
-    )
-    log(
-        project=project,
-        actor=by,
-        verb="request export",
-        target=export,
-        data={"level": level, "format": format_name, "named_people": named_people},
-    )
-    enqueue([export.job])
+    _require_format(level, format)
+    asked = {"level": level, "format": format, "named_people": named_people}
+    job = Job.objects.create(kind=Job.Kind.EXPORT, project=project)
+    export = Export.objects.create(project=project, requested_by=by, job=job, **asked)
+    log(project=project, actor=by, verb="request export", target=export, data=asked)
+    enqueue([job])
     return export
 
 
@@ -147,17 +138,16 @@ def _write(export: Export, claimed: Claimed, lease: Lease) -> None:
         lease.progress["done"] = lease.progress.get("done", 0) + rows
         lease.require()
 
-    project = export.project
+    project, by, name = export.project, export.requested_by, _file_of(export)
     # The person may have left, or lost a role, since asking.
-    _authorise(project, export.requested_by, named_people=export.named_people)
-    name = _file_of(export)
+    _authorise(project, by, named_people=export.named_people)
     scratch = Path(settings.VAR_DIR) / "tmp"
     scratch.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=scratch) as folder:
-        path = Path(folder) / name.name
+        path, people = Path(folder) / name.name, People(project, named=export.named_people)
         manifest = write_file(
             project=project,
-            people=People(project, named=export.named_people),
+            people=people,
             level=export.level,
             format_name=export.format,
             path=path,
@@ -173,7 +163,7 @@ def _write(export: Export, claimed: Claimed, lease: Lease) -> None:
             raise StoppedJob
         export.path, export.manifest = f"{export.public_id}/{name.name}", manifest
         export.save(update_fields=["path", "manifest"])
-        log(project=project, actor=export.requested_by, verb="export", target=export, data=_summary(manifest))
+        log(project=project, actor=by, verb="export", target=export, data=_summary(manifest))
 
 
 def forget_file(export: Export) -> None:
@@ -195,8 +185,8 @@ def open_export(export: Export, *, by: User | None) -> OpenedExport:
         stream = opened(str(name))
     except FileNotFoundError as error:
         raise NotFound("This export's file has been removed. Export again.", code="gone") from error
-    suffix = name.suffix.removeprefix(".")
-    return OpenedExport(stream, name.name, EXPORT_CONTENT_TYPES[suffix], stream.size, _tag_of(export))
+    content_type, tag = EXPORT_CONTENT_TYPES[name.suffix[1:]], f'"{export.manifest["sha256"]}"'
+    return OpenedExport(stream, name.name, content_type, stream.size, tag)
 
 
 def remove_file(export: Export) -> None:
@@ -230,29 +220,24 @@ def _authorise(project: Project, by: User | None, *, named_people: bool) -> None
         )
 
 
-def _format_of(level: str, format_name: str) -> str:
-    """The format that a level is written in. Raises Invalid for a level or format that there is not."""
+def _require_format(level: str, format_name: str) -> None:
+    """Raise Invalid for a level or format that there is not, or a level that has no such format."""
     if level not in LEVEL_NAMES:
         raise Invalid(f"There is no level {level!r}. Take one of {', '.join(LEVEL_NAMES)}.", field="level")
-    if format_name not in FORMAT_NAMES:
-        told = f"There is no format {format_name!r}" if format_name else f"The level {level} needs a format"
-        raise Invalid(f"{told}. Take one of {', '.join(FORMAT_NAMES)}.", field="format")
-    return format_name
+    names = ("jsonl",) if level == NESTED else FORMAT_NAMES
+    if format_name not in names:
+        told = (
+            f"{level} has no format {format_name!r}" if format_name else f"The level {level} needs a format"
+        )
+        raise Invalid(f"{told}. Take {' or '.join(names)}.", field="format")
 
 
 def _file_of(export: Export) -> PurePosixPath:
     """Its name among the kept files."""
-    form = _format_of(export.level, export.format)
-    folder = PurePosixPath("exports", export.public_id)
-    suffix = "zip" if export.level == BUNDLE else form
-    return folder / f"{export.project.slug}-{export.level}.{suffix}"
-
-
-def _tag_of(export: Export) -> str:
-    return f'"{export.manifest["sha256"]}"'
+    suffix = "zip" if export.level == BUNDLE else export.format
+    return PurePosixPath("exports", export.public_id, f"{export.project.slug}-{export.level}.{suffix}")
 
 
 def _summary(manifest: Manifest) -> dict[str, object]:
-    """What the log keeps of an export."""
-    kept = ("level", "format", "people", "file", "rows", "sha256")
-    return {name: manifest[name] for name in kept}
+    """The part of a manifest that the log keeps."""
+    return {name: manifest[name] for name in ("level", "format", "people", "file", "rows", "sha256")}

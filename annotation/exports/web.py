@@ -32,7 +32,8 @@ LEVEL_WORDS = {
     "claims": "one row per claim compared with a text, with every label",
     "answers": "one row per answer of a person or judge",
     "systems": "means and intervals per system",
-    "bundle": "all of the above in one zip",
+    "nested": "one line per document set, to import elsewhere; JSONL only",
+    "bundle": "all tables in one zip",
 }
 
 

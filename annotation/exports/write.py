@@ -1,30 +1,48 @@
-"""One export, written: the rows of a level in a format, or all levels in a zip."""
+"""One export, written: the rows of a level in a format or all tables in a zip, with a manifest."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import platform
 import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from django.db import connection, transaction
+from django.db.models import Count, Sum
+from django.utils import timezone
 
+import annotation
+from annotation.analysis.leaderboard.averages import CONFIDENCE, DRAWS, SEED
+from annotation.analysis.leaderboard.leaderboard import CAPTIONS
+from annotation.core.tables.columns import ColumnKind
 from annotation.core.tables.formats import writer
-from annotation.exports.levels import BUNDLE, LEVELS
-from annotation.exports.manifest import Manifest, about, about_columns
+from annotation.exports.levels import BUNDLE, LEVELS, TABLES
+from annotation.judging.queries.runs import usage_of
+from annotation.models import JudgeCall, Run, Score, Verdict
+from annotation.scoring.records import score_rules
 
 if TYPE_CHECKING:
     from annotation.core.tables.columns import TableRow
     from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
 
-MANIFEST_IN_BUNDLE = "manifest.json"
 ROWS_A_STEP = 100
+
+Manifest = dict[str, Any]
+"""JSON: texts, numbers, lists and objects alone."""
+
+RESAMPLED = "the group of a document set, else the document set"
+CSV_NOTE = (
+    "Cells of the columns named in guarded_columns that a spreadsheet would run as a formula have an apostrophe before "
+    "their text. An export with --plain has none."
+)
 
 Step = Callable[[int], None]
 """Called with the number of rows that were written since the call before; what it raises ends the export."""
@@ -37,33 +55,34 @@ def write_file(
     level: str,
     format_name: str,
     path: Path,
+    plain: bool = False,
     step: Step = lambda rows: None,
 ) -> Manifest:
     """Write the file; returns its manifest. The same data give the same bytes.
 
+    `plain` leaves texts of a CSV as they are, even those that a spreadsheet would run as formulas.
+
     The memory it takes does not grow with the rows, nor does the number of queries for each batch of them.
     """
     with snapshot():
-        made = about(project=project, people=people, level=level, format_name=format_name)
+        made = about(project=project, people=people, level=level, format_name=format_name, plain=plain)
+
+        def write_level(name: str, stream: BinaryIO) -> Manifest:
+            chosen, write = LEVELS[name], writer(format_name, plain=plain)
+            rows = write(_stepped(chosen.rows(project, people), step), chosen.columns, stream)
+            return {"columns": about_columns(name), "rows": rows}
+
         with path.open("wb") as stream:
             if level == BUNDLE:
-                made["members"] = _write_bundle(made, project, people, stream, step, beside=path)
+                made["members"] = _write_bundle(made, write_level, stream, beside=path)
                 made["rows"] = sum(member["rows"] for member in made["members"])
             else:
-                made["columns"] = about_columns(level)
-                made["rows"] = _write_level(level, format_name, project, people, stream, step)
+                made |= write_level(level, stream)
     return made | _fingerprint(path)
 
 
 def as_json(manifest: Manifest) -> str:
     return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _write_level(
-    level: str, format_name: str, project: Project, people: People, stream: BinaryIO, step: Step
-) -> int:
-    chosen = LEVELS[level]
-    return writer(format_name)(_stepped(chosen.rows(project, people), step), chosen.columns, stream)
 
 
 def _stepped(rows: Iterable[TableRow], step: Step) -> Iterator[TableRow]:
@@ -78,22 +97,20 @@ def _stepped(rows: Iterable[TableRow], step: Step) -> Iterator[TableRow]:
 
 
 def _write_bundle(
-    made: Manifest, project: Project, people: People, stream: BinaryIO, step: Step, *, beside: Path
+    made: Manifest, write_level: Callable[[str, BinaryIO], Manifest], stream: BinaryIO, *, beside: Path
 ) -> list[Manifest]:
-    """Write every level into a zip, with a manifest of all of them; returns what each member is."""
+    """Write every table into a zip, with a manifest of all of them; returns that of each member."""
     members: list[Manifest] = []
     # On the file system of the target: there is room for the bundle, perhaps not for it in memory.
     with (
         tempfile.TemporaryDirectory(dir=beside.parent) as folder,
         zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as bundle,
     ):
-        for level in LEVELS:
+        for level in TABLES:
             member = Path(folder) / f"{level}.{made['format']}"
             with member.open("wb") as out:
-                rows = _write_level(level, made["format"], project, people, out, step)
-            members.append(
-                {"level": level, "columns": about_columns(level), "rows": rows, **_fingerprint(member)}
-            )
+                written = write_level(level, out)
+            members.append({"level": level, **written, **_fingerprint(member)})
             with (
                 member.open("rb") as source,
                 bundle.open(_timeless(member.name), "w", force_zip64=True) as packed,
@@ -101,7 +118,7 @@ def _write_bundle(
                 shutil.copyfileobj(source, packed)
             member.unlink()
         told = {name: value for name, value in made.items() if name != "created_at"}
-        bundle.writestr(_timeless(MANIFEST_IN_BUNDLE), as_json({**told, "members": members}))
+        bundle.writestr(_timeless("manifest.json"), as_json({**told, "members": members}))
     return members
 
 
@@ -144,3 +161,72 @@ def _deferred() -> Iterator[None]:
             yield
         finally:
             cursor.execute("ROLLBACK")
+
+
+def about(*, project: Project, people: People, level: str, format_name: str, plain: bool = False) -> Manifest:
+    """What is true of the whole export, whichever files it has.
+
+    `signature` names the rules that hold now, `score_signatures` those that made the stored scores:
+    they differ only while a project is being rescored.
+    """
+    rules = score_rules(project)
+    made: Manifest = {
+        "product": "coverdict",
+        "product_version": annotation.__version__,
+        "python_version": platform.python_version(),
+        "created_at": timezone.now().isoformat(),
+        "project": project.slug,
+        "project_name": project.name,
+        "level": level,
+        "format": format_name,
+        "people": "names" if people.named else "pseudonyms",
+        "signature": rules.signature,
+        "score_signatures": _score_signatures(project),
+        "rules": {
+            **asdict(rules),
+            "target_length": project.target_length,
+            "percent_scale": project.percent_scale,
+            "reveal": project.reveal,
+        },
+        "deciding_judge": _deciding_judge(project),
+        "judging": _judging(project),
+    }
+    if level in (BUNDLE, "systems"):
+        settings = {"confidence": CONFIDENCE, "draws": DRAWS, "seed": SEED}
+        made["intervals"] = {**settings, "resampled": RESAMPLED, "captions": dict(CAPTIONS)}
+    if format_name == "csv" and not plain:
+        texts = (ColumnKind.TEXT, ColumnKind.TEXTS)
+        levels = TABLES.values() if level == BUNDLE else [LEVELS[level]]
+        guarded = [column.name for each in levels for column in each.columns if column.kind in texts]
+        made |= {"note": CSV_NOTE, "guarded_columns": sorted(set(guarded))}
+    return made
+
+
+def about_columns(level: str) -> list[dict[str, str]]:
+    return [{"name": column.name, "type": column.kind.value} for column in LEVELS[level].columns]
+
+
+def _score_signatures(project: Project) -> list[str]:
+    scores = Score.objects.filter(project=project).order_by()
+    return sorted(scores.values_list("signature", flat=True).distinct())
+
+
+def _judging(project: Project) -> list[Manifest]:
+    """What each judge's runs over the project have paid for."""
+    runs = Run.objects.filter(project=project).order_by("judge__name").values_list("judge__name")
+    made: list[Manifest] = []
+    for judge, count, cost in runs.annotate(runs=Count("pk"), paid=Sum("cost")):
+        usage = usage_of(JudgeCall.objects.filter(run__project=project, run__judge__name=judge))
+        tokens = {name: getattr(usage, name) for name in ("calls", "prompt_tokens", "completion_tokens")}
+        made.append({"judge": judge, "runs": count, **tokens, "cost": cost})
+    return made
+
+
+def _deciding_judge(project: Project) -> Manifest | None:
+    """The judge and the signatures found on its verdicts, which name its model and prompt version."""
+    judge = project.deciding_judge
+    if judge is None:
+        return None
+    verdicts = Verdict.objects.filter(judge=judge, check_row__project=project, withdrawn_at=None)
+    signatures = sorted(verdicts.order_by().values_list("origin_name", flat=True).distinct())
+    return {"name": judge.name, "kind": judge.kind, "model": judge.model or None, "signatures": signatures}

@@ -6,37 +6,35 @@ from dataclasses import replace
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
-from django.http import StreamingHttpResponse
 from django.urls import reverse
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import AnyContent, ApiView, only
+from annotation.api.access import ApiView, only
 from annotation.api.fields import FactsField, RowsField, WordChoice
 from annotation.api.lists import operation_of, shape_of
 from annotation.api.parsing import PlainJSONParser
 from annotation.api.schema import operation
 from annotation.core.facts import plain
 from annotation.core.permissions import Verb
-from annotation.core.tables.answer import streamed_file
-from annotation.imports.background import (
-    IMPORTS,
-    imports_of,
-    is_for_a_worker,
-    refusal_of,
-    rejects_of,
-    report_of,
-    request_import,
-)
-from annotation.imports.layouts.layout import layout_of
-from annotation.imports.layouts.presets import PRESETS
+from annotation.imports.layout import ENCODINGS, PRESETS, layout_of
 from annotation.imports.problems import ImportRefused, Problem, Remedy, ways_out
-from annotation.imports.services import ImportReport, PushReport, import_files, push_rows
-from annotation.imports.uploads import MOST_FILES, Upload, staged
+from annotation.imports.services import ImportReport, PushReport, push_rows
+from annotation.imports.work import (
+    IMPORTS,
+    MOST_FILES,
+    Upload,
+    import_kept,
+    imports_of,
+    is_open,
+    keep_upload,
+    refusal_of,
+    report_of,
+    staged,
+)
 from annotation.models import Import
 
 LONGEST_FILE_NAME = 300
@@ -74,8 +72,8 @@ class ImportChoices(serializers.Serializer[Any]):
         required=False,
         max_length=MOST_PAIRS,
         help_text="Columns of other names in a file of rows, each as field=column, such as summary=output. "
-        "Several columns of `summary` are one system each. A path such as outputs.summary or messages[-1].content "
-        "leads into a value.",
+        "Several columns of `summary` are one system each; `rating` is a column of people's ratings. A path such as "
+        "outputs.summary or messages[-1].content leads into a value.",
     )
     preset = WordChoice(
         choices=tuple(PRESETS),
@@ -86,6 +84,11 @@ class ImportChoices(serializers.Serializer[Any]):
         required=False,
         max_length=LONGEST_FILE_NAME,
         help_text="The system, if no column names it; default “system 1”.",
+    )
+    encoding = WordChoice(
+        choices=ENCODINGS,
+        required=False,
+        help_text="Encoding of a text file; UTF-8, or Windows-1252 where the file is not UTF-8.",
     )
     target_length = serializers.CharField(
         required=False,
@@ -127,6 +130,9 @@ class PushRow(serializers.Serializer[Any]):
     language = serializers.CharField(required=False)
     metadata = serializers.DictField(required=False)
     questions = serializers.ListField(child=serializers.CharField(), required=False)
+    rating = serializers.DictField(
+        required=False, help_text='People\'s ratings by criterion and rater: {"fluency": {"anna": 4}}.'
+    )
 
 
 @extend_schema_field(PushRow(many=True))
@@ -183,14 +189,14 @@ class Imports(ApiView):
         ImportRow,
         """List the imports of a project, newest first.
 
-        Needs the verb "import". Small files that came over the API are imported at once, and are not in it.
+        Needs the verb "import".
         """,
     )
 
     @operation(
         "import_files",
         request={"multipart/form-data": Uploaded, "application/json": Inline},
-        responses={200: ImportReport, 202: ImportDetail},
+        responses={200: ImportDetail, 202: ImportDetail},
         refusals=("409",),
     )
     def post(self, request: Request, slug: str) -> Response:
@@ -199,7 +205,8 @@ class Imports(ApiView):
         Needs the verb "import". One CSV, JSON, JSONL or Parquet file with a row for each summary; or any
         number of SEE HTML files and DUCView pyramids.
         The format is recognised. Everything is imported or, with a problem in it, nothing.
-        Large files are brought in by a worker (202): look at the `url` of the reply until it is over.
+        Large files are brought in by a worker (202): look at the `url` of the reply until it is over. Files that were
+        refused or only checked wait for a day on the page *Import* of the person who sent them.
         """
         project = self.enter(Verb.IMPORT)
         is_inline = request.content_type.startswith("application/json")
@@ -209,17 +216,16 @@ class Imports(ApiView):
             preset=wanted.pop("preset", ""),
             system=wanted.pop("system", ""),
             target=wanted.pop("target_length", ""),
+            encoding=wanted.pop("encoding", ""),
         )
         uploads = [_upload(one) for one in wanted.pop("files")]
         with staged(uploads, most_bytes=MOST_BYTES) as files:
-            if is_for_a_worker(files):
-                asked = request_import(project=project, files=files, by=self.person, **wanted)
-                return Response(ImportDetail(asked).data, status=status.HTTP_202_ACCEPTED)
-            try:
-                report = import_files(project=project, files=files, by=self.person, **wanted)
-            except ImportRefused as refusal:
-                raise _worded(refusal) from refusal
-        return Response(plain(_advised(report)))
+            asked = keep_upload(project=project, files=files, by=self.person)
+        asked = import_kept(asked=asked, by=self.person, **wanted)
+        if refusal := refusal_of(asked):
+            raise _worded(refusal)
+        state = status.HTTP_202_ACCEPTED if is_open(asked) else status.HTTP_200_OK
+        return Response(ImportDetail(asked).data, status=state)
 
 
 class Pushes(ApiView):
@@ -253,18 +259,6 @@ class OneImport(ApiView):
         """Show how far a large import is, and what came of it."""
         project = self.enter(Verb.IMPORT)
         return Response(ImportDetail(only(imports_of(project, self.person), public_id, "import")).data)
-
-
-class ImportRejects(ApiView):
-    tag = "imports"
-    content_negotiation_class = AnyContent
-
-    @operation("get_import_rejects", responses={(200, "text/plain"): OpenApiTypes.STR})
-    def get(self, request: Request, slug: str, public_id: str) -> StreamingHttpResponse:
-        """Download the rows that a large import could not take, each with the reason."""
-        project = self.enter(Verb.IMPORT)
-        name, text = rejects_of(only(imports_of(project, self.person), public_id, "import"))
-        return streamed_file(text, content_type="text/plain; charset=utf-8", name=name)
 
 
 def _upload(one: Any) -> Upload:

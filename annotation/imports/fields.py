@@ -2,48 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from annotation.core.text_faults import printable, text_fault
-from annotation.imports.layouts.paths import pick
+from annotation.imports.files import NotJson, Record, load_json
+from annotation.imports.layout import (
+    CRITERIA,
+    MAX_NAME_CHARACTERS,
+    MAX_TARGET,
+    indexed,
+    opened,
+    pick,
+    plain,
+    root,
+)
 from annotation.imports.problems import Problems, Remedy
-from annotation.imports.streams import NotJson, Record, load_json
+from annotation.imports.rows import RATER, RatingData, ReferenceText
 from annotation.judging.question_texts import questions_fault
 
-MAX_NAME_CHARACTERS = 200
-MAX_TARGET = 2_147_483_647
 MAX_METADATA_CHARACTERS = 20_000
-MAX_METADATA_DEPTH = 20
-
-FLAT_REQUIRED = ("document_id", "document", "system", "summary")
-FLAT_OPTIONAL = (
-    "reference",
-    "reference_id",
-    "reference_author",
-    "target_words",
-    "group",
-    "language",
-    "metadata",
-    "questions",
-)
-FLAT_FIELDS = (*FLAT_REQUIRED, *FLAT_OPTIONAL)
-NESTED_FIELDS = (
-    "doc_id",
-    "source_text",
-    "reference_text",
-    "systems",
-    "system",
-    "summary_text",
-    "claims",
-    "claim_text",
-    "weight",
-    "verdicts",
-    "raw_votes",
-)
-NESTED_OPTIONAL = ("group", "language", "metadata", "questions")
+MAX_CRITERION_CHARACTERS = 40
 
 _WRITTEN_FOR_EMPTY = frozenset({
     "nan", "none", "null", "(null)", "n/a", "na", "<na>", "#n/a", "nat", "undefined", "\\n",
@@ -58,6 +40,22 @@ _FILE_NAME = re.compile(r"(https?://\S+|\S+\.(txt|md|html?|xml|json|pdf|docx?|st
 _WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 _LONGEST_LANGUAGE = 12
+_WHO = r"(?:expert|annotator|rater|worker|turker|crowd|human)s?"
+_RATER_FIRST = re.compile(rf"({_WHO}[\s_.\-]*\d*)[\s_.\-]+(.+)", re.IGNORECASE)
+_RATER_LAST = re.compile(rf"(.+?)[\s_.\-]+({_WHO}[\s_.\-]*\d*)", re.IGNORECASE)
+RATER_NAMES = {
+    "raterid",
+    "rater",
+    "annotatorid",
+    "annotator",
+    "workerid",
+    "worker",
+    "userid",
+    "user",
+    "name",
+}
+_WORDS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
+_NUMBER = re.compile(r"[0-9]{1,3}(\.[0-9]{1,6})?")
 
 
 @dataclass(slots=True)
@@ -80,7 +78,7 @@ class Fields:
         return self.record.line
 
     def column(self, name: str) -> str:
-        """What the file calls a field."""
+        """The file's name of a field."""
         return self.mapping.get(name, name)
 
     def raw(self, name: str) -> object:
@@ -92,41 +90,58 @@ class Fields:
         self.problems.add(self.line, column, reason, remedy=remedy, pair=pair)
 
     def required_text(self, name: str) -> str:
-        """A text that must be there; it may be blank."""
-        value = self.raw(name)
+        """A text that must be there; it may be blank. The texts of a list that a path with `[]` finds are joined."""
+        value = self._joined(name)
         if value is None:
             self._complain_missing(name)
             return ""
         return self._text(name, value)
-
-    def summary(self) -> str:
-        """The summary; sentences that a path such as `sentences[].text` finds are joined by spaces."""
-        value = self.raw("summary")
-        if "[]" in self.column("summary") and isinstance(value, list):
-            return " ".join(self._text("summary", sentence) for sentence in value)
-        return self.required_text("summary")
-
-    def references(self) -> list[object]:
-        """The values that may be references: several where the file has a list of them."""
-        value = self._whole_value("reference")
-        return list(value) if isinstance(value, list | tuple) and value else [value]
-
-    def _whole_value(self, name: str) -> object:
-        """A value; of a list whose path ends in `[]` its texts, joined by spaces."""
-        value = self.raw(name)
-        if self.column(name).endswith("[]") and isinstance(value, list):
-            return " ".join(self._text(name, text) for text in value)
-        return value
 
     def optional_text(self, name: str) -> str:
         """A text, or "" where there is none."""
         value = self.raw(name)
         return "" if value is None else self._text(name, value)
 
+    def references(self, columns: Sequence[str] = ()) -> tuple[ReferenceText, ...]:
+        """The references: one, or several of a list or of columns of their own, which are named by their places."""
+        several = [pick(self.record.values, column) for column in columns]
+        if not columns:
+            value = self._joined("reference")
+            several = list(value) if isinstance(value, list | tuple) else []
+            if not several:
+                text = "" if value is None or value == [] else self._text("reference", value)
+                author, name = self.identifier("reference_author"), self.identifier("reference_id")
+                if text.strip():
+                    return (ReferenceText(text, name, author),)
+                if (author or name) and self.is_good:
+                    self.complain(
+                        "reference",
+                        "is empty although the row names a reference. Repeat the reference's text in each of its rows.",
+                    )
+                return ()
+        author = self.identifier("reference_author")
+        texts = ["" if each is None else self._text("reference", each) for each in several]
+        is_one = len(texts) == 1
+        return tuple(
+            ReferenceText(text, self.identifier("reference_id") if is_one else str(place), author)
+            for place, text in enumerate(texts, start=1)
+            if text.strip()
+        )
+
+    def _joined(self, name: str) -> object:
+        """A value; of a list whose path holds `[]` its texts, joined by spaces."""
+        value = self.raw(name)
+        column = self.column(name)
+        if isinstance(value, list) and (column.endswith("[]") or (name == "summary" and "[]" in column)):
+            return " ".join(self._text(name, text) for text in value)
+        return value
+
     def identifier(self, name: str, *, required: bool = False) -> str:
         """A name without white space around it, at most 200 characters; whole numbers are names too."""
         value = self.raw(name)
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18:
+        if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+            value = int(value)
+        if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 600:
             value = str(value)
         if value is None or value == "":
             if required:
@@ -141,11 +156,14 @@ class Fields:
             self._complain_missing(name)
         return text
 
-    def documents(self, name: str) -> tuple[str, ...]:
-        """The source texts: one, or a list of several."""
-        value = self._whole_value(name)
+    def documents(self, name: str, *, required: bool = True) -> tuple[str, ...]:
+        """The source texts: one, or a list of several; none where they are not required and the record has no such
+        field.
+        """
+        value = self._joined(name)
         if value is None:
-            self._complain_missing(name)
+            if required or root(self.column(name)) in self.record.values:
+                self._complain_missing(name)
             return ()
         several = list(value) if isinstance(value, list | tuple) else [value]
         before = self.problems.count
@@ -250,6 +268,89 @@ class Fields:
         )
 
 
+def rating_value(value: object) -> float | None:
+    """The number of a rating: a number from 0 to 100, or yes and no as 1 and 0; None for anything else."""
+    if isinstance(value, bool | int | float) and 0 <= value <= 100:
+        return float(value)
+    text = str(value).strip().casefold() if isinstance(value, str) else ""
+    if text in _WORDS:
+        return _WORDS[text]
+    return float(text) if _NUMBER.fullmatch(text) and float(text) <= 100 else None
+
+
+def is_no_rating(value: object) -> bool:
+    """Whether nobody rated: an empty cell, or what tables hold in its place."""
+    return value is None or (
+        isinstance(value, str) and value.strip().casefold() in {"", "-", *_WRITTEN_FOR_EMPTY}
+    )
+
+
+def criterion_and_rater(column: str) -> tuple[str, str]:
+    """What a column of ratings is about and whose they are: `fluency_2`, `expert 1 coherence`, `relevance`.
+
+    The rater is empty where the name tells none.
+    """
+    if (found := _RATER_FIRST.fullmatch(column)) and plain(found[2]) in CRITERIA:
+        return found[2], found[1]
+    if (found := _RATER_LAST.fullmatch(column)) and plain(found[1]) in CRITERIA:
+        return found[1], found[2]
+    numbered = indexed(column)
+    if numbered and plain(numbered[0].rpartition(".")[2]) in CRITERIA:
+        return numbered[0].rpartition(".")[2], RATER.format(numbered[1])
+    return column.rpartition(".")[2], ""
+
+
+def ratings_in(column: str, value: object, rater: str) -> Iterator[tuple[str, str, object]]:
+    """Criterion, rater and value of each rating that a column holds; `rater` is that of the row.
+
+    A value is one rating, a list of several raters' (values, or objects with a value for each criterion), or an object
+    by rater or by criterion.
+    """
+    criterion, named = criterion_and_rater(column)
+    value = opened(value)
+    if isinstance(value, list):
+        who = f"{named or re.sub('(?i)[^a-z]*(annotation|rating|score)s?', '', column) or 'rater'} {{}}"
+        for place, one in enumerate(value, start=1):
+            if not isinstance(one, dict):
+                yield criterion, who.format(place) if named else RATER.format(place), one
+                continue
+            told = next((str(held) for name, held in one.items() if plain(name) in RATER_NAMES), None)
+            named_here = {name: held for name, held in one.items() if plain(name) in CRITERIA}
+            yield from ((name, told or who.format(place), held) for name, held in named_here.items())
+            if "criterion" in one:
+                yield str(one["criterion"]), str(one.get("rater") or ""), one.get("value")
+            elif "value" in one:
+                yield criterion, told or RATER.format(place), one["value"]
+    elif isinstance(value, dict):
+        for name, held in value.items():
+            if isinstance(held, list):
+                yield from ratings_in(name, held, rater)
+            elif isinstance(held, dict):
+                yield from ((name, str(who), one) for who, one in held.items())
+            elif plain(name) in CRITERIA:
+                yield name, rater, held
+            else:
+                yield criterion, str(name), held
+    else:
+        yield criterion, named or rater, value
+
+
+def read_ratings(given: Iterator[tuple[str, str, object]]) -> tuple[list[RatingData], list[str]]:
+    """The ratings, and what was left out because it is none."""
+    found: list[RatingData] = []
+    left: list[str] = []
+    for criterion, rater, value in given:
+        number = rating_value(value)
+        if number is not None:
+            name = re.sub(r"[^\w-]+", "_", criterion.strip()).strip("_")[:MAX_CRITERION_CHARACTERS]
+            found.append(RatingData(name or "rating", rater.strip()[:MAX_NAME_CHARACTERS], number))
+        elif not is_no_rating(value):
+            left.append(
+                f"`{printable(criterion)}` is {_shown(value)} and left out: a rating is a number up to 100, yes or no."
+            )
+    return found, left
+
+
 def _shape_fault(text: str, *, may_be_object: bool) -> str:
     """Why a text would be scored for what it is not: a list or an object as Python or JSON write it, a file's name."""
     text = text.strip()
@@ -283,38 +384,15 @@ def _questions_in(cell: str) -> object:
 
 
 def _json_fault(value: object) -> str:
-    reason = _value_fault(value, depth=1)
-    if not reason and _json_length(value) > MAX_METADATA_CHARACTERS:
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except RecursionError:
+        return "is nested too deeply."
+    except (TypeError, ValueError) as error:
+        return f"holds what is not JSON: {error}."
+    if len(text) > MAX_METADATA_CHARACTERS:
         return f"is longer than {MAX_METADATA_CHARACTERS:,} characters."
-    return reason
-
-
-def _value_fault(value: object, *, depth: int) -> str:
-    if depth > MAX_METADATA_DEPTH:
-        return f"is nested more than {MAX_METADATA_DEPTH} deep."
-    if isinstance(value, str):
-        return text_fault(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return "holds a number that is not finite."
-    if isinstance(value, dict):
-        parts: Sequence[object] = [*value.keys(), *value.values()]
-    elif isinstance(value, list):
-        parts = value
-    elif value is None or isinstance(value, bool | int | float):
-        return ""
-    else:
-        return f"holds {_shown(value)}, which is not JSON."
-    return next((reason for part in parts if (reason := _value_fault(part, depth=depth + 1))), "")
-
-
-def _json_length(value: object) -> int:
-    if isinstance(value, dict):
-        return 2 + sum(_json_length(key) + _json_length(part) + 4 for key, part in value.items())
-    if isinstance(value, list):
-        return 2 + sum(_json_length(part) + 2 for part in value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value.bit_length() // 3 + 1
-    return len(str(value)) + 2
+    return text_fault(text.replace("\\u0000", "\x00"))
 
 
 def _whole(value: object) -> int | None:

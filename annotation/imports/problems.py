@@ -5,15 +5,21 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 
 from annotation.core.refusals import Invalid
 
 PROBLEMS_SHOWN = 50
 """Problems and warnings kept word for word; the rest are only counted."""
+EXAMPLES = 3
+"""Lines that are named of one cause."""
+LIKELY_PAIR = "summary=output"
+"""What stands for a column of another name where nothing likelier is known."""
 
 _SENTENCE_END = re.compile(r"\. [A-Z]")
+_PARTICULARS = re.compile(r"""'[^']*'|"[^"]*"|“[^”]*”|[0-9][0-9,.]*""")
+"""Of a sentence, what differs between rows with the same cause."""
 
 
 class Remedy(StrEnum):
@@ -24,9 +30,6 @@ class Remedy(StrEnum):
     CLAIMS_SIDE = "claims_side"
     SKIP_INVALID = "skip_invalid"
 
-
-LIKELY_PAIR = "summary=output"
-"""What stands for a column of another name where nothing likelier is known."""
 
 COMMAND_WORDS = {
     Remedy.MAP: "Give other column names with --map FIELD=COLUMN, such as --map {pair}.",
@@ -53,12 +56,18 @@ def ways_out(
     ]
 
 
+def cause_of(sentence: str) -> str:
+    """What sentences share that say the same of other values."""
+    return _PARTICULARS.sub("…", sentence)
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong: the line (of a Parquet file the row, from 1), the column, and why.
 
-    `line` is None where the whole file is meant, `column` empty where the whole line is. `file` names
-    the one among several. `pair` is the column that may help, as in "system=model".
+    `line` is None where the whole file is meant, `column` empty where the whole line is. `file` names the one among
+    several. `pair` is the column that may help, as in "system=model". `times` counts the rows with this cause, and
+    `lines` names the first of them, where there are more than three.
     """
 
     line: int | None
@@ -67,15 +76,17 @@ class Problem:
     file: str = ""
     remedy: Remedy | None = None
     pair: str = ""
+    times: int = 1
+    lines: tuple[int, ...] = ()
 
     @property
     def what(self) -> str:
-        """What is wrong: the first sentence of the reason."""
+        """The first sentence of the reason: what is wrong."""
         return self._sentences[0]
 
     @property
     def advice(self) -> str:
-        """What to do about it: the other sentences; empty where there are none."""
+        """The other sentences, which say what to do; empty where there are none."""
         return self._sentences[1]
 
     @property
@@ -83,8 +94,15 @@ class Problem:
         end = _SENTENCE_END.search(self.reason)
         return (self.reason[: end.start() + 1], self.reason[end.end() - 1 :]) if end else (self.reason, "")
 
+    @property
+    def place(self) -> str:
+        """The number of the line, or the first of them and how many more there are."""
+        if self.lines:
+            return f"{', '.join(map(str, self.lines))} and {self.times - len(self.lines):,} more"
+        return "" if self.line is None else str(self.line)
+
     def describe(self, word: str = "line") -> str:
-        line = f"{word} {self.line}" if self.line is not None else ""
+        line = f"{word}{'s' if self.lines else ''} {self.place}" if self.place else ""
         place = ", ".join(part for part in (self.file, line, self.column) if part)
         return f"{place}: {self.reason}" if place else self.reason
 
@@ -96,17 +114,36 @@ def pair_of(problems: Iterable[Problem]) -> str:
 
 @dataclass(slots=True)
 class Problems:
-    """Collects problems: all are counted, the first `most` are kept; `bad_lines` counts their lines.
+    """Collects problems: all are counted, `bad_lines` counts their lines, and some are kept.
 
-    With `tells_each_line`, the first problem of a line is kept too, however many the lines before it have.
+    More than three with one cause are kept as one, unless `tells_each_line`: then every problem is kept.
     """
 
-    most: int = PROBLEMS_SHOWN
     tells_each_line: bool = False
     count: int = 0
     bad_lines: int = 0
-    shown: list[Problem] = field(default_factory=list)
+    _kept: list[Problem] = field(default_factory=list)
+    _of_cause: dict[tuple[str, str, str], list[int]] = field(default_factory=dict)
     _last_place: tuple[str, int | None] = ("", None)
+
+    @property
+    def shown(self) -> list[Problem]:
+        if self.tells_each_line:
+            return self._kept
+        merged = {places[0]: places for places in self._of_cause.values() if len(places) > EXAMPLES}
+        hidden = {place for places in merged.values() for place in places[1:EXAMPLES]}
+        found = [
+            self._merged(merged[place]) if place in merged else problem
+            for place, problem in enumerate(self._kept)
+            if place not in hidden
+        ]
+        return found[:PROBLEMS_SHOWN]
+
+    def _merged(self, places: Sequence[int]) -> Problem:
+        """The problem of a cause: the places of its first ones, then how many there are."""
+        examples = [self._kept[place] for place in places[:EXAMPLES]]
+        lines = tuple(problem.line for problem in examples if problem.line is not None)
+        return replace(examples[0], times=places[EXAMPLES], lines=lines)
 
     def add(
         self,
@@ -119,53 +156,75 @@ class Problems:
         pair: str = "",
     ) -> None:
         self.count += 1
-        is_first_of_line = (file, line) != self._last_place
-        if is_first_of_line:
+        if (file, line) != self._last_place:
             self.bad_lines += 1
             self._last_place = (file, line)
-        if len(self.shown) < self.most or (self.tells_each_line and is_first_of_line):
-            self.shown.append(Problem(line, column, reason, file, remedy, pair))
+        if not self.tells_each_line and line is not None:
+            places = self._of_cause.setdefault((file, column, cause_of(reason)), [])
+            if len(places) == EXAMPLES:
+                places.append(EXAMPLES)
+            if len(places) > EXAMPLES:
+                places[EXAMPLES] += 1
+                return
+            if len(self._of_cause) > PROBLEMS_SHOWN:
+                return
+            places.append(len(self._kept))
+        self._kept.append(Problem(line, column, reason, file, remedy, pair))
 
     def extend(self, others: Problems) -> None:
         """Take in what was found later."""
-        self.count += others.count
-        self.bad_lines += others.bad_lines
-        self.shown += others.shown[: max(0, self.most - len(self.shown))]
+        for problem in others.shown:
+            self.add(
+                problem.line,
+                problem.column,
+                problem.reason,
+                file=problem.file,
+                remedy=problem.remedy,
+                pair=problem.pair,
+            )
+        self.count += others.count - len(others.shown)
 
 
 @dataclass(slots=True)
 class Warnings:
-    """Collects remarks that stop nothing: all are counted, the first ones are kept."""
+    """Collects remarks that stop nothing: of each cause the first three are kept, and the others counted."""
 
     word: str = "line"
-    count: int = 0
-    shown: list[str] = field(default_factory=list)
     remedies: set[Remedy] = field(default_factory=set)
+    _kept: dict[str, list[str]] = field(default_factory=dict)
+    _more: dict[str, int] = field(default_factory=dict)
 
     def add(
         self, remark: str, *, line: int | None = None, remedy: Remedy | None = None, is_first: bool = False
     ) -> None:
-        """Keep a remark; one that `is_first` stands before all others and is always kept."""
-        self.count += 1
+        """Keep a remark; one that `is_first` stands before all others."""
         if remedy is not None:
             self.remedies.add(remedy)
+        cause = cause_of(remark) if line is not None else remark
         if line is not None:
             remark = f"{self.word.capitalize()} {line}: {remark}"
         if is_first:
-            self.shown.insert(0, remark)
-        elif len(self.shown) < PROBLEMS_SHOWN:
-            self.shown.append(remark)
+            self._kept = {cause: [remark], **self._kept}
+        elif len(kept := self._kept.setdefault(cause, [])) < EXAMPLES:
+            kept.append(remark)
+        else:
+            self._more[cause] = self._more.get(cause, 0) + 1
 
-    def lines(self) -> tuple[str, ...]:
-        left = self.count - len(self.shown)
-        return (*self.shown, f"And {left} more warnings.") if left else tuple(self.shown)
+    @property
+    def shown(self) -> list[str]:
+        found = []
+        for cause, remarks in self._kept.items():
+            found += remarks
+            if more := self._more.get(cause):
+                found.append(f"And {more:,} more like these.")
+        return found
 
 
 class ImportRefused(Invalid):
     """A file was not imported, not even in part.
 
-    `problems` holds the first ones, `problem_count` how many there are. `word` is what a place in
-    the file is called: a line, in a Parquet file a row. `remedies` are what may help; a door says how.
+    `problems` holds the first ones, `problem_count` how many there are. `word` is the word for a place in the file: a
+    line, in a Parquet file a row. `remedies` are what may help; a door says how.
     """
 
     default_code = "import_refused"
@@ -185,24 +244,20 @@ class ImportRefused(Invalid):
         self.remedies = tuple(remedy for remedy in Remedy if remedy in named)
         self.problem_count = max(problem_count, len(self.problems))
         self.word = word
-        super().__init__(
-            message,
-            field="file",
-            code=code,
-            details={
-                "problem_count": self.problem_count,
-                "remedies": [str(remedy) for remedy in self.remedies],
-                "problems": [
-                    {
-                        "file": problem.file,
-                        "line": problem.line,
-                        "column": problem.column,
-                        "reason": problem.reason,
-                    }
-                    for problem in self.problems
-                ],
-            },
-        )
+        told = [
+            {
+                name: value
+                for name, value in asdict(problem).items()
+                if name in {"file", "line", "column", "reason", "times", "lines"}
+            }
+            for problem in self.problems
+        ]
+        details = {
+            "problem_count": self.problem_count,
+            "remedies": [str(remedy) for remedy in self.remedies],
+            "problems": told,
+        }
+        super().__init__(message, field="file", code=code, details=details)
 
     @property
     def pair(self) -> str:

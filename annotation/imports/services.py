@@ -1,4 +1,4 @@
-"""A manager brings files into a project: documents and summaries, or what DUC and TAC left of their own."""
+"""A manager brings files or rows into a project: documents and summaries, or what DUC and TAC left of their own."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from django.db import IntegrityError, connection, models, transaction
+from django.utils import timezone
 
 from annotation.core.by_hand import copy_rows
 from annotation.core.current_checks import put_in_force, take_out
@@ -18,30 +18,32 @@ from annotation.core.events import log
 from annotation.core.paging import batches
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict
-from annotation.imports.dataset import FlatRow, Side, Stretch
-from annotation.imports.existing import (
+from annotation.imports.fields import Fields
+from annotation.imports.files import Format, NamedFile, Record
+from annotation.imports.layout import FLAT_FIELDS, Layout
+from annotation.imports.plan import (
+    MOST_ORIGIN_CHARACTERS,
+    ImportCounts,
+    ImportPlan,
     judged_claim_sets,
     judged_document_sets,
+    plan_import,
     summary_key,
 )
-from annotation.imports.formats import Format, NamedFile
-from annotation.imports.layouts.layout import Layout
-from annotation.imports.plan import plan_import
-from annotation.imports.plan_claims import MAX_CLAIM_ORIGIN_CHARACTERS
-from annotation.imports.planned import ImportCounts, ImportPlan
-from annotation.imports.problems import PROBLEMS_SHOWN, ImportRefused, Problem, Problems, Remedy, unreadable
-from annotation.imports.progress import Progress
-from annotation.imports.pushed import add_known_documents, read_pushed
-from annotation.imports.read import FileReading, read_files
+from annotation.imports.problems import ImportRefused, Problem, Problems, Remedy, Warnings, unreadable
+from annotation.imports.read import FileReading, Progress, read_files, row_of
+from annotation.imports.rows import Dataset, Row, Side, Stretch
 from annotation.models import (
     Assignment,
     Check,
     Claim,
     ClaimSet,
     Comparison,
+    Criterion,
     Document,
     DocumentSet,
     Project,
+    Rating,
     Reading,
     Score,
     Summary,
@@ -92,7 +94,7 @@ class ImportReport:
 
     @property
     def place(self) -> str:
-        """What a place in the file is called."""
+        """The word for a place in the file."""
         return Format(self.format).place
 
 
@@ -109,10 +111,10 @@ def import_files(
 ) -> ImportReport:
     """Bring files into a project: everything, or with problems in them nothing.
 
-    One file of rows (CSV, JSONL, Parquet), or any number of DUC's and TAC's. Managers and owners may. All of it is one
-    transaction; what it changes of sets that were there is scored after it. Importing a file again changes nothing; a
-    text that differs from the project's replaces it, units and claims too, unless somebody or a judge has judged it.
-    `skip_invalid` leaves bad rows and files out, never such a contradiction.
+    One file of rows (CSV, JSON, JSONL, Parquet), or any number of DUC's and TAC's. Managers and owners may. All of it
+    is one transaction; what it changes of sets that were there is scored after it. Importing a file again changes
+    nothing; a text that differs from the project's replaces it, units and claims too, unless somebody or a judge has
+    judged it. `skip_invalid` leaves bad rows and files out, never such a contradiction.
 
     Raises ImportRefused, with the problems by file, line and column; Conflict (code `busy`) where what the import
     changes was changed or judged meanwhile.
@@ -122,11 +124,19 @@ def import_files(
     plan = _plan(project, name)
     reading = _read(plan, files, layout, claims_side, skip_invalid=skip_invalid, progress=progress)
     if dry_run:
-        _count(plan, reading, name, progress)
+        for _ in plan_import(plan, reading.dataset, side=reading.claims_side):
+            progress.step()
+        _refuse_problems(plan, reading, name)
         return _report(plan, reading, name, dry_run=True)
     with transaction.atomic():
-        plan.project = _hold_as_read(plan)
-        stale = _bring_in(plan, reading, name, progress)
+        plan.project = _hold(project)
+        # What was read so far went by the project's rules.
+        if score_rules(plan.project) != score_rules(project):
+            raise Conflict(CHANGED, code="busy")
+        stale: set[int] = set()
+        for part in _bring_in(plan, reading, name, progress):
+            fresh = {row.pk for row in part.document_sets}
+            stale |= {row.pk for row in part.touched.values()} - fresh
         progress.hold()
         if plan.counts.has_changes:
             _log(plan, reading, by)
@@ -135,43 +145,17 @@ def import_files(
 
 
 def import_new_project(
-    *,
-    slug: str,
-    by: User | None,
-    path: Path | None = None,
-    files: Sequence[NamedFile] = (),
-    layout: Layout | None = None,
-    claims_side: Side | None = None,
-    dry_run: bool = False,
-    skip_invalid: bool = False,
-    file_name: str | None = None,
-    progress: Progress | None = None,
+    *, slug: str, by: User | None, files: Sequence[NamedFile], dry_run: bool = False, **choices: Any
 ) -> ImportReport:
     """As `import_files`, into a project that is made in the same transaction: both or neither.
 
-    Takes `files`, or one by its `path`. Raises Conflict (code `slug_taken`) where there is one of that name,
-    Invalid for a name that cannot be one.
+    Raises Conflict (code `slug_taken`) where there is one of that name, Invalid for a name that cannot be one.
     """
-    if path is not None:
-        files = [NamedFile(file_name or path.name, path), *files]
-    name, progress = _name_of(files), progress or Progress()
-    # Never saved: there is nothing in it to look for.
-    project = Project(slug=slug, name=slug)
-    plan = _plan(project, name)
-    reading = _read(plan, files, layout, claims_side, skip_invalid=skip_invalid, progress=progress)
-    stale: set[int] = set()
     with transaction.atomic():
-        made = create_project(slug=slug, by=by)
-        if dry_run:
-            _count(plan, reading, name, progress)
-            transaction.set_rollback(True)
-        else:
-            plan.project.pk, plan.project.public_id = made.pk, made.public_id
-            stale = _bring_in(plan, reading, name, progress)
-            _log(plan, reading, by)
-    if not dry_run:
-        _rescore(plan.project, stale)
-    return _report(plan, reading, name, dry_run=dry_run)
+        project = create_project(slug=slug, by=by)
+        report = import_files(project=project, files=files, by=by, dry_run=dry_run, **choices)
+        transaction.set_rollback(dry_run)
+    return report
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +182,9 @@ def push_rows(
 ) -> PushReport:
     """Bring rows into a project as `import_files` does those of a file, in one transaction with the scores they move.
 
-    The same rows again change nothing. With `skip_invalid` each bad row is left out with its problems, also one that
-    contradicts the project; otherwise all of them are. Managers and owners may.
+    A row holds a summary of a document with its system, a reference, or both, and leaves out a document that the
+    project has. The same rows again change nothing. With `skip_invalid` each bad row is left out with its problems,
+    also one that contradicts the project; otherwise all of them are. Managers and owners may.
 
     Raises ImportRefused, whose problems name rows by their place from 1; Conflict (code `busy`).
     """
@@ -207,8 +192,8 @@ def push_rows(
     given, refused = dict(enumerate(rows, start=1)), dict[int, tuple[Problem, ...]]()
     for attempt in count():
         plan = _plan(project, Format.PUSHED)
-        plan.problems.most = PROBLEMS_SHOWN if not skip_invalid else 2 * len(rows)
-        reading, read = read_pushed(given, most=plan.problems.most)
+        plan.problems.tells_each_line = skip_invalid
+        reading, read = _read_pushed(given, tells_each_line=skip_invalid)
         if reading.problems.count and not skip_invalid:
             raise _refusal(
                 "The push", reading, reading.problems, " Correct these rows, or skip invalid ones."
@@ -227,31 +212,50 @@ def push_rows(
             refused |= found
             given = {number: row for number, row in given.items() if number not in refused}
         else:
-            outcomes = _pushed(project, read, parts)
+            outcomes = {number: _outcome(row, parts) for number, row in read.items()}
             told_rows = tuple(
                 PushedRow("refused", problems=refused[number]) if number in refused else outcomes[number]
                 for number in range(1, len(rows) + 1)
             )
-            return PushReport(told_rows, plan.counts, reading.warnings.lines())
+            return PushReport(told_rows, plan.counts, tuple(reading.warnings.shown))
     raise AssertionError("every turn leaves rows out, or ends")
 
 
 def _by_row(problems: Sequence[Problem]) -> dict[int, tuple[Problem, ...]]:
-    found: dict[int, tuple[Problem, ...]] = {}
+    found: dict[int, tuple[Problem, ...]] = defaultdict(tuple)
     for problem in problems:
         if problem.line is not None:
-            found[problem.line] = (*found.get(problem.line, ()), problem)
-    return found
+            found[problem.line] += (problem,)
+    return dict(found)
+
+
+def _read_pushed(
+    rows: Mapping[int, Mapping[str, object]], *, tells_each_line: bool
+) -> tuple[FileReading, dict[int, Row]]:
+    """The rows by their numbers, which stand for a file's lines; and those without a problem."""
+    problems, warnings = Problems(tells_each_line=tells_each_line), Warnings(word=Format.PUSHED.place)
+    dataset, read = Dataset(), dict[int, Row]()
+    for number, values in rows.items():
+        fields = Fields(Record(number, values), {}, problems)
+        for name in values:
+            if name not in FLAT_FIELDS:
+                fields.complain(name, f"is no field of a row. Fields are {', '.join(FLAT_FIELDS)}.")
+        row = row_of(fields, warnings, is_pushed=True)
+        conflicts = dataset.add(row) if row else []
+        for name, reason in conflicts:
+            fields.complain(name, reason)
+        if row and not conflicts:
+            read[number] = row
+    return FileReading(Format.PUSHED, dataset, None, problems, warnings), read
 
 
 def _push(plan: ImportPlan, reading: FileReading, by: User | None) -> list[ImportPlan]:
     """Write what was read, in one transaction; the parts that were written."""
-    parts: list[ImportPlan] = []
     with transaction.atomic():
         plan.project = _hold(plan.project)
-        add_known_documents(reading.dataset, plan.project, plan.problems)
+        _add_known_documents(plan, reading.dataset)
         _refuse_problems(plan, reading, "The push")
-        _bring_in(plan, reading, "The push", Progress(), parts)
+        parts = list(_bring_in(plan, reading, "The push", Progress()))
         stale = sorted({key for part in parts for key in _stale_peers(part)})
         for keys in batches(stale, RESCORED_AT_ONCE):
             rescore_held(project=plan.project, held=peers(keys, hold=True))
@@ -260,18 +264,26 @@ def _push(plan: ImportPlan, reading: FileReading, by: User | None) -> list[Impor
     return parts
 
 
+def _add_known_documents(plan: ImportPlan, dataset: Dataset) -> None:
+    """Give the sets whose rows name no document those that the project has; a problem where it has none."""
+    bare = {name: one for name, one in dataset.sets.items() if not one.documents}
+    known = Document.objects.filter(document_set__project=plan.project, document_set__external_id__in=bare)
+    columns = ("document_set__external_id", "text")
+    for name, text in known.order_by("document_set_id", "position").values_list(*columns) if bare else ():
+        bare[name].documents += (text,)
+    for name, one in bare.items():
+        if not one.documents:
+            plan.problems.add(
+                one.line,
+                "document",
+                f"is missing, and the project has no document {name!r} yet. Send it with the first of its rows.",
+            )
+
+
 def _hold(project: Project) -> Project:
     """The project as it is now. One import at a time; rows that point to the project may come in meanwhile."""
     held = Project.objects.select_for_update(of=("self",), no_key=True).filter(pk=project.pk).first()
     if held is None:
-        raise Conflict(CHANGED, code="busy")
-    return held
-
-
-def _hold_as_read(plan: ImportPlan) -> Project:
-    """As `_hold`, where what was read and written so far went by the project's rules."""
-    held = _hold(plan.project)
-    if score_rules(held) != score_rules(plan.project):
         raise Conflict(CHANGED, code="busy")
     return held
 
@@ -292,45 +304,21 @@ def _stale_peers(part: ImportPlan) -> set[int]:
     return found
 
 
-def _pushed(
-    project: Project, read: Mapping[int, FlatRow], parts: Sequence[ImportPlan]
-) -> dict[int, PushedRow]:
-    """What became of each row that was read, by its number."""
-    created = {row.pk for part in parts for row in part.summaries}
-    changed = created | {key for part in parts for key in part.updated}
-    peer_rows: dict[tuple[str, str, int | None], tuple[int, str]] = {}
-    model_rows: dict[tuple[str, str, int | None], tuple[int, str]] = {}
-    found = Summary.objects.filter(
-        document_set__project=project,
-        document_set__external_id__in={row.document_id for row in read.values()},
+def _outcome(row: Row, parts: Sequence[ImportPlan]) -> PushedRow:
+    """What became of a row."""
+    part, peer, model = next((part, *found) for part in parts if any(found := part.written(row)))
+    main = peer or model
+    created, changed = set(map(id, part.summaries)), set(map(id, part.updated.values()))
+    touched = {id(each) for each in (peer, model) if each}
+    return PushedRow(
+        "created" if id(main) in created else "changed" if touched & (created | changed) else "unchanged",
+        peer.public_id if peer else None,
+        model.public_id if model else None,
     )
-    for key, public_id, name, system, reference_id, target, is_peer, is_model in found.values_list(
-        *("pk", "public_id", "document_set__external_id", "system__name", "external_id"),
-        *("target_words", "is_peer", "is_model"),
-    ):
-        if is_peer:
-            peer_rows[name, system, target] = key, public_id
-        if is_model:
-            model_rows[name, reference_id, target] = key, public_id
-    nothing: tuple[int, str | None] = (0, None)
-    outcomes: dict[int, PushedRow] = {}
-    for number, row in read.items():
-        peer = peer_rows.get((row.document_id, row.system, row.target)) or nothing
-        model = nothing
-        if row.reference is not None:
-            place = (row.document_id, row.reference_id)
-            model = model_rows.get((*place, row.target)) or model_rows.get((*place, None)) or nothing
-        is_new = (peer if row.system else model)[0] in created
-        is_moved = {peer[0], model[0]} & changed
-        state: Literal["created", "changed", "unchanged"] = (
-            "created" if is_new else "changed" if is_moved else "unchanged"
-        )
-        outcomes[number] = PushedRow(state, peer[1], model[1])
-    return outcomes
 
 
 def _name_of(files: Sequence[NamedFile]) -> str:
-    """What the files are called together."""
+    """The name of all files together."""
     if not files:
         return "nothing"
     return files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1:,} more"
@@ -345,7 +333,8 @@ def _read(
     skip_invalid: bool,
     progress: Progress,
 ) -> FileReading:
-    if connection.vendor == "sqlite" and sum(_size(file) for file in files) > MOST_BYTES_ON_SQLITE:
+    size = sum(file.path.stat().st_size for file in files if file.path.is_file())
+    if connection.vendor == "sqlite" and size > MOST_BYTES_ON_SQLITE:
         raise unreadable(
             f"is larger than {MOST_BYTES_ON_SQLITE // 1024**2} MB, too large for SQLite, where everybody waits for an "
             "import. Split it, or use PostgreSQL: see docs/deploy.md.",
@@ -370,56 +359,34 @@ def _read(
     return reading
 
 
-def _size(file: NamedFile) -> int:
-    return file.path.stat().st_size if file.path.is_file() else 0
-
-
 def _plan(project: Project, name: str) -> ImportPlan:
-    return ImportPlan(project, name[:MAX_CLAIM_ORIGIN_CHARACTERS])
+    return ImportPlan(project, name[:MOST_ORIGIN_CHARACTERS])
 
 
-def _count(plan: ImportPlan, reading: FileReading, name: str, progress: Progress) -> None:
-    """Plan all of it and write nothing. Raises ImportRefused."""
-    for _ in plan_import(plan, reading.dataset, side=reading.claims_side):
-        progress.step()
-    _refuse_problems(plan, reading, name)
+def _bring_in(plan: ImportPlan, reading: FileReading, name: str, progress: Progress) -> Iterator[ImportPlan]:
+    """Write part by part. The caller owns the transaction.
 
-
-def _bring_in(
-    plan: ImportPlan,
-    reading: FileReading,
-    name: str,
-    progress: Progress,
-    written: list[ImportPlan] | None = None,
-) -> set[int]:
-    """Write part by part; the keys of the sets whose scores are still to be made. The caller owns the transaction.
-
-    Where there is a list for them, the parts are kept in it.
     Raises ImportRefused with the problems of all parts; what was written by then goes with the transaction.
     """
-    stale: set[int] = set()
     for part in plan_import(plan, reading.dataset, side=reading.claims_side):
         if not plan.problems.count:
-            pieces = _divide(part)
-            stale |= _write(part, pieces)
-            if written is not None:
-                written.append(part)
+            _write(part, _divide(part))
+            yield part
         progress.sets_written += len(part.document_sets)
         progress.step()
     _refuse_problems(plan, reading, name)
-    return stale
 
 
 def _refuse_problems(plan: ImportPlan, reading: FileReading, name: str) -> None:
     if plan.problems.count:
-        way_out = (
+        also = ", and send a document before or with its rows" if reading.format is Format.PUSHED else ""
+        raise _refusal(
+            name,
+            reading,
+            plan.problems,
             " These rows contradict the project's data, so skipping invalid rows does not help. Correct "
-            "them, and send a document before or with its rows."
-            if reading.format is Format.PUSHED
-            else " These rows contradict the project's data, so skipping invalid rows does not help. Correct "
-            "them."
+            f"them{also}.",
         )
-        raise _refusal(name, reading, plan.problems, way_out)
 
 
 def _refusal(
@@ -480,11 +447,12 @@ def _stretches(plan: ImportPlan, owner: Summary | Document, text: str, language:
     return ((span.start, span.end) for span in sentence_spans(text, language))
 
 
-def _write(plan: ImportPlan, pieces: list[_Pieces]) -> set[int]:
-    """Write a part; the keys of the sets that are to be scored from what the database holds by then."""
+def _write(plan: ImportPlan, pieces: list[_Pieces]) -> None:
+    """Write a part."""
     _make_way(plan)
     try:
         System.objects.bulk_create(plan.systems)
+        Criterion.objects.bulk_create(plan.criteria)
         DocumentSet.objects.bulk_create(plan.document_sets)
         DocumentSet.objects.bulk_update(plan.regrouped, ["group"], batch_size=ROWS_WRITTEN_AT_ONCE)
         Document.objects.bulk_create(plan.documents)
@@ -503,16 +471,28 @@ def _write(plan: ImportPlan, pieces: list[_Pieces]) -> set[int]:
         if plan.retired_questions:
             take_out(plan.retired_questions)
         _write_units(pieces)
+        _link_claims(plan)
         ClaimSet.objects.bulk_create(plan.claim_sets)
         Claim.objects.bulk_create([*plan.claims, *plan.questions])
         _write_answers(plan, _score_new(plan, pieces))
+        _write_ratings(plan)
     except IntegrityError as error:
         raise Conflict(
             "The project changed during the import. Nothing was imported. Import again.",
             code="busy",
         ) from error
-    fresh = {row.pk for row in plan.document_sets}
-    return {row.pk for row in plan.touched.values()} - fresh
+
+
+def _link_claims(plan: ImportPlan) -> None:
+    """Give claims the units that the file says they belong to."""
+    owners = {claim.claim_set.summary.pk for claim, _ in plan.of_units if claim.claim_set.summary}
+    rows = (
+        Unit.objects.filter(summary__in=owners).values_list("summary_id", "position", "pk") if owners else ()
+    )
+    units = {(summary, position): pk for summary, position, pk in rows}
+    for claim, number in plan.of_units:
+        owner = claim.claim_set.summary
+        claim.unit_id = units.get((owner.pk if owner else 0, number))
 
 
 def _write_units(pieces: list[_Pieces]) -> None:
@@ -543,7 +523,10 @@ def _score_new(plan: ImportPlan, pieces: list[_Pieces]) -> dict[tuple[int, int],
         peers,
         labels,
         comparisons=plan.comparisons,
-        units=(unit for piece in pieces if piece.owner.pk in models for unit in piece.summary_units()),
+        # Only claims that belong to units need their keys.
+        units=Unit.objects.filter(summary__in=models)
+        if plan.of_units
+        else (unit for piece in pieces if piece.owner.pk in models for unit in piece.summary_units()),
         claims=plan.claims,
     )
     scores, columns = [], {}
@@ -634,9 +617,27 @@ def _write_answers(plan: ImportPlan, derived: Mapping[tuple[int, int], Columns])
             label=label,
             evidence=_touched_units(places, units.get(peer.pk, ())),
             votes=votes,
+            reason=reason,
         )
-        for _, peer, _, label, check, places, votes in plan.answers
+        for _, peer, _, label, check, places, votes, reason in plan.answers
     )
+
+
+def _write_ratings(plan: ImportPlan) -> None:
+    """The ratings, as tuples: instances of many raters' take half of the time of an import."""
+    names = (
+        "criterion_id",
+        "summary_id",
+        "origin_name",
+        "value",
+        "role",
+        "reason",
+        "error_type",
+        "evidence",
+        "created_at",
+    )
+    same = (Rating.Role.REVIEWER, "", "", "[]", connection.ops.adapt_datetimefield_value(timezone.now()))
+    copy_rows(Rating, names, ((row.pk, summary.pk, *said, *same) for row, summary, *said in plan.ratings))
 
 
 _UnitPlace = tuple[int, int, int]
@@ -690,6 +691,14 @@ def _rescore(project: Project, document_sets: set[int]) -> None:
         rescore(project=project, summary_ids=keys)
 
 
+def _remarks(plan: ImportPlan, reading: FileReading) -> Iterator[str]:
+    if plan.counts.criteria.created:
+        names = ", ".join(f"`{name}`" for name in reading.dataset.rated())
+        yield f"Criteria are new in the project, of {names}. Assessors are asked them, too, until you retire them."
+    if reading.lacks_target:
+        yield NO_TARGET
+
+
 def _report(plan: ImportPlan, reading: FileReading, name: str, *, dry_run: bool) -> ImportReport:
     return ImportReport(
         file=name,
@@ -697,7 +706,7 @@ def _report(plan: ImportPlan, reading: FileReading, name: str, *, dry_run: bool)
         claims_side=reading.claims_side,
         dry_run=dry_run,
         counts=plan.counts,
-        warnings=(*reading.warnings.lines(), *([NO_TARGET] if reading.lacks_target else ()), *plan.remarks),
+        warnings=(*reading.warnings.shown, *_remarks(plan, reading)),
         problems=tuple(reading.problems.shown),
         problem_count=reading.problems.count,
         rows_left_out=reading.problems.bad_lines,

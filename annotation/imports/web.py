@@ -11,20 +11,26 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any, get_args
 
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
-from annotation.core.tables.answer import streamed_file
 from annotation.core.text_faults import printable
-from annotation.imports.background import (
+from annotation.imports.guess import Look, look_at_rows
+from annotation.imports.layout import ENCODINGS, FLAT_FIELDS, MAX_NAME_CHARACTERS, Layout, layout_of
+from annotation.imports.problems import ImportRefused, Remedy, ways_out
+from annotation.imports.rows import Side
+from annotation.imports.services import ImportReport
+from annotation.imports.tools.duc import check_duc_files
+from annotation.imports.work import (
     IMPORTS,
+    MOST_FILES,
+    Upload,
     choices_of,
     files_of,
-    has_rejects,
     import_kept,
     imports_of,
     is_for_a_worker,
@@ -32,20 +38,12 @@ from annotation.imports.background import (
     is_open,
     keep_upload,
     refusal_of,
-    rejects_of,
     report_of,
+    staged,
     state_of,
     time_left,
 )
-from annotation.imports.background import cancel_import as cancel
-from annotation.imports.dataset import Side
-from annotation.imports.duc.convert import check_duc_files
-from annotation.imports.fields import FLAT_FIELDS, MAX_NAME_CHARACTERS
-from annotation.imports.layouts.layout import Layout, layout_of
-from annotation.imports.layouts.look import Look, look_at_rows
-from annotation.imports.problems import ImportRefused, Problem, Remedy, ways_out
-from annotation.imports.services import ImportReport
-from annotation.imports.uploads import MOST_FILES, Upload, staged
+from annotation.imports.work import cancel_import as cancel
 from annotation.judging.queries.runs import is_worker_alive
 from annotation.models import Import, Project
 from annotation.web.htmx import Request, page_or_fragment
@@ -65,19 +63,10 @@ REMEDY_WORDS = {
 }
 
 KINDS = {
-    "document_sets": "Document sets",
-    "documents": "Documents",
-    "systems": "Systems",
     "reference_authors": "Authors of references",
     "model_summaries": "References",
     "peer_summaries": "Summaries to evaluate",
-    "comparisons": "Comparisons",
-    "questions": "Questions",
-    "claims": "Claims",
-    "checks": "Checks",
-    "verdicts": "Verdicts",
 }
-
 FIELDS = {
     "document": "Source document",
     "reference": "Reference summary",
@@ -86,13 +75,9 @@ FIELDS = {
     "document_id": "Document ID",
     "target_words": "Target length",
     "reference_id": "Reference ID",
-    "reference_author": "Reference author",
-    "group": "Group",
-    "language": "Language",
-    "metadata": "Metadata",
-    "questions": "Questions",
+    "rating": "Rating by people",
 }
-"""What a column may hold, as the page names it."""
+"""Names of kinds of rows and of fields on the page, where they are not those of the code."""
 
 CELL_CHARACTERS = 100
 
@@ -108,6 +93,7 @@ class Form:
     side: str = ""
     skip_invalid: bool = False
     no_reference: bool = False
+    encoding: str = ""
 
     @classmethod
     def of(cls, request: Request, look: Look | None) -> Form:
@@ -120,6 +106,7 @@ class Form:
             sent.get("side", ""),
             "skip_invalid" in sent,
             "no_reference" in sent,
+            sent.get("encoding", ""),
         )
 
     @classmethod
@@ -128,7 +115,12 @@ class Form:
         chosen = choices_of(asked)
         layout: Layout = chosen.get("layout") or (look.guess().layout if look else Layout())
         columns = {column: name for name, column in layout.columns().items()}
-        columns.update(dict.fromkeys(layout.systems, "summary"))
+        for name, several in (
+            ("summary", layout.systems),
+            ("reference", layout.references),
+            ("rating", layout.ratings),
+        ):
+            columns.update(dict.fromkeys(several, name))
         return cls(
             columns,
             # Files that come one after the other are of systems of their own.
@@ -137,6 +129,7 @@ class Form:
             str(layout.target) if isinstance(layout.target, int) else "",
             chosen.get("claims_side") or "",
             chosen.get("skip_invalid", False),
+            encoding=layout.encoding,
         )
 
     def choices(self, look: Look | None) -> dict[str, Any]:
@@ -148,6 +141,8 @@ class Form:
             if target == "reference" and not self.has_reference:
                 target = "none"
             layout = replace(layout_of(pairs, system=self.system, target=target or "0"), is_whole=True)
+        if self.encoding:
+            layout = replace(layout or Layout(), encoding=layout_of(encoding=self.encoding).encoding)
         return {"layout": layout, "claims_side": self._claims_side(), "skip_invalid": self.skip_invalid}
 
     @property
@@ -197,7 +192,7 @@ def import_begin(request: Request, slug: str, import_id: str) -> HttpResponse:
     is_import = request.POST.get("act") == "import"
     form, look = Form(), None
     try:
-        look = _look(asked) if is_kept(asked) else None
+        look = _look(asked, request.POST.get("encoding", "")) if is_kept(asked) else None
         form = Form.of(request, look)
         if is_import and _lacks_reference(asked.project, look, form) and not form.no_reference:
             raise Invalid(
@@ -216,14 +211,6 @@ def import_begin(request: Request, slug: str, import_id: str) -> HttpResponse:
 def cancel_import(request: Request, slug: str, import_id: str) -> HttpResponse:
     _, asked = _asked(request, slug, import_id)
     return _follow(request, cancel(asked=asked, by=request.user))
-
-
-@screen("GET")
-def import_rejects(request: Request, slug: str, import_id: str) -> StreamingHttpResponse:
-    """The rows that cannot come in, with the reasons."""
-    _, asked = _asked(request, slug, import_id)
-    name, text = rejects_of(asked)
-    return streamed_file(text, content_type="text/plain; charset=utf-8", name=name)
 
 
 def _asked(request: Request, slug: str, import_id: str) -> tuple[Room, Import]:
@@ -262,7 +249,6 @@ def _show(
         "time_left": time_left(asked),
         **_outcome(None if refusal else report, refusal or refusal_of(asked)),
     }
-    context["has_rejects"] = bool(context["problems"]) and has_rejects(asked)
     if asked.requested_by == request.user and is_kept(asked):
         context.update(_second_step(asked, form))
     is_posted = request.method == "POST"
@@ -276,16 +262,16 @@ def _show(
     )
 
 
-def _look(asked: Import) -> Look | None:
+def _look(asked: Import, encoding: str) -> Look | None:
     with files_of(asked) as files:
-        return look_at_rows(files)
+        return look_at_rows(files, encoding if encoding in ENCODINGS else "")
 
 
 def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
     """The columns with what they are taken for, and the first rows."""
     with files_of(asked) as files:
         facts = {"is_large": is_for_a_worker(files)}
-        look = look_at_rows(files)
+    look = _look(asked, form.encoding if form else "")
     form = form or Form.kept(asked, look)
     is_flat = look is not None and not look.is_nested
     rows = [[_short(value) for value in row] for row in look.shown()] if look else []
@@ -298,7 +284,8 @@ def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
         "is_flat": is_flat,
         "rows": rows,
         "columns": [(place, name, form.columns.get(name, "")) for place, name in _columns(look)],
-        "fields": FIELDS.items(),
+        "fields": [(name, _named(name, FIELDS)) for name in FLAT_FIELDS],
+        "encodings": ENCODINGS,
         "lacks_reference": _lacks_reference(asked.project, look, form),
     }
 
@@ -346,39 +333,24 @@ def _uploads(request: Request) -> list[Upload]:
 
 
 def _outcome(report: ImportReport | None, refusal: Conflict | Invalid | None) -> dict[str, object]:
-    """What a report, or a refusal, is shown by."""
+    """What a report, or a refusal, is shown by. Where the refusal's message is the only problem, none is listed."""
+    refused = refusal if isinstance(refusal, ImportRefused) else None
+    told = report or refused
+    problems, count = (told.problems, told.problem_count) if told else ((), 0)
+    if refused and [problem.describe(refused.word) for problem in problems] == [refused.message]:
+        problems, count = (), 0
+    place = report.place if report else refused.word if refused else "line"
+    counts = report.counts.told() if report else {}
     return {
         "report": report,
-        "counts": _counts(report) if report else [],
-        "place": (report.place if report else getattr(refusal, "word", "line")).capitalize(),
-        "ways": ways_out(report.remedies, REMEDY_WORDS) if report else _ways(refusal),
+        "counts": [(_named(kind, KINDS), count) for kind, count in counts.items()],
+        "place": place.capitalize(),
+        "ways": ways_out(told.remedies, REMEDY_WORDS) if told else [],
         "refusal": refusal,
-        "problems": _problems(report, refusal),
-        "more_problems": _more(report, refusal),
+        "problems": problems,
+        "more_problems": count - sum(problem.times for problem in problems),
     }
 
 
-def _counts(report: ImportReport) -> list[tuple[str, object]]:
-    return [(KINDS[kind], count) for kind, count in report.counts.told().items()]
-
-
-def _ways(refusal: Conflict | Invalid | None) -> list[str]:
-    return ways_out(refusal.remedies, REMEDY_WORDS) if isinstance(refusal, ImportRefused) else []
-
-
-def _problems(report: ImportReport | None, refusal: Conflict | Invalid | None) -> tuple[Problem, ...]:
-    """The first problems; none where the refusal's message is the only one."""
-    if report is not None:
-        return report.problems
-    if not isinstance(refusal, ImportRefused):
-        return ()
-    told = [problem.describe(refusal.word) for problem in refusal.problems]
-    return () if told == [refusal.message] else refusal.problems
-
-
-def _more(report: ImportReport | None, refusal: Conflict | Invalid | None) -> int:
-    """How many problems are not listed."""
-    one = report or refusal
-    if isinstance(one, ImportReport | ImportRefused):
-        return one.problem_count - len(one.problems)
-    return 0
+def _named(name: str, names: Mapping[str, str]) -> str:
+    return names.get(name) or name.replace("_", " ").capitalize()

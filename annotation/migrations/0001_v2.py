@@ -120,7 +120,7 @@ class Migration(migrations.Migration):
                     "group",
                     models.CharField(
                         blank=True,
-                        help_text="Cluster that intervals resample; empty means that the set stands alone.",
+                        help_text="Cluster that intervals resample; empty if the set is a cluster of its own.",
                         max_length=200,
                     ),
                 ),
@@ -171,7 +171,10 @@ class Migration(migrations.Migration):
                 (
                     "version",
                     models.CharField(
-                        blank=True, db_default="", help_text="Of the program that it runs.", max_length=40
+                        blank=True,
+                        db_default="",
+                        help_text="Version of the program that it runs.",
+                        max_length=40,
                     ),
                 ),
                 ("started_at", models.DateTimeField()),
@@ -195,12 +198,12 @@ class Migration(migrations.Migration):
                 (
                     "address",
                     models.GenericIPAddressField(
-                        blank=True, help_text="From where they signed in.", null=True
+                        blank=True, help_text="The address of the sign-in.", null=True
                     ),
                 ),
                 ("agent", models.CharField(blank=True, max_length=300, verbose_name="browser")),
                 ("began_at", models.DateTimeField()),
-                ("seen_at", models.DateTimeField(help_text="Of the last request, to five minutes.")),
+                ("seen_at", models.DateTimeField(help_text="Time of the last request, to five minutes.")),
                 (
                     "person",
                     models.ForeignKey(
@@ -330,7 +333,9 @@ class Migration(migrations.Migration):
                 (
                     "note",
                     models.CharField(
-                        blank=True, help_text="What changed, for those who know the old one.", max_length=200
+                        blank=True,
+                        help_text="The change, for people who know the previous version.",
+                        max_length=200,
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -372,7 +377,7 @@ class Migration(migrations.Migration):
                     "lease_until",
                     models.DateTimeField(
                         blank=True,
-                        help_text="Set while it is held from the queue, and kept when the lease runs out or the set is returned.",
+                        help_text="Set while it is held from the queue; it remains after the lease ends or the set is returned.",
                         null=True,
                     ),
                 ),
@@ -389,7 +394,7 @@ class Migration(migrations.Migration):
                     models.BooleanField(
                         db_default=False,
                         default=False,
-                        help_text="It was open, then it was not, and its assessor's roles then showed them what others and the judge said. It scores, and blind statistics leave it out.",
+                        help_text="It was unassigned while open, and its assessor's roles then showed them others' answers. It counts in scores, and blind statistics leave it out.",
                     ),
                 ),
                 (
@@ -413,7 +418,7 @@ class Migration(migrations.Migration):
                     models.ForeignKey(
                         blank=True,
                         db_index=False,
-                        help_text="The version that was on screen when the form was last opened.",
+                        help_text="The version on screen when the form was last opened.",
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
@@ -539,7 +544,7 @@ class Migration(migrations.Migration):
                     "custom_instruction",
                     models.TextField(
                         blank=True,
-                        help_text="Added to what every step tells the judge. Another one makes another judge of it.",
+                        help_text="Added to the instructions of every step. Another text makes it another judge.",
                     ),
                 ),
                 (
@@ -551,7 +556,7 @@ class Migration(migrations.Migration):
                             ("json_object", "JSON, but not by a schema"),
                             ("text", "Plain text"),
                         ],
-                        help_text="The best that its server was found to take. Empty until it has been asked.",
+                        help_text="The best reply format that its server accepts. Empty until it has been asked.",
                         max_length=11,
                     ),
                 ),
@@ -560,7 +565,7 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         default=list,
-                        help_text="Parameters that its server was found to refuse; they are left out of requests.",
+                        help_text="Parameters that its server refused; requests leave them out.",
                     ),
                 ),
                 (
@@ -576,7 +581,9 @@ class Migration(migrations.Migration):
                 (
                     "archived_at",
                     models.DateTimeField(
-                        blank=True, help_text="Since when no run may name it; what it said stays.", null=True
+                        blank=True,
+                        help_text="From then on no run may name it; its verdicts remain.",
+                        null=True,
                     ),
                 ),
                 ("members", models.ManyToManyField(blank=True, related_name="panels", to="annotation.judge")),
@@ -618,7 +625,7 @@ class Migration(migrations.Migration):
                     "guideline",
                     models.ForeignKey(
                         blank=True,
-                        help_text="Told with the examples; the one in force when they were chosen.",
+                        help_text="The guideline sent with the examples; the current one when they were chosen.",
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="examples",
@@ -669,7 +676,7 @@ class Migration(migrations.Migration):
                             ("claims", "Summaries whose claims are there already"),
                         ],
                         default="reference",
-                        help_text="What the project's files hold; pages go by it in what they propose.",
+                        help_text="The content of the project's files; pages choose their suggestions by it.",
                         max_length=9,
                         verbose_name="what to compare",
                     ),
@@ -686,7 +693,7 @@ class Migration(migrations.Migration):
                     "blend_human_weight",
                     models.FloatField(
                         default=0.5,
-                        help_text="Weight of people's percents where the blend is weighted (0 to 1).",
+                        help_text="Weight of people's percents if the blend is weighted (0 to 1).",
                         verbose_name="weight of people (w)",
                     ),
                 ),
@@ -711,14 +718,14 @@ class Migration(migrations.Migration):
                     "summarization_threshold",
                     models.FloatField(
                         default=0.5,
-                        help_text="Summarization passes where the lower of its two parts reaches this (0 to 1).",
+                        help_text="Summarization passes if the lower of its two parts reaches this (0 to 1).",
                     ),
                 ),
                 (
                     "summarization_strict",
                     models.BooleanField(
                         default=False,
-                        help_text="Summarization is 1 where both parts are 1, else 0.",
+                        help_text="Summarization is 1 if both parts are 1, else 0.",
                         verbose_name="strict summarization",
                     ),
                 ),
@@ -726,14 +733,14 @@ class Migration(migrations.Migration):
                     "summarization_scale",
                     models.FloatField(
                         default=1.0,
-                        help_text="Summarization is multiplied by this, the comparison with the threshold aside (above 0, to 1).",
+                        help_text="Summarization is multiplied by this, except in the comparison with the threshold (above 0).",
                     ),
                 ),
                 (
                     "least_scored",
                     models.FloatField(
                         default=0.5,
-                        help_text="Where a smaller share of claims or questions is scored, what rests on them is blank (0 to 1).",
+                        help_text="If a smaller share of claims or questions is scored, the scores from them are blank (0 to 1).",
                         verbose_name="least share of scored claims",
                     ),
                 ),
@@ -783,7 +790,7 @@ class Migration(migrations.Migration):
                     "assessors_per_set",
                     models.PositiveSmallIntegerField(
                         default=0,
-                        help_text="Assessors take sets themselves until each has so many assessors; 0 for no queue.",
+                        help_text="Assessors take sets themselves until each has this many assessors; 0 for no queue.",
                         verbose_name="assessors per set from the queue",
                     ),
                 ),
@@ -791,7 +798,7 @@ class Migration(migrations.Migration):
                     "lease_minutes",
                     models.PositiveIntegerField(
                         default=30,
-                        help_text="Idle minutes after which a set pulled from the queue goes back to it.",
+                        help_text="Idle minutes after which a set pulled from the queue returns to it.",
                         verbose_name="lease in minutes",
                     ),
                 ),
@@ -817,7 +824,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[("people", "People"), ("judge", "People and the deciding judge")],
                         default="people",
-                        help_text="Whose answers are compared with each other for that.",
+                        help_text="The answers that are compared with each other for disputes.",
                         max_length=6,
                         verbose_name="whose answers are compared with each other",
                     ),
@@ -826,21 +833,23 @@ class Migration(migrations.Migration):
                     "rescore_due_at",
                     models.DateTimeField(
                         editable=False,
-                        help_text="Since when all its scores are to be rebuilt; empty once they are.",
+                        help_text="All scores are to be rebuilt since then; empty once they are.",
                         null=True,
                     ),
                 ),
                 (
                     "archived_at",
                     models.DateTimeField(
-                        editable=False, help_text="Since when it is read-only and out of lists.", null=True
+                        editable=False,
+                        help_text="The project is read-only and out of lists since then.",
+                        null=True,
                     ),
                 ),
                 (
                     "deleted_at",
                     models.DateTimeField(
                         editable=False,
-                        help_text="Since when nobody sees it. It can be restored for 30 days, and is then removed for good.",
+                        help_text="Nobody sees the project since then. It can be restored for 30 days and is then removed for good.",
                         null=True,
                     ),
                 ),
@@ -849,7 +858,7 @@ class Migration(migrations.Migration):
                     "deciding_judge",
                     models.ForeignKey(
                         blank=True,
-                        help_text="The judge whose verdicts stand where no person has decided.",
+                        help_text="The judge whose verdicts count if no person has decided.",
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="deciding_in",
@@ -910,7 +919,7 @@ class Migration(migrations.Migration):
             name="project",
             field=models.ForeignKey(
                 blank=True,
-                help_text="The project that it belongs to; empty for a shared judge.",
+                help_text="The project of the judge; empty for a shared judge.",
                 null=True,
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="own_judges",
@@ -968,10 +977,15 @@ class Migration(migrations.Migration):
                     "total",
                     models.PositiveIntegerField(
                         default=0,
-                        help_text="Summaries to judge, document sets to import; 0 until that is known.",
+                        help_text="Summaries to judge or document sets to import; 0 until the number is known.",
                     ),
                 ),
-                ("done", models.PositiveIntegerField(default=0, help_text="Of these; or rows written.")),
+                (
+                    "done",
+                    models.PositiveIntegerField(
+                        default=0, help_text="The number done; for exports the rows written."
+                    ),
+                ),
                 ("unscored", models.PositiveIntegerField(default=0)),
                 ("rows_read", models.PositiveIntegerField(default=0)),
                 ("error", models.CharField(blank=True, max_length=1000)),
@@ -981,7 +995,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         db_default="",
                         default=annotation.models.base.current_request_id,
-                        help_text="Of the request that asked for it.",
+                        help_text="Id of the request that asked for it.",
                         max_length=64,
                     ),
                 ),
@@ -1030,12 +1044,17 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("roles", models.JSONField(default=list)),
-                ("note", models.CharField(blank=True, help_text="For whom it is meant.", max_length=120)),
+                (
+                    "note",
+                    models.CharField(
+                        blank=True, help_text="The person whom it is meant for.", max_length=120
+                    ),
+                ),
                 (
                     "email",
                     models.EmailField(
                         blank=True,
-                        help_text="Where the link is mailed; empty where it was shown.",
+                        help_text="The address that the link is mailed to; empty if it was shown.",
                         max_length=254,
                     ),
                 ),
@@ -1044,7 +1063,7 @@ class Migration(migrations.Migration):
                     "link_base",
                     models.TextField(
                         editable=False,
-                        help_text="Where the installation is reached, for the link that is mailed.",
+                        help_text="The installation's address, for the mailed link.",
                         null=True,
                     ),
                 ),
@@ -1102,9 +1121,9 @@ class Migration(migrations.Migration):
                         unique=True,
                     ),
                 ),
-                ("files", models.JSONField(default=list, help_text="Their names, in their order.")),
+                ("files", models.JSONField(default=list, help_text="The names of the files, in order.")),
                 ("choices", models.JSONField(blank=True, default=dict)),
-                ("dry_run", models.BooleanField(default=False, help_text="They are only checked.")),
+                ("dry_run", models.BooleanField(default=False, help_text="The files are checked only.")),
                 ("report", models.JSONField(blank=True, null=True)),
                 ("refusal", models.JSONField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -1173,7 +1192,9 @@ class Migration(migrations.Migration):
                 ("named_people", models.BooleanField(default=False)),
                 (
                     "path",
-                    models.CharField(blank=True, help_text="Below the folder of exports.", max_length=500),
+                    models.CharField(
+                        blank=True, help_text="The file, below the folder of exports.", max_length=500
+                    ),
                 ),
                 ("manifest", models.JSONField(blank=True, default=dict)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -1428,7 +1449,7 @@ class Migration(migrations.Migration):
                 (
                     "lease_until",
                     models.DateTimeField(
-                        blank=True, help_text="Until then nobody else is handed it from a queue.", null=True
+                        blank=True, help_text="Until then no queue gives it to anyone else.", null=True
                     ),
                 ),
                 (
@@ -1453,7 +1474,7 @@ class Migration(migrations.Migration):
                         default=True, help_text="Its claim is in the active claims of its text."
                     ),
                 ),
-                ("has_number", models.BooleanField(default=False, help_text="The claim holds a figure.")),
+                ("has_number", models.BooleanField(default=False, help_text="The claim contains a number.")),
                 (
                     "judge_label",
                     models.CharField(
@@ -1465,7 +1486,9 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "judge_probability",
-                    models.FloatField(blank=True, help_text="Of yes, by the deciding judge.", null=True),
+                    models.FloatField(
+                        blank=True, help_text="Probability of yes, by the deciding judge.", null=True
+                    ),
                 ),
                 (
                     "human_label",
@@ -1504,7 +1527,7 @@ class Migration(migrations.Migration):
                 (
                     "uncertainty",
                     models.FloatField(
-                        default=1.0, help_text="1 where the judge cannot say, 0 where it is certain."
+                        default=1.0, help_text="1 if the judge cannot decide, 0 if it is certain."
                     ),
                 ),
                 (
@@ -1595,14 +1618,16 @@ class Migration(migrations.Migration):
                 (
                     "key",
                     models.CharField(
-                        help_text="What was asked for, such as the score and the target length.",
-                        max_length=200,
+                        help_text="The requested score, target length and other choices.", max_length=200
                     ),
                 ),
                 ("inputs", models.CharField(blank=True, max_length=64)),
                 ("seed", models.BigIntegerField(default=0)),
                 ("payload", models.JSONField(blank=True, default=dict)),
-                ("seconds", models.FloatField(default=0.0, help_text="How long it took to make.")),
+                (
+                    "seconds",
+                    models.FloatField(default=0.0, help_text="The seconds that the computation took."),
+                ),
                 ("made_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "job",
@@ -1654,19 +1679,19 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         default=dict,
-                        help_text="Instructions of the step's parts that are reworded, by name.",
+                        help_text="Instructions of the step's reworded parts, by name.",
                     ),
                 ),
                 (
                     "version",
                     models.CharField(
-                        help_text="Follows from the words; stored calls name it.", max_length=40
+                        help_text="Computed from the texts; stored calls name it.", max_length=40
                     ),
                 ),
                 (
                     "note",
                     models.CharField(
-                        blank=True, help_text="Why, in the words of who made it.", max_length=500
+                        blank=True, help_text="The reason for the change, by its author.", max_length=500
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -1779,7 +1804,7 @@ class Migration(migrations.Migration):
                     "n_questions",
                     models.PositiveSmallIntegerField(
                         blank=True,
-                        help_text="How many questions a document set should have: the judge makes up what is missing. Empty: it makes some up only where nobody has given any.",
+                        help_text="The number of questions of each document set: the judge adds the missing ones. If it is empty, it adds some only to sets without questions.",
                         null=True,
                     ),
                 ),
@@ -1802,14 +1827,14 @@ class Migration(migrations.Migration):
                     "cost",
                     models.FloatField(
                         default=0.0,
-                        help_text="What its calls cost, at the judge's prices; with a cap also what those under way may cost.",
+                        help_text="The cost of its calls, at the judge's prices; with a cap also the most that open calls may cost.",
                     ),
                 ),
                 (
                     "max_cost",
                     models.FloatField(
                         blank=True,
-                        help_text="The run stops before its calls could cost more; empty for no cap.",
+                        help_text="The run stops before its calls would cost more; empty for no cap.",
                         null=True,
                     ),
                 ),
@@ -1824,14 +1849,13 @@ class Migration(migrations.Migration):
                 (
                     "is_trial",
                     models.BooleanField(
-                        default=False,
-                        help_text="It judges its own summaries alone, to see what its judge is worth.",
+                        default=False, help_text="It judges its own summaries only, to measure the judge."
                     ),
                 ),
                 (
                     "decides_after",
                     models.BooleanField(
-                        default=False, help_text="Its judge becomes the deciding one once it is finished."
+                        default=False, help_text="Its judge becomes the deciding one when it is finished."
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -1856,7 +1880,7 @@ class Migration(migrations.Migration):
                     "prompt_versions",
                     models.ManyToManyField(
                         blank=True,
-                        help_text="The versions that its judges used when it began; built-in ones for other steps.",
+                        help_text="The versions that its judges used when it started; built-in ones for other steps.",
                         related_name="runs",
                         to="annotation.promptversion",
                     ),
@@ -1902,10 +1926,7 @@ class Migration(migrations.Migration):
                 ),
                 ("step", models.CharField(max_length=40)),
                 ("prompt_version", models.CharField(max_length=40)),
-                (
-                    "request",
-                    models.TextField(help_text="Canonical JSON of what was asked, without any secret."),
-                ),
+                ("request", models.TextField(help_text="Canonical JSON of the request, without secrets.")),
                 ("reply", models.TextField(blank=True)),
                 ("finish_reason", models.CharField(blank=True, max_length=40)),
                 ("prompt_tokens", models.PositiveIntegerField(default=0)),
@@ -1922,15 +1943,18 @@ class Migration(migrations.Migration):
                 (
                     "erased_at",
                     models.DateTimeField(
-                        help_text="Since when its words are gone; its question would be asked and paid for again.",
+                        help_text="From then on its texts are deleted; its question would be asked and paid for again.",
                         null=True,
                     ),
                 ),
-                ("token", models.CharField(blank=True, help_text="Of the worker that asks.", max_length=32)),
+                (
+                    "token",
+                    models.CharField(blank=True, help_text="Token of the worker that asks.", max_length=32),
+                ),
                 (
                     "lease_until",
                     models.DateTimeField(
-                        help_text="Until when its worker may ask; null once it is answered.", null=True
+                        help_text="The worker may ask until then; empty after the reply.", null=True
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -1999,9 +2023,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "share",
-                    models.FloatField(
-                        default=1.0, help_text="The share that was asked for, above 0 and up to 1."
-                    ),
+                    models.FloatField(default=1.0, help_text="The requested share, above 0 and up to 1."),
                 ),
                 ("seed", models.BigIntegerField()),
                 (
@@ -2013,7 +2035,7 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         default=list,
-                        help_text="Inclusion probability of every item of the frame, in its order; empty where all had the same.",
+                        help_text="Inclusion probability of every item of the frame, in its order; empty if all are equal.",
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -2021,7 +2043,7 @@ class Migration(migrations.Migration):
                     "cancelled_at",
                     models.DateTimeField(
                         blank=True,
-                        help_text="Nobody is asked for its answers since, and no estimate uses them.",
+                        help_text="Nobody is asked for its answers any more, and no estimate uses them.",
                         null=True,
                     ),
                 ),
@@ -2072,7 +2094,7 @@ class Migration(migrations.Migration):
                     "names_references",
                     models.BooleanField(
                         default=False,
-                        help_text="Its rows name its references; otherwise it is compared with all of its document set.",
+                        help_text="Its rows name its references; otherwise it is compared with all references of its document set.",
                     ),
                 ),
                 ("text", models.TextField(blank=True)),
@@ -2082,7 +2104,7 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         default=dict,
-                        help_text="What formulas gave in a run, by score: value, reason and the formula's version.",
+                        help_text="Values of formulas in a run, by score: value, reason and the formula's version.",
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -2119,6 +2141,10 @@ class Migration(migrations.Migration):
                 ("factual_alignment", models.FloatField(null=True)),
                 ("question_coverage", models.FloatField(null=True)),
                 ("summarization", models.FloatField(null=True)),
+                (
+                    "passed",
+                    models.BooleanField(help_text="Whether summarization reaches its threshold.", null=True),
+                ),
                 ("topic_preservation", models.FloatField(null=True)),
                 ("completeness", models.FloatField(null=True)),
                 ("redundancy", models.FloatField(null=True)),
@@ -2136,7 +2162,7 @@ class Migration(migrations.Migration):
                     "revision",
                     models.PositiveBigIntegerField(
                         default=annotation.models.score.new_revision,
-                        help_text="Set again at every writing: the sum over a project tells whether any score was written since.",
+                        help_text="Set at every writing: the sum over a project changes if any score was written.",
                     ),
                 ),
                 ("computed_at", models.DateTimeField(auto_now=True)),
@@ -2167,7 +2193,7 @@ class Migration(migrations.Migration):
             name="peers",
             field=models.ManyToManyField(
                 blank=True,
-                help_text="What a trial judges; empty for others.",
+                help_text="The texts that a trial judges; empty for other runs.",
                 related_name="+",
                 to="annotation.summary",
             ),
@@ -2205,7 +2231,7 @@ class Migration(migrations.Migration):
                 (
                     "evidence",
                     models.JSONField(
-                        blank=True, default=list, help_text="Numbers of the units that it rests on."
+                        blank=True, default=list, help_text="Numbers of the units that support it."
                     ),
                 ),
                 ("reason", models.TextField(blank=True)),
@@ -2227,13 +2253,13 @@ class Migration(migrations.Migration):
                 (
                     "active_ms",
                     models.PositiveIntegerField(
-                        default=0, help_text="Time at the item before the answer, in ms, idle time left out."
+                        default=0, help_text="Time at the item before the answer, in ms, without idle time."
                     ),
                 ),
                 (
                     "had_seen",
                     models.BooleanField(
-                        default=False, help_text="Its author had seen others' answers before."
+                        default=False, help_text="The author had seen others' answers before."
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -2538,7 +2564,7 @@ class Migration(migrations.Migration):
                 (
                     "lease_until",
                     models.DateTimeField(
-                        blank=True, help_text="Until then nobody else is handed it from a queue.", null=True
+                        blank=True, help_text="Until then no queue gives it to anyone else.", null=True
                     ),
                 ),
                 (
@@ -2564,7 +2590,7 @@ class Migration(migrations.Migration):
                         help_text="Largest less smallest answer: yes is 1, unsure .5, no 0; a percent is divided by 100."
                     ),
                 ),
-                ("answers", models.PositiveIntegerField(help_text="How many answers there are.")),
+                ("answers", models.PositiveIntegerField(help_text="The number of answers.")),
                 ("queue_key", models.PositiveBigIntegerField(help_text="Random, for tie-breaks.")),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
@@ -2664,7 +2690,7 @@ class Migration(migrations.Migration):
                 (
                     "evidence",
                     models.JSONField(
-                        blank=True, default=list, help_text="Numbers of the units that it rests on."
+                        blank=True, default=list, help_text="Numbers of the units that support it."
                     ),
                 ),
                 ("reason", models.TextField(blank=True)),
@@ -2686,20 +2712,20 @@ class Migration(migrations.Migration):
                 (
                     "active_ms",
                     models.PositiveIntegerField(
-                        default=0, help_text="Time at the item before the answer, in ms, idle time left out."
+                        default=0, help_text="Time at the item before the answer, in ms, without idle time."
                     ),
                 ),
                 (
                     "had_seen",
                     models.BooleanField(
-                        default=False, help_text="Its author had seen others' answers before."
+                        default=False, help_text="The author had seen others' answers before."
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "percent",
-                    models.PositiveSmallIntegerField(blank=True, help_text="Empty while a draft.", null=True),
+                    models.PositiveSmallIntegerField(blank=True, help_text="Empty for a draft.", null=True),
                 ),
                 (
                     "version",
@@ -2816,7 +2842,7 @@ class Migration(migrations.Migration):
                 (
                     "evidence",
                     models.JSONField(
-                        blank=True, default=list, help_text="Numbers of the units that it rests on."
+                        blank=True, default=list, help_text="Numbers of the units that support it."
                     ),
                 ),
                 ("reason", models.TextField(blank=True)),
@@ -2838,13 +2864,13 @@ class Migration(migrations.Migration):
                 (
                     "active_ms",
                     models.PositiveIntegerField(
-                        default=0, help_text="Time at the item before the answer, in ms, idle time left out."
+                        default=0, help_text="Time at the item before the answer, in ms, without idle time."
                     ),
                 ),
                 (
                     "had_seen",
                     models.BooleanField(
-                        default=False, help_text="Its author had seen others' answers before."
+                        default=False, help_text="The author had seen others' answers before."
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -2853,7 +2879,7 @@ class Migration(migrations.Migration):
                     "origin_name",
                     models.CharField(
                         blank=True,
-                        help_text="Where an imported verdict came from, or the judge's signature.",
+                        help_text="The source of an imported verdict, or the judge's signature.",
                         max_length=200,
                     ),
                 ),
@@ -2868,14 +2894,21 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "probability",
-                    models.FloatField(blank=True, help_text="Of yes, as the judge gave it.", null=True),
+                    models.FloatField(
+                        blank=True, help_text="Probability of yes, as the judge gave it.", null=True
+                    ),
                 ),
-                ("confidence", models.FloatField(blank=True, help_text="A person's own, 0 to 1.", null=True)),
+                (
+                    "confidence",
+                    models.FloatField(
+                        blank=True, help_text="The person's own confidence, 0 to 1.", null=True
+                    ),
+                ),
                 (
                     "uncertainty",
                     models.FloatField(
                         blank=True,
-                        help_text="Of a panel: the share of its votes that differ from the label; 1 if a repetition changed it.",
+                        help_text="For a panel: the share of its votes that differ from the label; 1 if a repetition changed it.",
                         null=True,
                     ),
                 ),
@@ -2884,7 +2917,7 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         default=list,
-                        help_text="Of a panel, or of raters in a file: names and labels.",
+                        help_text="For a panel, or raters in a file: names and labels.",
                     ),
                 ),
                 (
@@ -3037,12 +3070,15 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "name_key",
-                    models.CharField(
-                        blank=True, help_text="Keyed hash of the name that was typed.", max_length=64
-                    ),
+                    models.CharField(blank=True, help_text="Keyed hash of the typed name.", max_length=64),
                 ),
                 ("address", models.GenericIPAddressField(blank=True, null=True)),
-                ("network", models.CharField(blank=True, help_text="What limits count by.", max_length=50)),
+                (
+                    "network",
+                    models.CharField(
+                        blank=True, help_text="The network by which limits count.", max_length=50
+                    ),
+                ),
                 ("agent", models.CharField(blank=True, max_length=300, verbose_name="browser")),
                 (
                     "device",
@@ -3052,7 +3088,7 @@ class Migration(migrations.Migration):
                     "is_known",
                     models.BooleanField(
                         default=False,
-                        help_text="From a device or network that the person had signed in from.",
+                        help_text="The sign-in came from a known device or network of the person.",
                     ),
                 ),
                 ("note", models.CharField(blank=True, max_length=200)),
@@ -3062,7 +3098,7 @@ class Migration(migrations.Migration):
                     models.ForeignKey(
                         blank=True,
                         db_index=False,
-                        help_text="Whose account; none where nobody has the name that was typed.",
+                        help_text="The account; empty if nobody has the typed name.",
                         null=True,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="account_events",
@@ -3157,7 +3193,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="project",
             constraint=models.CheckConstraint(
-                condition=models.Q(("summarization_scale__gt", 0), ("summarization_scale__lte", 1)),
+                condition=models.Q(("summarization_scale__gt", 0), ("summarization_scale__lte", 1000000)),
                 name="project_summarization_scale_above_0",
             ),
         ),

@@ -48,15 +48,15 @@ class AccountEvent(models.Model):
         on_delete=models.CASCADE,
         related_name="account_events",
         db_index=False,
-        help_text="Whose account; none where nobody has the name that was typed.",
+        help_text="The account; empty if nobody has the typed name.",
     )
-    name_key = models.CharField(max_length=64, blank=True, help_text="Keyed hash of the name that was typed.")
+    name_key = models.CharField(max_length=64, blank=True, help_text="Keyed hash of the typed name.")
     address = models.GenericIPAddressField(null=True, blank=True)
-    network = models.CharField(max_length=50, blank=True, help_text="What limits count by.")
+    network = models.CharField(max_length=50, blank=True, help_text="The network by which limits count.")
     agent = models.CharField(max_length=300, blank=True, verbose_name="browser")
     device = models.CharField(max_length=32, blank=True, help_text="Hash of the browser's cookie.")
     is_known = models.BooleanField(
-        default=False, help_text="From a device or network that the person had signed in from."
+        default=False, help_text="The sign-in came from a known device or network of the person."
     )
     note = models.CharField(max_length=200, blank=True)
     at = models.DateTimeField()
@@ -79,10 +79,10 @@ class AccountSession(AbstractBaseSession):
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="sessions"
     )
-    address = models.GenericIPAddressField(null=True, blank=True, help_text="From where they signed in.")
+    address = models.GenericIPAddressField(null=True, blank=True, help_text="The address of the sign-in.")
     agent = models.CharField(max_length=300, blank=True, verbose_name="browser")
     began_at = models.DateTimeField()
-    seen_at = models.DateTimeField(help_text="Of the last request, to five minutes.")
+    seen_at = models.DateTimeField(help_text="Time of the last request, to five minutes.")
 
     class Meta(AbstractBaseSession.Meta):
         verbose_name = "session"

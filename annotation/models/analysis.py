@@ -24,13 +24,11 @@ class Analysis(PublicRow):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="analyses")
     kind = models.CharField(max_length=11, choices=Kind)
-    key = models.CharField(
-        max_length=200, help_text="What was asked for, such as the score and the target length."
-    )
+    key = models.CharField(max_length=200, help_text="The requested score, target length and other choices.")
     inputs = models.CharField(max_length=64, blank=True)
     seed = models.BigIntegerField(default=0)
     payload = models.JSONField(default=dict, blank=True)
-    seconds = models.FloatField(default=0.0, help_text="How long it took to make.")
+    seconds = models.FloatField(default=0.0, help_text="The seconds that the computation took.")
     made_at = models.DateTimeField(null=True, blank=True)
     job = models.OneToOneField(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="analysis")
 

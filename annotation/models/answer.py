@@ -35,16 +35,16 @@ class Answer(PublicRow):
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
-    evidence = models.JSONField(default=list, blank=True, help_text="Numbers of the units that it rests on.")
+    evidence = models.JSONField(default=list, blank=True, help_text="Numbers of the units that support it.")
     reason = models.TextField(blank=True)
     error_type = models.CharField(max_length=13, choices=ErrorType, blank=True)
     active_ms = models.PositiveIntegerField(
-        default=0, help_text="Time at the item before the answer, in ms, idle time left out."
+        default=0, help_text="Time at the item before the answer, in ms, without idle time."
     )
     guideline = models.ForeignKey(
         Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
-    had_seen = models.BooleanField(default=False, help_text="Its author had seen others' answers before.")
+    had_seen = models.BooleanField(default=False, help_text="The author had seen others' answers before.")
     created_at = models.DateTimeField(auto_now_add=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
 

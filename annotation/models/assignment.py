@@ -26,17 +26,19 @@ class Sample(PublicRow):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="samples")
     method = models.CharField(max_length=20, choices=Method)
-    share = models.FloatField(default=1.0, help_text="The share that was asked for, above 0 and up to 1.")
+    share = models.FloatField(default=1.0, help_text="The requested share, above 0 and up to 1.")
     seed = models.BigIntegerField()
     frame = models.JSONField(help_text="Public ids of all items that could have been sampled.")
     chances = models.JSONField(
         default=list,
         blank=True,
-        help_text="Inclusion probability of every item of the frame, in its order; empty where all had the same.",
+        help_text="Inclusion probability of every item of the frame, in its order; empty if all are equal.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     cancelled_at = models.DateTimeField(
-        null=True, blank=True, help_text="Nobody is asked for its answers since, and no estimate uses them."
+        null=True,
+        blank=True,
+        help_text="Nobody is asked for its answers any more, and no estimate uses them.",
     )
 
     class Meta:
@@ -102,7 +104,7 @@ class Assignment(PublicRow):
     lease_until = models.DateTimeField(
         null=True,
         blank=True,
-        help_text="Set while it is held from the queue, and kept when the lease runs out or the set is returned.",
+        help_text="Set while it is held from the queue; it remains after the lease ends or the set is returned.",
     )
     worked_at = models.DateTimeField(null=True, blank=True, help_text="The last save or opening of the form.")
     closed_at = models.DateTimeField(null=True, blank=True)
@@ -110,8 +112,8 @@ class Assignment(PublicRow):
     may_have_seen = models.BooleanField(
         default=False,
         db_default=False,
-        help_text="It was open, then it was not, and its assessor's roles then showed them what others and the judge "
-        "said. It scores, and blind statistics leave it out.",
+        help_text="It was unassigned while open, and its assessor's roles then showed them others' answers. It "
+        "counts in scores, and blind statistics leave it out.",
     )
     guideline = models.ForeignKey(
         Guideline,
@@ -120,7 +122,7 @@ class Assignment(PublicRow):
         on_delete=models.PROTECT,
         related_name="+",
         db_index=False,
-        help_text="The version that was on screen when the form was last opened.",
+        help_text="The version on screen when the form was last opened.",
     )
 
     class Meta:

@@ -75,7 +75,7 @@ class Leased(models.Model):
         db_index=False,
     )
     lease_until = models.DateTimeField(
-        null=True, blank=True, help_text="Until then nobody else is handed it from a queue."
+        null=True, blank=True, help_text="Until then no queue gives it to anyone else."
     )
 
     class Meta:

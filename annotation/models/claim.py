@@ -204,16 +204,18 @@ class Check(PublicRow, Leased):
     )
     side = models.CharField(max_length=9, choices=Side)
     is_current = models.BooleanField(default=True, help_text="Its claim is in the active claims of its text.")
-    has_number = models.BooleanField(default=False, help_text="The claim holds a figure.")
+    has_number = models.BooleanField(default=False, help_text="The claim contains a number.")
     judge_label = models.CharField(max_length=LABEL_LENGTH, choices=Label, null=True, blank=True)
-    judge_probability = models.FloatField(null=True, blank=True, help_text="Of yes, by the deciding judge.")
+    judge_probability = models.FloatField(
+        null=True, blank=True, help_text="Probability of yes, by the deciding judge."
+    )
     human_label = models.CharField(max_length=LABEL_LENGTH, choices=Label, null=True, blank=True)
     final_label = models.CharField(max_length=LABEL_LENGTH, choices=Label, null=True, blank=True)
     final_source = models.CharField(max_length=11, choices=Decider, null=True, blank=True)
     unscored_reason = models.CharField(max_length=500, blank=True)
     is_disputed = models.BooleanField(default=False)
     uncertainty = models.FloatField(
-        default=1.0, help_text="1 where the judge cannot say, 0 where it is certain."
+        default=1.0, help_text="1 if the judge cannot decide, 0 if it is certain."
     )
     impact = models.FloatField(default=0.0, help_text="Change of the summary's coverage if the answer flips.")
     queue_key = models.PositiveBigIntegerField(default=0, help_text="Random, for samples and tie-breaks.")
@@ -322,18 +324,20 @@ class Verdict(Answer):
     check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="verdicts")
     judge = models.ForeignKey(Judge, null=True, blank=True, on_delete=models.PROTECT, related_name="verdicts")
     origin_name = models.CharField(
-        max_length=200, blank=True, help_text="Where an imported verdict came from, or the judge's signature."
+        max_length=200, blank=True, help_text="The source of an imported verdict, or the judge's signature."
     )
     label = models.CharField(max_length=LABEL_LENGTH, choices=Label, null=True, blank=True)
-    probability = models.FloatField(null=True, blank=True, help_text="Of yes, as the judge gave it.")
-    confidence = models.FloatField(null=True, blank=True, help_text="A person's own, 0 to 1.")
+    probability = models.FloatField(
+        null=True, blank=True, help_text="Probability of yes, as the judge gave it."
+    )
+    confidence = models.FloatField(null=True, blank=True, help_text="The person's own confidence, 0 to 1.")
     uncertainty = models.FloatField(
         null=True,
         blank=True,
-        help_text="Of a panel: the share of its votes that differ from the label; 1 if a repetition changed it.",
+        help_text="For a panel: the share of its votes that differ from the label; 1 if a repetition changed it.",
     )
     votes = models.JSONField(
-        default=list, blank=True, help_text="Of a panel, or of raters in a file: names and labels."
+        default=list, blank=True, help_text="For a panel, or raters in a file: names and labels."
     )
     repeated = models.CharField(
         max_length=LABEL_LENGTH,

@@ -39,7 +39,7 @@ class Dispute(PublicRow, Leased):
     spread = models.FloatField(
         help_text=f"Largest less smallest answer: {LABEL_VALUES_IN_WORDS}; a percent is divided by 100."
     )
-    answers = models.PositiveIntegerField(help_text="How many answers there are.")
+    answers = models.PositiveIntegerField(help_text="The number of answers.")
     queue_key = models.PositiveBigIntegerField(help_text="Random, for tie-breaks.")
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -26,7 +26,7 @@ class DocumentSet(PublicRow):
     group = models.CharField(
         max_length=200,
         blank=True,
-        help_text="Cluster that intervals resample; empty means that the set stands alone.",
+        help_text="Cluster that intervals resample; empty if the set is a cluster of its own.",
     )
     language = models.CharField(max_length=12, default="en")
     metadata = models.JSONField(default=dict, blank=True)

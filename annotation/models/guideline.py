@@ -19,7 +19,7 @@ class Guideline(PublicRow):
     version = models.PositiveIntegerField()
     text = models.TextField(help_text="Markdown; HTML in it is shown as text.")
     note = models.CharField(
-        max_length=200, blank=True, help_text="What changed, for those who know the old one."
+        max_length=200, blank=True, help_text="The change, for people who know the previous version."
     )
     by = models.ForeignKey(
         settings.AUTH_USER_MODEL,

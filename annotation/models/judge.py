@@ -36,7 +36,7 @@ class Judge(PublicRow):
         blank=True,
         on_delete=models.CASCADE,
         related_name="own_judges",
-        help_text="The project that it belongs to; empty for a shared judge.",
+        help_text="The project of the judge; empty for a shared judge.",
     )
     name = models.SlugField(max_length=60)
     kind = models.CharField(max_length=7, choices=Kind)
@@ -76,18 +76,18 @@ class Judge(PublicRow):
     )
     custom_instruction = models.TextField(
         blank=True,
-        help_text="Added to what every step tells the judge. Another one makes another judge of it.",
+        help_text="Added to the instructions of every step. Another text makes it another judge.",
     )
     reply_format = models.CharField(
         max_length=11,
         choices=ReplyFormat,
         blank=True,
-        help_text="The best that its server was found to take. Empty until it has been asked.",
+        help_text="The best reply format that its server accepts. Empty until it has been asked.",
     )
     refused_parameters = models.JSONField(
         default=list,
         blank=True,
-        help_text="Parameters that its server was found to refuse; they are left out of requests.",
+        help_text="Parameters that its server refused; requests leave them out.",
     )
     ask_next_below = models.FloatField(
         "Ask the next member below confidence",
@@ -104,7 +104,7 @@ class Judge(PublicRow):
     members = models.ManyToManyField("self", symmetrical=False, blank=True, related_name="panels")
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(
-        null=True, blank=True, help_text="Since when no run may name it; what it said stays."
+        null=True, blank=True, help_text="From then on no run may name it; its verdicts remain."
     )
 
     class Meta:
@@ -158,7 +158,7 @@ class JudgeExamples(PublicRow):
         blank=True,
         on_delete=models.PROTECT,
         related_name="examples",
-        help_text="Told with the examples; the one in force when they were chosen.",
+        help_text="The guideline sent with the examples; the current one when they were chosen.",
     )
     chosen = models.JSONField(default=list, help_text="The examples that each half is told.")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -187,7 +187,7 @@ class JudgeCall(PublicRow):
     key = models.CharField(max_length=64, unique=True, help_text="Hash of judge, prompt version and input.")
     step = models.CharField(max_length=40)
     prompt_version = models.CharField(max_length=40)
-    request = models.TextField(help_text="Canonical JSON of what was asked, without any secret.")
+    request = models.TextField(help_text="Canonical JSON of the request, without secrets.")
     reply = models.TextField(blank=True)
     finish_reason = models.CharField(max_length=40, blank=True)
     prompt_tokens = models.PositiveIntegerField(default=0)
@@ -207,11 +207,12 @@ class JudgeCall(PublicRow):
         help_text="The run that paid for it.",
     )
     erased_at = models.DateTimeField(
-        null=True, help_text="Since when its words are gone; its question would be asked and paid for again."
+        null=True,
+        help_text="From then on its texts are deleted; its question would be asked and paid for again.",
     )
-    token = models.CharField(max_length=32, blank=True, help_text="Of the worker that asks.")
+    token = models.CharField(max_length=32, blank=True, help_text="Token of the worker that asks.")
     lease_until = models.DateTimeField(
-        null=True, help_text="Until when its worker may ask; null once it is answered."
+        null=True, help_text="The worker may ask until then; empty after the reply."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -38,7 +38,7 @@ class CoverageJudgment(Answer):
     claim = models.ForeignKey(
         Claim, null=True, blank=True, on_delete=models.PROTECT, related_name="judgments"
     )
-    percent = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Empty while a draft.")
+    percent = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Empty for a draft.")
     version = models.PositiveIntegerField(
         default=1, help_text="Counts the rows on this unit in this reading."
     )

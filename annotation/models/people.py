@@ -18,11 +18,13 @@ class Invitation(PublicRow):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
     roles = models.JSONField(default=list)
-    note = models.CharField(max_length=120, blank=True, help_text="For whom it is meant.")
-    email = models.EmailField(blank=True, help_text="Where the link is mailed; empty where it was shown.")
+    note = models.CharField(max_length=120, blank=True, help_text="The person whom it is meant for.")
+    email = models.EmailField(
+        blank=True, help_text="The address that the link is mailed to; empty if it was shown."
+    )
     mailed_at = models.DateTimeField(null=True, blank=True)
     link_base = models.TextField(
-        null=True, editable=False, help_text="Where the installation is reached, for the link that is mailed."
+        null=True, editable=False, help_text="The installation's address, for the mailed link."
     )
     secret_hash = models.CharField(max_length=64, unique=True)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="invitations")

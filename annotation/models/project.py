@@ -11,6 +11,9 @@ from annotation.models.constraints import bounded
 from evaluation.judging import LABEL_VALUES_IN_WORDS
 from evaluation.metrics import USUAL_METRICS
 
+MOST_SCALE = 1_000_000
+"""What summarization can be multiplied by at most."""
+
 
 class Role(models.TextChoices):
     OWNER = "owner", "Owner"
@@ -74,13 +77,13 @@ class Project(PublicRow):
         max_length=9,
         choices=Compares,
         default=Compares.REFERENCE,
-        help_text="What the project's files hold; pages go by it in what they propose.",
+        help_text="The content of the project's files; pages choose their suggestions by it.",
     )
     blend = models.CharField(max_length=12, choices=Blend, default=Blend.HUMAN_FIRST)
     blend_human_weight = models.FloatField(
         "weight of people (w)",
         default=0.5,
-        help_text="Weight of people's percents where the blend is weighted (0 to 1).",
+        help_text="Weight of people's percents if the blend is weighted (0 to 1).",
     )
     assessor_average = models.CharField(
         "average of several assessors", max_length=6, choices=AssessorAverage, default=AssessorAverage.MEAN
@@ -89,19 +92,19 @@ class Project(PublicRow):
         "weight of coverage (a)", default=2 / 3, help_text="a in X = a·coverage + (1 - a)·brevity (0 to 1)."
     )
     summarization_threshold = models.FloatField(
-        default=0.5, help_text="Summarization passes where the lower of its two parts reaches this (0 to 1)."
+        default=0.5, help_text="Summarization passes if the lower of its two parts reaches this (0 to 1)."
     )
     summarization_strict = models.BooleanField(
-        "strict summarization", default=False, help_text="Summarization is 1 where both parts are 1, else 0."
+        "strict summarization", default=False, help_text="Summarization is 1 if both parts are 1, else 0."
     )
     summarization_scale = models.FloatField(
         default=1.0,
-        help_text="Summarization is multiplied by this, the comparison with the threshold aside (above 0, to 1).",
+        help_text="Summarization is multiplied by this, except in the comparison with the threshold (above 0).",
     )
     least_scored = models.FloatField(
         "least share of scored claims",
         default=0.5,
-        help_text="Where a smaller share of claims or questions is scored, what rests on them is blank (0 to 1).",
+        help_text="If a smaller share of claims or questions is scored, the scores from them are blank (0 to 1).",
     )
     length_unit = models.CharField(max_length=10, choices=LengthUnit, default=LengthUnit.WORDS)
     target_length = models.PositiveIntegerField(
@@ -119,12 +122,12 @@ class Project(PublicRow):
     assessors_per_set = models.PositiveSmallIntegerField(
         "assessors per set from the queue",
         default=0,
-        help_text="Assessors take sets themselves until each has so many assessors; 0 for no queue.",
+        help_text="Assessors take sets themselves until each has this many assessors; 0 for no queue.",
     )
     lease_minutes = models.PositiveIntegerField(
         "lease in minutes",
         default=30,
-        help_text="Idle minutes after which a set pulled from the queue goes back to it.",
+        help_text="Idle minutes after which a set pulled from the queue returns to it.",
     )
     reveal = models.CharField(
         "reviewers see the judge's verdict", max_length=12, choices=Reveal, default=Reveal.AFTER_ANSWER
@@ -140,7 +143,7 @@ class Project(PublicRow):
         max_length=6,
         choices=DisputeAnswers,
         default=DisputeAnswers.PEOPLE,
-        help_text="Whose answers are compared with each other for that.",
+        help_text="The answers that are compared with each other for disputes.",
     )
     deciding_judge = models.ForeignKey(
         "annotation.Judge",
@@ -148,20 +151,21 @@ class Project(PublicRow):
         blank=True,
         on_delete=models.PROTECT,
         related_name="deciding_in",
-        help_text="The judge whose verdicts stand where no person has decided.",
+        help_text="The judge whose verdicts count if no person has decided.",
     )
     rescore_due_at = models.DateTimeField(
         null=True,
         editable=False,
-        help_text="Since when all its scores are to be rebuilt; empty once they are.",
+        help_text="All scores are to be rebuilt since then; empty once they are.",
     )
     archived_at = models.DateTimeField(
-        null=True, editable=False, help_text="Since when it is read-only and out of lists."
+        null=True, editable=False, help_text="The project is read-only and out of lists since then."
     )
     deleted_at = models.DateTimeField(
         null=True,
         editable=False,
-        help_text="Since when nobody sees it. It can be restored for 30 days, and is then removed for good.",
+        help_text="Nobody sees the project since then. It can be restored for 30 days and is then removed for "
+        "good.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -183,7 +187,7 @@ class Project(PublicRow):
             ),
             models.CheckConstraint(
                 name="project_summarization_scale_above_0",
-                condition=Q(summarization_scale__gt=0, summarization_scale__lte=1),
+                condition=Q(summarization_scale__gt=0, summarization_scale__lte=MOST_SCALE),
             ),
         )
 

@@ -18,10 +18,10 @@ class PromptVersion(PublicRow):
     number = models.PositiveIntegerField(help_text="Counts the versions of a step, from 1.")
     system = models.TextField(help_text="The step's text.")
     parts = models.JSONField(
-        default=dict, blank=True, help_text="Instructions of the step's parts that are reworded, by name."
+        default=dict, blank=True, help_text="Instructions of the step's reworded parts, by name."
     )
-    version = models.CharField(max_length=40, help_text="Follows from the words; stored calls name it.")
-    note = models.CharField(max_length=500, blank=True, help_text="Why, in the words of who made it.")
+    version = models.CharField(max_length=40, help_text="Computed from the texts; stored calls name it.")
+    note = models.CharField(max_length=500, blank=True, help_text="The reason for the change, by its author.")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,

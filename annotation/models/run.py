@@ -37,35 +37,39 @@ class Run(PublicRow):
     n_questions = models.PositiveSmallIntegerField(
         null=True,
         blank=True,
-        help_text="How many questions a document set should have: the judge makes up what is missing. Empty: "
-        "it makes some up only where nobody has given any.",
+        help_text="The number of questions of each document set: the judge adds the missing ones. If it is "
+        "empty, it adds some only to sets without questions.",
     )
     state = models.CharField(max_length=9, choices=State, default=State.ACTIVE)
     stop_reason = models.CharField(max_length=500, blank=True)
     cost = models.FloatField(
         default=0.0,
-        help_text="What its calls cost, at the judge's prices; with a cap also what those under way may cost.",
+        help_text="The cost of its calls, at the judge's prices; with a cap also the most that open calls may "
+        "cost.",
     )
     max_cost = models.FloatField(
-        null=True, blank=True, help_text="The run stops before its calls could cost more; empty for no cap."
+        null=True, blank=True, help_text="The run stops before its calls would cost more; empty for no cap."
     )
     repeat_share = models.FloatField(
         null=True, blank=True, help_text="Share of the summaries that are asked about again; empty for none."
     )
     is_trial = models.BooleanField(
-        default=False, help_text="It judges its own summaries alone, to see what its judge is worth."
+        default=False, help_text="It judges its own summaries only, to measure the judge."
     )
     peers = models.ManyToManyField(
-        "annotation.Summary", blank=True, related_name="+", help_text="What a trial judges; empty for others."
+        "annotation.Summary",
+        blank=True,
+        related_name="+",
+        help_text="The texts that a trial judges; empty for other runs.",
     )
     decides_after = models.BooleanField(
-        default=False, help_text="Its judge becomes the deciding one once it is finished."
+        default=False, help_text="Its judge becomes the deciding one when it is finished."
     )
     prompt_versions = models.ManyToManyField(
         PromptVersion,
         blank=True,
         related_name="runs",
-        help_text="The versions that its judges used when it began; built-in ones for other steps.",
+        help_text="The versions that its judges used when it started; built-in ones for other steps.",
     )
     started_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="runs"
@@ -98,7 +102,7 @@ class Export(PublicRow):
     level = models.CharField(max_length=10)
     format = models.CharField(max_length=8)
     named_people = models.BooleanField(default=False)
-    path = models.CharField(max_length=500, blank=True, help_text="Below the folder of exports.")
+    path = models.CharField(max_length=500, blank=True, help_text="The file, below the folder of exports.")
     manifest = models.JSONField(default=dict, blank=True)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="exports"
@@ -121,9 +125,9 @@ class Import(PublicRow):
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
-    files = models.JSONField(default=list, help_text="Their names, in their order.")
+    files = models.JSONField(default=list, help_text="The names of the files, in order.")
     choices = models.JSONField(default=dict, blank=True)
-    dry_run = models.BooleanField(default=False, help_text="They are only checked.")
+    dry_run = models.BooleanField(default=False, help_text="The files are checked only.")
     report = models.JSONField(null=True, blank=True)
     refusal = models.JSONField(null=True, blank=True)
     requested_by = models.ForeignKey(
@@ -173,9 +177,9 @@ class Job(PublicRow):
     lease_until = models.DateTimeField(null=True, blank=True)
     attempt = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(
-        default=0, help_text="Summaries to judge, document sets to import; 0 until that is known."
+        default=0, help_text="Summaries to judge or document sets to import; 0 until the number is known."
     )
-    done = models.PositiveIntegerField(default=0, help_text="Of these; or rows written.")
+    done = models.PositiveIntegerField(default=0, help_text="The number done; for exports the rows written.")
     unscored = models.PositiveIntegerField(default=0)
     rows_read = models.PositiveIntegerField(default=0)
     error = models.CharField(max_length=1000, blank=True)
@@ -184,7 +188,7 @@ class Job(PublicRow):
         blank=True,
         default=current_request_id,
         db_default="",
-        help_text="Of the request that asked for it.",
+        help_text="Id of the request that asked for it.",
     )
     queued_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -215,7 +219,7 @@ class Worker(models.Model):
 
     name = models.CharField(max_length=200, unique=True)
     version = models.CharField(
-        max_length=40, blank=True, db_default="", help_text="Of the program that it runs."
+        max_length=40, blank=True, db_default="", help_text="Version of the program that it runs."
     )
     started_at = models.DateTimeField()
     seen_at = models.DateTimeField()

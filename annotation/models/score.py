@@ -30,6 +30,7 @@ class Score(models.Model):
     factual_alignment = models.FloatField(null=True)
     question_coverage = models.FloatField(null=True)
     summarization = models.FloatField(null=True)
+    passed = models.BooleanField(null=True, help_text="Whether summarization reaches its threshold.")
     topic_preservation = models.FloatField(null=True)
     completeness = models.FloatField(null=True)
     redundancy = models.FloatField(null=True)
@@ -45,7 +46,7 @@ class Score(models.Model):
     signature = models.CharField(max_length=300)
     revision = models.PositiveBigIntegerField(
         default=new_revision,
-        help_text="Set again at every writing: the sum over a project tells whether any score was written since.",
+        help_text="Set at every writing: the sum over a project changes if any score was written.",
     )
     computed_at = models.DateTimeField(auto_now=True)
 

@@ -46,14 +46,15 @@ class Summary(PublicRow):
     )
     names_references = models.BooleanField(
         default=False,
-        help_text="Its rows name its references; otherwise it is compared with all of its document set.",
+        help_text="Its rows name its references; otherwise it is compared with all references of its document "
+        "set.",
     )
     text = models.TextField(blank=True)
     metadata = models.JSONField(default=dict, blank=True)
     computed = models.JSONField(
         default=dict,
         blank=True,
-        help_text="What formulas gave in a run, by score: value, reason and the formula's version.",
+        help_text="Values of formulas in a run, by score: value, reason and the formula's version.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

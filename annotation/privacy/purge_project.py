@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Q
 
 from annotation.core.shared.clock import shared_now
-from annotation.imports.background import forget_files_of
+from annotation.imports.work import forget_files_of
 from annotation.models import JudgeCall, Project
 from annotation.privacy.project_rows import in_steps, remove_in_steps
 from annotation.projects.services.close_project import RESTORABLE

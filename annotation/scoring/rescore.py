@@ -126,6 +126,7 @@ def _store(project: Project, records: Sequence[SummaryRecord]) -> None:
         update_fields=[
             "peer_words",
             *SCORES,
+            "passed",
             "claims",
             "claims_unscored",
             "flags",
@@ -143,6 +144,7 @@ def score_row(*, project: Project, record: SummaryRecord, result: SummaryScore) 
         project=project,
         summary=record.summary,
         peer_words=record.value.peer_length,
+        passed=result.passed,
         claims=result.claims,
         claims_unscored=result.claims_unscored,
         flags=list(result.flags),

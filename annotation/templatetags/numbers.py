@@ -148,6 +148,16 @@ def in_words(name: str) -> str:
 
 
 @register.filter
+def as_words(value: object) -> object:
+    """A list or an object of a log entry as people write it: "a.csv, b.csv", "claims 2, checks 4"."""
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{in_words(name)} {part}" for name, part in value.items())
+    return value
+
+
+@register.filter
 def about_time(seconds: float | None) -> str:
     """A duration in words: "about 40 seconds", "about 12 minutes", "about 3.5 hours"; "" for None."""
     if seconds is None:

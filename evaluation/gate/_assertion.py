@@ -4,7 +4,7 @@ from evaluation._means import is_below
 from evaluation.errors import EvaluationError
 from evaluation.judging.lexical import LexicalJudge
 from evaluation.judging.protocol import Judge
-from evaluation.running import METRICS, SummaryEvaluation, evaluate_summary
+from evaluation.running import METRICS, SummaryEvaluation, SummaryInput, evaluate_summaries
 
 
 def assert_summary(
@@ -27,15 +27,8 @@ def assert_summary(
         raise EvaluationError(
             f"Name the least score of a metric, as coverage=0.7. Known: {', '.join(METRICS)}."
         )
-    result = evaluate_summary(
-        document,
-        summary,
-        reference=reference,
-        judge=judge or LexicalJudge(),
-        metrics=list(least),
-        target_words=target_words,
-        language=language,
-    )
+    item = SummaryInput(document, summary, reference, target_words=target_words, language=language)
+    (result,) = evaluate_summaries([item], judge=judge or LexicalJudge(), metrics=list(least))
     faults = [
         f"{metric} is {'unscored' if value is None else f'{value:.4f}'}, not {bar:g} or more. "
         f"{result.reasons.get(metric, '')}".rstrip()

@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
@@ -26,6 +27,7 @@ class FileCallStore:
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
         self._guard = threading.Lock()
+        self._models: dict[str, dict[str, None]] = defaultdict(dict)
         try:
             self._connection = sqlite3.connect(
                 self._path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
@@ -39,21 +41,35 @@ class FileCallStore:
                 f"{self._path} cannot keep a judge's calls: {error}. Name another file, or remove this one."
             ) from error
 
-    def __len__(self) -> int:
-        ((count,),) = self._rows("SELECT count(*) FROM judge_calls")
-        return int(count)
-
     async def get(self, key: str) -> StoredCall | None:
         """The call kept under this key, or None."""
         rows = self._rows(f"SELECT {_COLUMNS} FROM judge_calls WHERE key = ?", (key,))  # noqa: S608 - our own names
-        return StoredCall(*rows[0]) if rows else None
+        for call in (calls := [StoredCall(*row) for row in rows]):
+            self._models[call.judge][call.model] = None
+        return calls[0] if calls else None
 
     async def put(self, call: StoredCall) -> None:
         """Keep a call; the first one under a key stays."""
+        models = self._models[call.judge]
+        if call.model not in models:
+            newest = "SELECT model FROM judge_calls WHERE judge = ? ORDER BY rowid DESC LIMIT 1"
+            models.update(dict.fromkeys(model for (model,) in self._rows(newest, (call.judge,))))
+            models[call.model] = None
         places = ", ".join("?" for _ in _FIELDS)
         self._rows(
             f"INSERT OR IGNORE INTO judge_calls ({_COLUMNS}) VALUES ({places})",  # noqa: S608 - our own names
             astuple(call),
+        )
+
+    def model_changes(self) -> tuple[str, ...]:
+        """A sentence for each judge that answered under several served names.
+
+        Compared are the calls that this store was asked for and was given, and the newest one before those.
+        """
+        return tuple(
+            f"The served model has changed: {judge} answered as {', then as '.join(names)}."
+            for judge, models in self._models.items()
+            if len(names := [*filter(None, models)]) > 1
         )
 
     def close(self) -> None:

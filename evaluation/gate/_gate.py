@@ -1,35 +1,32 @@
-"""Means of systems against bars, and against a baseline on common documents: yes, no, or cannot tell."""
+"""Means of systems against bars, and against a baseline on common documents: pass, fail, or cannot tell."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from operator import itemgetter
+from typing import Literal, NamedTuple, Unpack
 
 import numpy as np
 
-from evaluation._guards import checked_share
+from evaluation._guards import checked_scale, checked_share
 from evaluation._means import ROUNDING, is_below, mean
 from evaluation._signature import signature
 from evaluation.blend import left_out_of_averages
 from evaluation.errors import EvaluationError
+from evaluation.gate._call_file import FileCallStore
 from evaluation.judging.protocol import Judge, Usage
-from evaluation.running import SummaryEvaluation, SummaryInput, evaluate_summaries
-from evaluation.statistics import (
-    FEWEST_FOR_INTERVAL,
-    bootstrap_means,
-    compare_systems,
-    expanded_tails,
-)
+from evaluation.metrics import USUAL_METRICS, factual_alignment, summarization
+from evaluation.running import EvaluationOptions, SummaryEvaluation, SummaryInput, evaluate_summaries
+from evaluation.running._cases import Options
+from evaluation.statistics import FEWEST_FOR_INTERVAL, bootstrap_means, expanded_tails
 
-Answer = Literal["yes", "no", "cannot tell"]
-"""Whether a system stays below a bar, or is worse than before by a margin."""
+Answer = Literal["pass", "fail", "cannot tell"]
 
 CONFIDENCE = 0.95
-BELOW_OR_WORSE, CANNOT_TELL, FAILED = 3, 4, 1
+FAILED, BELOW_OR_WORSE, CANNOT_TELL = 1, 3, 4
 
 _WITHOUT_JUDGE = frozenset({"brevity", "completeness", "redundancy"})
 """The metrics that no judge has a part in."""
-
 _Series = tuple[str, int | None]
 """A system and a target length: scores are never averaged across target lengths."""
 
@@ -47,30 +44,26 @@ class GateSummary:
     text: SummaryInput
     group: str = ""
 
-    @property
-    def series(self) -> _Series:
-        """What its scores are averaged with."""
-        return self.system, self.text.target_words
-
 
 @dataclass(frozen=True, slots=True)
 class ScoredRow:
-    """The scores of one summary, None with a reason where nothing can be said."""
+    """The scores of one summary, None with a reason where nothing can be said; `passed` as in `SummaryEvaluation`."""
 
     document_id: str
     system: str
     target_words: int | None
     scores: Mapping[str, float | None]
+    passed: bool | None
     reasons: Mapping[str, str]
     flags: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class SystemMean:
-    """A metric's macro mean over documents with its 95 % bootstrap interval over groups of documents.
+class Figure:
+    """A macro mean over documents with its 95 % bootstrap interval over groups of documents.
 
-    `mean` is None where no summary has a value, `low` and `high` with fewer than 5 groups or where all are alike.
-    `unscored` counts the summaries without a value.
+    `mean` is None where no document has a value, `low` and `high` with fewer than 5 groups or where all are alike.
+    `documents` counts the values, `unscored` the documents without one.
     """
 
     mean: float | None
@@ -82,36 +75,22 @@ class SystemMean:
 
 @dataclass(frozen=True, slots=True)
 class GatedSystem:
-    """The means of a system at one target length, by metric."""
+    """The means of a system at one target length, by metric.
 
-    system: str
-    target_words: int | None
-    means: Mapping[str, SystemMean]
-
-
-@dataclass(frozen=True, slots=True)
-class BaselineComparison:
-    """A system against its baseline on the documents of both: `difference` is now minus before, p two-sided.
-
-    The interval is None with fewer than 5 groups of documents or where all moved alike. `unscored` counts documents
-    that lack a value on either side.
+    `baseline` is the system of the baseline that it is compared with, None where there is none; `differences` are now
+    minus before on the documents of both, by metric.
     """
 
-    metric: str
     system: str
-    baseline: str
     target_words: int | None
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    documents: int
-    unscored: int
+    means: Mapping[str, Figure]
+    baseline: str | None
+    differences: Mapping[str, Figure]
 
 
 @dataclass(frozen=True, slots=True)
 class GateCheck:
-    """One question of the gate and its answer: yes is bad news. `said` is the sentence with its figures."""
+    """One question of the gate and its answer. `said` has the figures."""
 
     kind: Literal["below", "worse"]
     metric: str
@@ -124,15 +103,19 @@ class GateCheck:
 
 @dataclass(frozen=True, slots=True)
 class GateReport:
-    """The result of a gate. `exit_code`: 0 good, 1 nothing could be judged, 3 below or worse, 4 cannot tell."""
+    """The result of a gate.
+
+    `model_changes` says which model answered in the place of another since the stored calls, empty where none did or
+    that was accepted. `exit_code`: 0 good, 1 nothing could be judged, 3 below or worse, 4 cannot tell, as after a
+    change of the model.
+    """
 
     metrics: tuple[str, ...]
     systems: tuple[GatedSystem, ...]
-    comparisons: tuple[BaselineComparison, ...]
     checks: tuple[GateCheck, ...]
     summaries: tuple[ScoredRow, ...]
     remarks: tuple[str, ...]
-    answered_by_people: int
+    model_changes: tuple[str, ...]
     usage: Usage
     signature: str
 
@@ -140,24 +123,16 @@ class GateReport:
     def exit_code(self) -> int:
         """What a program that asked ends with."""
         answers = {check.answer for check in self.checks}
-        if "yes" in answers:
+        if "fail" in answers and not self.model_changes:
             return BELOW_OR_WORSE
-        if self._is_nothing_judged:
+        # Of those that a judge has a part in, where it was asked; else of all.
+        words = [row for row in self.summaries if "empty_peer" not in row.flags]
+        asked = [value for row in words for name, value in row.scores.items() if name not in _WITHOUT_JUDGE]
+        if all(
+            value is None for value in asked or (v for row in self.summaries for v in row.scores.values())
+        ):
             return FAILED
-        return CANNOT_TELL if "cannot tell" in answers else 0
-
-    @property
-    def _is_nothing_judged(self) -> bool:
-        """Whether no score came about that a judge has a part in, where it was asked; else whether none did at all."""
-        asked = [
-            value
-            for row in self.summaries
-            if "empty_peer" not in row.flags
-            for name, value in row.scores.items()
-            if name not in _WITHOUT_JUDGE
-        ]
-        scores = asked or [value for row in self.summaries for value in row.scores.values()]
-        return all(value is None for value in scores)
+        return CANNOT_TELL if "cannot tell" in answers or self.model_changes else 0
 
 
 def run_gate(
@@ -165,90 +140,72 @@ def run_gate(
     *,
     judge: Judge,
     baseline: Sequence[GateSummary] = (),
-    metrics: Sequence[str] = ("coverage", "alignment"),
     fail_under: Mapping[str, float] | None = None,
     fail_if_worse: Mapping[str, float] | None = None,
-    n_questions: int = 5,
     seed: int = 0,
+    store: FileCallStore | None = None,
+    accept_model_change: bool = False,
     on_result: Callable[[int, SummaryEvaluation], None] | None = None,
+    **options: Unpack[EvaluationOptions],
 ) -> GateReport:
     """Judge the summaries, and those of a baseline, and answer whether they are good enough.
 
-    `fail_under`: by metric, the least mean in [0, 1] of every system. `fail_if_worse`: by metric, how much worse than
-    the baseline, above 0 and up to 1, is too much: yes where the whole 95 % interval of the difference lies there, no
-    where none of it does or the summaries are the same; without an interval nobody can tell. Answers hold whatever the
-    scores are that could not be made, else nobody can tell.
+    `fail_under`: by metric, the least mean of every system, in the range of the metric. `fail_if_worse`: by metric, how
+    much worse than the baseline, above 0, is too much: fail where the whole 95 % interval of the difference lies there,
+    pass where none of it does or the summaries are the same; without an interval nobody can tell. Answers hold whatever
+    the scores are that could not be made, else nobody can tell. `store` is the judge's: it shows whether another model
+    answers than before. `options` are those of `evaluate_summaries`; metrics are coverage and alignment by default.
     Raises EvaluationError for bars that cannot be; JudgeRefused.
     Example: `run_gate(rows, judge=LexicalJudge(), fail_under={"coverage": 0.6}).exit_code`.
     """
     bars, margins = dict(fail_under or {}), dict(fail_if_worse or {})
-    _check(summaries, baseline, bars, margins)
-    wanted = tuple(dict.fromkeys([*metrics, *bars, *margins]))
-    results = evaluate_summaries(
-        [row.text for row in (*summaries, *baseline)],
-        judge=judge,
-        metrics=wanted,
-        n_questions=n_questions,
-        on_result=on_result,
-    )
-    now = _scored(summaries, results[: len(summaries)], wanted, n_questions)
-    before = _scored(baseline, results[len(summaries) :], wanted, n_questions)
-    clusters = {
-        row.document_id: f"group {row.group}" if row.group else f"set {row.document_id}" for row in summaries
-    }
-    pairs, remarks = _pairs(now, before) if baseline else ({}, [])
-    differences = {
-        (metric, series): _Difference(metric, series, *pair, clusters, seed)
-        for metric in wanted
-        for series, pair in pairs.items()
-    }
-    systems = tuple(
-        GatedSystem(*series, {metric: _mean(_values(documents, metric), clusters, seed) for metric in wanted})
-        for series, documents in now.items()
-    )
-    rows = tuple(each.row for documents in now.values() for each in documents.values())
-    checks = [
-        *(_below(metric, bar, system, now) for metric, bar in bars.items() for system in systems),
-        *(
-            _worse(metric, by, series, differences.get((metric, series)))
-            for metric, by in margins.items()
-            for series in now
-        ),
-    ]
-    return GateReport(
-        metrics=wanted,
-        systems=systems,
-        comparisons=tuple(each.compared for each in differences.values()),
-        checks=tuple(checks),
-        summaries=rows,
-        remarks=(*remarks, *(said for metric in wanted if (said := _lacking(metric, rows)))),
-        answered_by_people=sum(
-            claim.label is not None
-            for row in summaries
-            for claim in (*(row.text.claims or ()), *(row.text.summary_claims or ()))
-        ),
-        usage=sum((result.usage for result in results), Usage()),
-        signature=signature(
-            judge=judge.signature, metrics=",".join(wanted), n_questions=n_questions, seed=seed
-        ),
-    )
-
-
-def _check(
-    summaries: Sequence[GateSummary],
-    baseline: Sequence[GateSummary],
-    bars: Mapping[str, float],
-    margins: Mapping[str, float],
-) -> None:
+    tops = {"summarization": checked_scale("The scale", options.get("scale", 1.0))}
     if not summaries:
         raise EvaluationError("There are no summaries to judge.")
-    for metric, bar in bars.items():
-        checked_share(f"The bar of {metric}", bar)
-    for metric, by in margins.items():
-        if not checked_share(f"The margin of {metric}", by) > 0:
-            raise EvaluationError(f"The margin of {metric} must be above 0, got {by!r}.")
     if margins and not baseline:
         raise EvaluationError("Comparing with a baseline needs a baseline file.")
+    for metric, value in [*bars.items(), *margins.items()]:
+        checked_share(f"The bar or margin of {metric}", value / tops.get(metric, 1.0))
+    if any(margin < ROUNDING for margin in margins.values()):
+        raise EvaluationError("A margin must be above 0.")
+    wanted = tuple(dict.fromkeys([*options.get("metrics", USUAL_METRICS), *bars, *margins]))
+    texts = [row.text for row in (*summaries, *baseline)]
+    # What is made of other metrics is made of their means over several references.
+    parts = ["claim_coverage", "alignment"] if {"factual_alignment", "summarization"} & {*wanted} else []
+    options["metrics"] = [*wanted, *parts, *["question_coverage"] * ("summarization" in wanted)]
+    results = evaluate_summaries(texts, judge=judge, on_result=on_result, **options)
+    chosen = Options.of(options)
+    now = _scored(summaries, results[: len(summaries)], wanted, chosen)
+    before = _scored(baseline, results[len(summaries) :], wanted, chosen)
+    remarks: list[str] = []
+    pairs = _pairs(now, before, remarks) if baseline else {}
+    groups = {row.document_id: f"group {row.group}" if row.group else row.document_id for row in summaries}
+    figures = _Figures(groups, seed)
+    systems: list[GatedSystem] = []
+    checks: list[GateCheck] = []
+    for series, documents in now.items():
+        pair = pairs.get(series)
+        moves = {name: _Move(name, pair, figures, tops.get(name, 1.0)) for name in wanted} if pair else {}
+        means = {metric: figures.of(_values(documents, metric)) for metric in wanted}
+        moved = {metric: move.figure for metric, move in moves.items()}
+        systems.append(GatedSystem(*series, means, pair.name if pair else None, moved))
+        for metric, bar in bars.items():
+            told = _below(_values(documents, metric), bar, tops.get(metric, 1.0))
+            checks.append(GateCheck("below", metric, *series, bar, *told))
+        for metric, by in margins.items():
+            checks.append(GateCheck("worse", metric, *series, by, *_worse(moves.get(metric), by)))
+    rows = tuple(each.row for documents in now.values() for each in documents.values())
+    said = {name: value for name, value in options.items() if isinstance(value, str | int | float | None)}
+    return GateReport(
+        metrics=wanted,
+        systems=tuple(systems),
+        checks=tuple(checks),
+        summaries=rows,
+        remarks=(*remarks, *filter(None, (_lacking(metric, rows) for metric in wanted))),
+        model_changes=() if store is None or accept_model_change else store.model_changes(),
+        usage=sum((result.usage for result in results), Usage()),
+        signature=signature(judge=judge.signature, metrics=",".join(wanted), seed=seed, **said),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,55 +225,58 @@ def _scored(
     given: Sequence[GateSummary],
     results: Sequence[SummaryEvaluation],
     metrics: Sequence[str],
-    n_questions: int,
+    options: Options,
 ) -> dict[_Series, dict[str, _Document]]:
     """The documents of each system and target length, a summary's scores averaged over its references."""
-    together: dict[tuple[_Series, str], list[tuple[SummaryInput, SummaryEvaluation]]] = defaultdict(list)
+    together: dict[tuple[str, int, str], list[tuple[SummaryInput, SummaryEvaluation]]] = defaultdict(list)
     for each, result in zip(given, results, strict=True):
-        together[each.series, each.document_id].append((each.text, result))
+        key = each.system, each.text.target_words or 0, each.document_id
+        together[key].append((each.text, result))
     scored: dict[_Series, dict[str, _Document]] = defaultdict(dict)
-    for (series, name), some in sorted(
-        together.items(), key=lambda each: (each[0][0][0], each[0][0][1] or 0, each[0][1])
-    ):
+    for (system, target, name), some in sorted(together.items(), key=itemgetter(0)):
         texts = [text for text, _ in some]
-        row = _row(series, name, [result for _, result in some], metrics)
-        by_questions = bool(n_questions or any(text.questions for text in texts))
-        left_out = left_out_of_averages(row.flags, by_questions=by_questions)
-        scored[series][name] = _Document(
-            row,
-            texts[-1].summary,
-            Counter(map(_measure, texts)),
-            left_out | {"coverage"} if left_out else left_out,
+        # A reference without claims says nothing where another has some.
+        every = [result for _, result in some]
+        found = [result for result in every if "no_claims" not in result.flags] or every
+        asks = bool(options.questions or options.n_questions or any(text.questions for text in texts))
+        values: dict[str, float | None] = {
+            name: mean(result.scores[name] for result in found) for name in options.metrics
+        }
+        passed = None
+        if "factual_alignment" in metrics:
+            values["factual_alignment"] = factual_alignment(values["claim_coverage"], values["alignment"])
+        if "summarization" in metrics:
+            by = values["question_coverage" if asks else "claim_coverage"]
+            rules = {"threshold": options.threshold, "scale": options.scale}
+            made = summarization(values["alignment"], by, strict=options.strict, **rules)
+            values["summarization"], passed = made.score, made.passed
+        reasons = {name: [reason for one in found if (reason := one.reasons.get(name))] for name in metrics}
+        row = ScoredRow(
+            name,
+            system,
+            target or None,
+            {metric: values[metric] for metric in metrics},
+            passed,
+            {metric: said[0] if said else "" for metric, said in reasons.items()},
+            tuple(dict.fromkeys(flag for result in found for flag in result.flags)),
+        )
+        left_out = left_out_of_averages(row.flags, by_questions=asks)
+        left_out |= {"coverage"} if left_out else set()
+        scored[system, target or None][name] = _Document(
+            row, texts[-1].summary, Counter(map(_measure, texts)), left_out
         )
     return scored
+
+
+def _measure(text: SummaryInput) -> Hashable:
+    """What a summary is measured by, in an order of its own; people's answers are of one release alone."""
+    claims = None if text.claims is None else tuple(sorted((each.text, each.weight) for each in text.claims))
+    return text.document, text.reference, claims, tuple(sorted(text.questions or ()))
 
 
 def _values(documents: _Documents, metric: str) -> dict[str, float | None]:
     """A metric by document. What rests on there being no claims says nothing, and is not there."""
     return {name: each.row.scores[metric] for name, each in documents.items() if metric not in each.left_out}
-
-
-def _mean(values: Mapping[str, float | None], clusters: Mapping[str, str], seed: int) -> SystemMean:
-    scored = {name: value for name, value in values.items() if value is not None}
-    low, high = _interval(scored, clusters, seed)
-    return SystemMean(mean(scored.values()), low, high, len(values), len(values) - len(scored))
-
-
-def _row(
-    series: _Series,
-    document_id: str,
-    results: Sequence[SummaryEvaluation],
-    metrics: Sequence[str],
-) -> ScoredRow:
-    """The summary's mean scores over its references; one without claims says nothing where another has some."""
-    results = [result for result in results if "no_claims" not in result.flags] or results
-    return ScoredRow(
-        document_id,
-        *series,
-        {name: mean(result.scores[name] for result in results) for name in metrics},
-        {name: next(filter(None, (result.reasons.get(name) for result in results)), "") for name in metrics},
-        tuple(dict.fromkeys(flag for result in results for flag in result.flags)),
-    )
 
 
 def _lacking(metric: str, rows: Sequence[ScoredRow]) -> str:
@@ -326,169 +286,128 @@ def _lacking(metric: str, rows: Sequence[ScoredRow]) -> str:
     return f"{many}. The first: {lacking[0].reasons[metric]}" if lacking else ""
 
 
-def _measure(text: SummaryInput) -> Hashable:
-    """What a summary is measured by, in an order of its own; people's answers are of one release alone."""
-    claims = None if text.claims is None else tuple(sorted((each.text, each.weight) for each in text.claims))
-    return text.document, text.reference, claims, tuple(sorted(text.questions or ()))
+class _Figures(NamedTuple):
+    """The groups of documents that are resampled together, and the seed."""
+
+    group_of: Mapping[str, str]
+    seed: int
+
+    def of(self, values: Mapping[str, float | None]) -> Figure:
+        """The mean with its interval."""
+        scored = {name: value for name, value in values.items() if value is not None}
+        counts = len(scored), len(values) - len(scored)
+        groups: dict[str, list[float]] = defaultdict(list)
+        for name in sorted(scored):
+            groups[self.group_of[name]].append(scored[name])
+        sums, sizes = (np.array([[float(make(some))] for some in groups.values()]) for make in (sum, len))
+        if len(groups) < FEWEST_FOR_INTERVAL or np.ptp(sums / sizes) < ROUNDING:
+            return Figure(mean(scored.values()), None, None, *counts)
+        means, _ = bootstrap_means(sums, sizes, seed=self.seed)
+        low, high = np.quantile(means[:, 0], expanded_tails(CONFIDENCE, len(groups))).tolist()
+        return Figure(mean(scored.values()), low, high, *counts)
 
 
-def _interval(
-    values: Mapping[str, float], cluster_of: Mapping[str, str], seed: int
-) -> tuple[float | None, float | None]:
-    """The 95 % interval of the mean, None twice where there are too few clusters or none differs from another."""
-    clusters = sorted({cluster_of[name] for name in values})
-    if len(clusters) < FEWEST_FOR_INTERVAL:
-        return None, None
-    places = {name: place for place, name in enumerate(clusters)}
-    sums, sizes = np.zeros((len(clusters), 1)), np.zeros((len(clusters), 1))
-    for name, value in values.items():
-        sums[places[cluster_of[name]], 0] += value
-        sizes[places[cluster_of[name]], 0] += 1
-    if np.ptp(sums / sizes) < ROUNDING:
-        return None, None
-    drawn, _ = bootstrap_means(sums, sizes, seed=seed)
-    low, high = np.quantile(drawn[:, 0], expanded_tails(CONFIDENCE, len(clusters)))
-    return float(low), float(high)
+class _Pair(NamedTuple):
+    """A system of the baseline, and the documents that both files have."""
+
+    name: str
+    now: _Documents
+    before: _Documents
 
 
 def _pairs(
-    now: Mapping[_Series, _Documents], before: Mapping[_Series, _Documents]
-) -> tuple[dict[_Series, tuple[str, _Documents, _Documents]], list[str]]:
-    """For each series the baseline's system and the common documents of both sides; and what is to be said."""
-    pairs: dict[_Series, tuple[str, _Documents, _Documents]] = {}
-    remarks: list[str] = []
+    now: Mapping[_Series, _Documents], before: Mapping[_Series, _Documents], remarks: list[str]
+) -> dict[_Series, _Pair]:
+    """For each series that the baseline has, both sides of its common documents. Adds to the remarks."""
+    pairs: dict[_Series, _Pair] = {}
     changed: set[str] = set()
     for series, documents in now.items():
-        other = _counterpart(series, now, before)
+        # The system of the same name; or the only one, where each file has one at that target length.
+        alone, others = ([each for each in file if each[1] == series[1]] for file in (now, before))
+        other = series if series in before else others[0] if len(alone) == len(others) == 1 else None
         if other is None:
             remarks.append(f"{named(*series)} is not in the baseline.")
             continue
         old = {name: before[other][name] for name in documents if name in before[other]}
-        differing = {name for name, each in old.items() if each.measures != documents[name].measures}
-        changed |= differing
-        same = {name: each for name, each in old.items() if name not in differing}
-        pairs[series] = other[0], {name: documents[name] for name in same}, same
+        same = {name: each for name, each in old.items() if each.measures == documents[name].measures}
+        changed |= old.keys() - same.keys()
+        pairs[series] = _Pair(other[0], {name: documents[name] for name in same}, same)
     if changed:
         remarks.append(
             f"{len(changed)} documents differ from the baseline in their text, references, claims or questions and "
             f"are not compared, {min(changed)!r} among them."
         )
-    return pairs, remarks
+    return pairs
 
 
-def _counterpart(series: _Series, now: Collection[_Series], before: Collection[_Series]) -> _Series | None:
-    """The system of the same name; or the only one, where each file has one at that target length."""
-    if series in before:
-        return series
-    alone, others = ([each for each in file if each[1] == series[1]] for file in (now, before))
-    return others[0] if len(alone) == len(others) == 1 else None
+class _Move:
+    """How a system's metric, which is at most `top`, has moved on the documents that both files have."""
 
-
-class _Difference:
-    """How a system's metric has moved on the documents that both files have."""
-
-    def __init__(
-        self,
-        metric: str,
-        series: _Series,
-        other: str,
-        now: _Documents,
-        before: _Documents,
-        clusters: Mapping[str, str],
-        seed: int,
-    ) -> None:
-        self._clusters, self._seed = clusters, seed
-        new, old = _values(now, metric), _values(before, metric)
+    def __init__(self, metric: str, pair: _Pair, figures: _Figures, top: float) -> None:
+        new, old = _values(pair.now, metric), _values(pair.before, metric)
         self._sides = {name: (new[name], old[name]) for name in new if name in old}
-        moved = self._moved()
+        self._figures, self._top = figures, top
+        self.figure = self._moved(None, None)
         # The same texts with the same scores are not worse, however few they are.
-        self._is_unchanged = bool(moved) and all(
-            now[name].summary == before[name].summary and one == two
+        self.is_unchanged = self.figure.documents > 0 and all(
+            pair.now[name].summary == pair.before[name].summary and one == two
             for name, (one, two) in self._sides.items()
-        )
-        low, high = self._interval(moved)
-        now_and_before = {
-            side: {name: self._sides[name][place] or 0.0 for name in moved}
-            for place, side in enumerate(("now", "before"))
-        }
-        (tested,) = compare_systems(now_and_before, clusters, seed=seed)
-        self.compared = BaselineComparison(
-            metric,
-            series[0],
-            other,
-            series[1],
-            mean(moved.values()),
-            low,
-            high,
-            tested.p,
-            documents=len(moved),
-            unscored=len(self._sides) - len(moved),
         )
 
     def is_worse(self, by: float) -> Answer:
         """Whether it is worse by at least so much, whatever the scores are that are missing."""
-        if self._is_unchanged:
-            return "no"
-        answers = {
-            _fallen(by, *self._interval(self._moved(*lacking))) for lacking in ((0.0, 1.0), (1.0, 0.0))
-        }
+        if self.is_unchanged:
+            return "pass"
+        answers: set[Answer] = set()
+        for lacking in ((0.0, self._top), (self._top, 0.0)):
+            found = self._moved(*lacking)
+            if found.low is None or found.high is None or found.low <= -by + ROUNDING < found.high:
+                return "cannot tell"
+            answers.add("fail" if found.high <= -by + ROUNDING else "pass")
         return answers.pop() if len(answers) == 1 else "cannot tell"
 
-    def why_no_interval(self) -> str:
-        """In words, behind the figures; nothing where there is an interval, or no difference either."""
-        if self.compared.difference is None or self.compared.low is not None:
-            return ""
-        if self._is_unchanged:
-            return "; the summaries are the same"
-        if len({self._clusters[name] for name in self._moved()}) < FEWEST_FOR_INTERVAL:
-            return f"; no interval with fewer than {FEWEST_FOR_INTERVAL} documents or groups"
-        return "; no interval, because the difference is the same everywhere"
-
-    def _moved(self, new_lacking: float | None = None, old_lacking: float | None = None) -> dict[str, float]:
-        """Now minus before by document; without those that lack a value, or with these for now and before."""
-        sides = {
-            name: (new_lacking if new is None else new, old_lacking if old is None else old)
-            for name, (new, old) in self._sides.items()
-        }
-        return {name: new - old for name, (new, old) in sides.items() if new is not None and old is not None}
-
-    def _interval(self, moved: Mapping[str, float]) -> tuple[float | None, float | None]:
-        return _interval(moved, self._clusters, self._seed)
+    def _moved(self, *lacking: float | None) -> Figure:
+        """Now minus before, with these in the place of missing values."""
+        moved: dict[str, float | None] = {}
+        for name, sides in self._sides.items():
+            new, old = (other if side is None else side for side, other in zip(sides, lacking, strict=True))
+            moved[name] = None if new is None or old is None else new - old
+        return self._figures.of(moved)
 
 
-def _fallen(by: float, low: float | None, high: float | None) -> Answer:
-    if low is None or high is None:
-        return "cannot tell"
-    if high <= -by + ROUNDING:
-        return "yes"
-    return "no" if low > -by + ROUNDING else "cannot tell"
+def _below(values: Mapping[str, float | None], bar: float, top: float) -> tuple[Answer, str]:
+    """Whether the mean reaches the bar, whatever the scores up to `top` are that are missing; and the figures."""
+    least, most = (
+        mean(lacking if value is None else value for value in values.values()) for lacking in (0.0, top)
+    )
+    unscored = list(values.values()).count(None)
+    beside = f" ({unscored} of {len(values)} unscored)" if unscored else ""
+    if least is None or most is None or unscored == len(values):
+        return "cannot tell", f"has no value{beside}"
+    if not is_below(least, bar):
+        return "pass", f"{_apart(least, '>=', bar)}{beside}"
+    if is_below(most, bar):
+        return "fail", f"{_apart(most, '<', bar)}{beside}"
+    return "cannot tell", f"between {least:.4f} and {most:.4f}, bar {bar:g}{beside}"
 
 
-def _below(metric: str, bar: float, system: GatedSystem, now: Mapping[_Series, _Documents]) -> GateCheck:
-    """Whether the mean stays below the bar, whatever the scores are that are missing."""
-    series, found = (system.system, system.target_words), system.means[metric]
-    values = _values(now[series], metric).values()
-    least, most = (mean(lacking if value is None else value for value in values) for lacking in (0.0, 1.0))
-    answer: Answer = "cannot tell"
-    if found.mean is not None and least is not None and most is not None:
-        answer = "no" if not is_below(least, bar) else "yes" if is_below(most, bar) else "cannot tell"
-    figures = f"{number(found.mean)}{interval_in_words(found.low, found.high)}, {documents_in_words(found)}"
-    said = f"{named(*series)}: is its mean {metric} below {bar:g}? {answer}: {figures}."
-    return GateCheck("below", metric, *series, bar, answer, said)
+def _worse(move: _Move | None, by: float) -> tuple[Answer, str]:
+    if move is None:
+        return "cannot tell", "the baseline has no such system"
+    answer, found = move.is_worse(by), move.figure
+    why = ""
+    if move.is_unchanged:
+        why = "; the summaries are the same"
+    elif found.low is None:
+        why = "; no interval: few documents, or all differ by the same"
+    return answer, f"{figure_in_words(found, sign='+')} against the baseline, margin {by:g}{why}"
 
 
-def _worse(metric: str, by: float, series: _Series, found: _Difference | None) -> GateCheck:
-    answer: Answer = "cannot tell"
-    figures = "the baseline has no such system"
-    if found is not None:
-        answer, told = found.is_worse(by), found.compared
-        figures = (
-            f"{number(told.difference, sign='+')}{interval_in_words(told.low, told.high, sign='+')}"
-            f"{'' if told.p is None else f', p {told.p:.4f}'}, {documents_in_words(told)} of both files"
-            f"{found.why_no_interval()}"
-        )
-    said = f"{named(*series)}: is {metric} worse by at least {by:g}? {answer}: {figures}."
-    return GateCheck("worse", metric, *series, by, answer, said)
+def _apart(value: float, sign: str, bar: float) -> str:
+    """Both with as many digits, two at least, as show on which side of the bar the value lies."""
+    good = (n for n in range(2, 6) if round(bar, n) == bar and (round(value, n) < bar) == (sign == "<"))
+    digits = next(good, 6)
+    return f"{value:.{digits}f} {sign} {bar:.{digits}f}"
 
 
 def named(system: str, target_words: int | None) -> str:
@@ -496,17 +415,11 @@ def named(system: str, target_words: int | None) -> str:
     return system if target_words is None else f"{system} ({target_words} words)"
 
 
-def number(value: float | None, *, sign: str = "") -> str:
-    """A score as reports write it."""
-    return "no value" if value is None else f"{value:{sign}.4f}"
-
-
-def interval_in_words(low: float | None, high: float | None, *, sign: str = "") -> str:
-    """The interval as text to follow a mean, as in " [0.1000, 0.2000]"; empty if a bound is None."""
-    return "" if low is None or high is None else f" [{low:{sign}.4f}, {high:{sign}.4f}]"
-
-
-def documents_in_words(found: SystemMean | BaselineComparison) -> str:
-    """Over how many documents a mean goes, and how many lack a value."""
+def figure_in_words(found: Figure, *, sign: str = "") -> str:
+    """The mean with interval and counts, as in "0.6000 [0.5000, 0.7000], 9 documents, 1 unscored"."""
+    if found.mean is None:
+        return "no value"
+    interval = "" if found.low is None else f" [{found.low:{sign}.4f}, {found.high:{sign}.4f}]"
     unscored = f", {found.unscored} unscored" if found.unscored else ""
-    return f"{found.documents} document{'' if found.documents == 1 else 's'}{unscored}"
+    count = f"{found.documents} document{'' if found.documents == 1 else 's'}"
+    return f"{found.mean:{sign}.4f}{interval}, {count}{unscored}"

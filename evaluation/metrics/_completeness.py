@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -45,6 +46,13 @@ remember remove replace represent require resolve reveal say see seek seem sell 
 succeed suffer suggest take teach tell tend think threaten understand wait want warn wear write
 """
 _RARELY_NOUNS = frozenset(_VERBS.split())
+_FORMS_FILE = files("evaluation.metrics").joinpath("verb_forms.txt").read_text("utf-8")
+_FORMS = {
+    form: line.split()[0]
+    for line in _FORMS_FILE.splitlines()
+    if not line.startswith("#")
+    for form in line.split()[1:]
+}
 _VERB_ENDINGS = ("izes", "ifies", "yzes")
 LONGEST_NAME = 4
 """Longer sequences of capitalised words are headlines."""
@@ -77,19 +85,19 @@ def completeness(
     In [0, scale], higher is better; the scale if neither text has an element, 0 if only one has none. Elements are
     words, each once: verbs in their base form, camelCase split, case and diacritics folded, stop words left out
     (unless a text has no others); pairs of characters in Korean and scripts without spaces. A name of two to four
-    words is a further element, and so is a topic: two words that are adjacent at least twice. An element of three
-    characters or fewer, and a number, needs an equal one; a longer one may contain the other, if the shorter has
-    more than 60 % of the longer's length. `language` selects stop words and base forms.
+    words is a further element, and so is a topic: two different words that are adjacent at least twice. An element of
+    three characters or fewer, and a number, needs an equal one; a longer one may contain the other, if the shorter
+    has more than 60 % of the longer's length. `language` selects stop words and base forms.
     Raises EvaluationError if a text is not a string, InvalidWeight unless the scale is above 0.
     Source: the completeness metric of Mastra and Kastrax, as its page says; see the comment below.
     Example: `completeness("The quick brown fox jumps over the lazy dog", "A brown fox jumped over a dog")` has the
     score 0.666667 and the missing elements ("quick", "lazy").
     """
-    # An English word in -s counts as a verb if its neighbours say so or it is rarely a noun, any other word if a
-    # dictionary knows it as a form of a verb. In other languages, every word takes the base form of the dictionary,
-    # if there is one. Differences from Mastra and Kastrax: camelCase is split before folding and stop words are
-    # left out, as their pages say; only uncovered elements are listed as missing; every script has elements. Their
-    # worked example (the quick brown fox) contradicts itself: its own lists cover 4 of 6 elements, which is .667,
+    # An English word in -s counts as a verb if its neighbours say so or it is rarely a noun, any other word if
+    # verb_forms.txt or a dictionary knows it as a form of a verb. In other languages, every word takes the base form of
+    # the dictionary, if there is one. Differences from Mastra and Kastrax: camelCase is split before folding and stop
+    # words are left out, as their pages say; only uncovered elements are listed as missing; every script has elements.
+    # Their worked example (the quick brown fox) contradicts itself: its own lists cover 4 of 6 elements, which is .667,
     # not the printed .75, and their code, which counts stop words, gives .625. Here it is .667, with the example's
     # lists.
     checked_scale("The scale", scale)
@@ -166,7 +174,7 @@ def _read(name: str, text: str, language: str) -> _Read:
         _of(bases, pair) for row in rows for pair in pairwise(row) if telling[pair[0]] and telling[pair[1]]
     )
     for pair, times in pairs.items():
-        if times > 1:
+        if times > 1 and pair[0] != pair[1]:
             phrases.setdefault(pair, " ".join(pair))
     return _Read(tuple(dict.fromkeys(words or bases)), phrases, [_of(bases, row) for row in rows])
 
@@ -271,7 +279,8 @@ def _base(word: str, code: str, stands_as_verb: bool) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _lemma(word: str, code: str) -> str:
-    return str(simplemma.lemmatize(word, lang=code))
+    known = _FORMS.get(word) if code == "en" else None
+    return known or str(simplemma.lemmatize(word, lang=code))
 
 
 @lru_cache(maxsize=1 << 16)

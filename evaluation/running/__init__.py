@@ -1,6 +1,13 @@
 """Running: one summary or many, from texts through a judge to scores."""
 
-from evaluation.running._cases import DEFAULT_METRICS, METRICS, GivenClaim, Metric, SummaryInput
+from evaluation.running._cases import (
+    DEFAULT_METRICS,
+    METRICS,
+    EvaluationOptions,
+    GivenClaim,
+    Metric,
+    SummaryInput,
+)
 from evaluation.running._evaluate import evaluate_summaries, evaluate_summary, stream_evaluations
 from evaluation.running._results import EvaluationDetails, JudgedQuestion, JudgedTopic, SummaryEvaluation
 
@@ -8,6 +15,7 @@ __all__ = [
     "DEFAULT_METRICS",
     "METRICS",
     "EvaluationDetails",
+    "EvaluationOptions",
     "GivenClaim",
     "JudgedQuestion",
     "JudgedTopic",

@@ -1,4 +1,4 @@
-// How long somebody was at each thing: the time between signs of life, without pauses and hidden tabs.
+// The time a person spent on each item: the time between signs of activity, without pauses and hidden tabs.
 class ActiveTime {
   static #IDLE_MS = 60_000;
   static #SIGNS = ["pointerdown", "pointermove", "keydown", "wheel", "scroll", "touchmove", "focusin"];
@@ -22,7 +22,7 @@ class ActiveTime {
     return !document.hidden && performance.now() - this.#last <= ActiveTime.#IDLE_MS;
   }
 
-  // From now on the time goes to this thing.
+  // From now on time is counted for this item.
   turnTo(key) {
     this.#count();
     this.#on = key;

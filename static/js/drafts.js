@@ -1,5 +1,5 @@
-// What is filled into a form with data-draft and not sent is kept in this browser under that name, for this person,
-// and back in its fields when the form is on screen again. Where nothing may be kept, it lives as long as its page.
+// Unsent fields of a form with data-draft are stored in this browser under that name, for this person,
+// and restored when the form is on screen again. Without storage, they last as long as the page.
 class Drafts {
   static #PREFIX = "coverdict:draft:";
   static #FORGET_MS = 30 * 24 * 60 * 60 * 1000;
@@ -10,7 +10,7 @@ class Drafts {
   constructor() {
     attempt(() => {
       for (const key of Object.keys(localStorage).filter((each) => each.startsWith(Drafts.#PREFIX))) {
-        // What has no age fills no form.
+        // A draft without a time is not restored.
         const at = attempt(() => JSON.parse(localStorage.getItem(key)).at);
         if (!(at > Date.now() - Drafts.#FORGET_MS)) localStorage.removeItem(key);
       }
@@ -23,7 +23,7 @@ class Drafts {
     }
   }
 
-  // `sent` are fields that went out and are taken back: they are a draft again.
+  // `sent` are fields that were sent and then undone: they become a draft again.
   restore(form, sent = null) {
     if (form?.dataset.draft && sent) this.#keep(form, sent);
     const values = form?.dataset.draft && this.#read(form.dataset.draft);
@@ -39,7 +39,7 @@ class Drafts {
     if (form?.dataset.draft) attempt(() => localStorage.removeItem(this.#key(form.dataset.draft)));
   }
 
-  // Fields alone: neither tokens nor what the server says of the form.
+  // Only fields: neither tokens nor the server's messages.
   #keep(form, fields = new FormData(form)) {
     const names = new Set(Drafts.#fieldsOf(form).map((field) => field.name));
     const values = [...fields].filter(([name]) => names.has(name));

@@ -1,10 +1,10 @@
-// Keys press what is on screen: an element with data-key="x" (or "1 0") is clicked, or focused if it is typed into.
-// Off while typing and with modifiers; while a sheet is open only its own key works, and Escape.
-// A key that is pressed before the next page is ready waits, and is not lost.
+// Keys press elements on screen: an element with data-key="x" (or "1 0") is clicked, or focused if it takes text.
+// Off while typing and with modifiers; while a sheet is open only its own key and Escape work.
+// A key that is pressed before the next page is ready waits and is not lost.
 (() => {
   const early = [];
   const CALM_MS = 400;
-  // A finger that lies on a key must not keep a page deaf.
+  // A finger that rests on a key must not block a page's keys.
   const DEAF_AT_MOST_MS = 1_200;
   const SIGN_MS = 2_000;
   let isReady = false;
@@ -43,8 +43,8 @@
     return true;
   }
 
-  // A page that is about to show another one has keys wait ("hold"), and presses them there ("go"). Where the same
-  // digits mean something else from now on ("settle"), those of a burst that ran over are not pressed at all.
+  // A page that is about to show another one makes keys wait ("hold") and presses them there ("go"). If the same
+  // digits mean something else from now on ("settle"), the remaining keys of a burst are dropped.
   document.addEventListener("keys", ({ detail }) => {
     if (detail === "settle") {
       early.length = 0;
@@ -62,7 +62,7 @@
     return calmAt > 0;
   }
 
-  // For the eye alone: a screen reader is reading out the next claim.
+  // Visible only: a screen reader is reading the next claim.
   function showDropped(key) {
     document.querySelector(".dropped")?.remove();
     const sign = make("p", { className: "dropped", ariaHidden: "true" }, make("b", {}, key), " came too soon: press it again.");
@@ -75,13 +75,13 @@
     while (isReady && early.length) press(early.shift());
   }
 
-  // By then the deferred scripts have run, and htmx, which waits for one turn, has seen the page.
+  // By then the deferred scripts have run, and htmx, which waits one turn, has processed the page.
   addEventListener("DOMContentLoaded", () => setTimeout(() => {
     isReady = true;
     pressEarly();
   }));
 
-  // A link that has a sheet opens it with its page's text in it, asked for once; without scripts it is a link.
+  // A link with a sheet opens it with its page's text, fetched once; without scripts it is a link.
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-sheet]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -1,4 +1,4 @@
-// A menu of the bar on top closes by Escape, which leads back to its name, and by a click elsewhere.
+// A menu of the top bar closes by Escape, which returns the focus to its name, and by a click elsewhere.
 for (const sign of ["keydown", "click"]) {
   document.addEventListener(sign, ({ key, target }) => {
     if (sign === "keydown" && key !== "Escape") return;

@@ -1,8 +1,8 @@
-// What went wrong with a request is told above the page, and what was typed stays.
+// Errors of requests are shown above the page, and input remains.
 (() => {
   const notices = () => document.getElementById("notices");
   const STANDS = "Your input is still here. Try again.";
-  // The method of the request that the complaint is about.
+  // The method of the failed request.
   let failed = "";
 
   function complain(method, text) {
@@ -18,7 +18,7 @@
     request.body.delete?.("csrfmiddlewaretoken");
   });
 
-  // Errors replace nothing, unless the server says where they belong. 422 is a form with its faults.
+  // Errors replace nothing, unless the server names their place. 422 is a form with its errors.
   document.addEventListener("htmx:before:response", (event) => {
     const { ctx } = event.detail;
     const { status } = ctx.response;
@@ -35,7 +35,7 @@
     if (method) complain(method, "The server cannot be reached.");
   });
 
-  // A request that goes through again takes the complaint away. What a page asks for by itself does not, after an act.
+  // A later successful request removes the notice. After a failed act, automatic requests of the page do not.
   document.addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
     const isNews = ctx.request.method === "GET" && failed !== "GET";
     if (ctx.response.status < 400 && !isNews) notices().replaceChildren();

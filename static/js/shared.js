@@ -1,19 +1,19 @@
-// What several scripts use.
+// Functions that several scripts use.
 
-// Of the cookie, not of the page: a sign-in in another tab gives a new token. Empty where there is none.
+// Of the cookie, not of the page: a sign-in in another tab gives a new token. Empty without one.
 function csrfToken() {
   const cookie = document.cookie.split("; ").find((entry) => entry.startsWith("coverdict_csrf="));
   return cookie?.slice(cookie.indexOf("=") + 1) ?? "";
 }
 
-// An element with these properties, and what stands in it.
+// Makes an element with these properties and children.
 function make(tag, properties = {}, ...content) {
   const made = Object.assign(document.createElement(tag), properties);
   made.append(...content);
   return made;
 }
 
-// What went wrong, above the page, until it is dismissed or something goes through (notices.js).
+// Shows an error above the page until it is dismissed or a request succeeds (notices.js).
 function notice(text) {
   const dismiss = make("button", { type: "button", className: "link" }, "Dismiss");
   dismiss.dataset.dismiss = "";
@@ -22,7 +22,7 @@ function notice(text) {
   return box;
 }
 
-// What an act on this browser's storage gives; null where nothing may be kept.
+// The result of an act on this browser's storage; null if storage is not allowed.
 function attempt(act) {
   try {
     return act();
@@ -31,13 +31,13 @@ function attempt(act) {
   }
 }
 
-// What keys.js does with keys: "hold", "go" or "settle".
+// Tells keys.js to "hold", "go" or "settle".
 const tellKeys = (detail) => document.dispatchEvent(new CustomEvent("keys", { detail }));
 
-// What leave.js waits for: "busy", "done" or "failed".
+// Tells leave.js "busy", "done" or "failed".
 const tellSaving = (detail) => document.dispatchEvent(new CustomEvent("saving", { detail }));
 
-// Turns a text that scrolls by itself to what was found in it.
+// Scrolls a text that scrolls by itself to a part of it.
 function scrollWithin(text, found) {
   if (!found || text.scrollHeight <= text.clientHeight || getComputedStyle(text).overflowY === "visible") return;
   const { top, bottom } = found.getBoundingClientRect();

@@ -1,4 +1,4 @@
-// The address of a new project follows its name until somebody types one.
+// The address of a new project follows its name until somebody edits the address.
 const field = document.querySelector("[data-slug-of]");
 const source = document.getElementById(field.dataset.slugOf);
 let isOwn = field.value !== "";
@@ -11,5 +11,5 @@ function follow() {
 
 field.addEventListener("input", () => (isOwn = field.value !== ""));
 source.addEventListener("input", follow);
-// A name may have been typed before this was loaded.
+// A name may have been typed before this script was loaded.
 follow();

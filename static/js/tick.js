@@ -1,4 +1,4 @@
-// The buttons of templates/_tick_all.html tick the boxes of their fieldset, all of them or none.
+// The buttons of templates/_tick_all.html tick all boxes of their fieldset, or none.
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("[data-tick]");
   if (!button) return;

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def decisions() -> list[Verdict | CoverageJudgment]:
-    """What adjudicators have decided, withdrawn or not: on checks, then on units."""
+    """All decisions, withdrawn ones included: on checks, then on units."""
     return [
         *Verdict.objects.filter(role="adjudicator"),
         *CoverageJudgment.objects.filter(role="adjudicator"),

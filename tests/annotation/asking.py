@@ -16,7 +16,7 @@ def questions() -> QuerySet[Claim]:
 
 
 def answers() -> QuerySet[Verdict]:
-    """What was answered to questions."""
+    """All answers to questions."""
     return Verdict.objects.filter(check_row__side="question").order_by("pk")
 
 
@@ -31,7 +31,7 @@ def make_question(document_set: DocumentSet, text: str, *, position: int = 1, or
 def answer(
     question: Claim, label: str | None, *, judge: Judge, summary: Summary | None = None, reason: str = ""
 ) -> Check:
-    """What the judge says of the question, from the source or from a summary alone; the scores follow."""
+    """Store the judge's answer to the question, from the source or from one summary; the scores follow."""
     document_set = question.claim_set.document_set
     assert document_set is not None
     check, _ = Check.objects.get_or_create(

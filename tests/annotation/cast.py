@@ -61,7 +61,7 @@ JUDGED = {"alder": ("yes", "no", "yes"), "birch": ("no", "no", "no")}
 
 
 def add_imported_verdict(check: Check, label: str, *, origin_name: str = "gold.jsonl") -> Verdict:
-    """What a reviewer said elsewhere, brought in with an import; scores and disputes follow."""
+    """Import a reviewer's verdict; scores and disputes follow."""
     verdict = Verdict.objects.create(
         check_row=check, role=Verdict.Role.REVIEWER, origin_name=origin_name, label=label
     )

@@ -1,4 +1,4 @@
-"""Telling words planted wherever a system or an answer is kept, and who may never be sent them.
+"""Marked words that are stored wherever a system or an answer is stored, and the people who may never be sent them.
 
 Words of one check, `SAID`, may be seen by reviewers after their own answer to it; those of all others, `OTHERS`,
 may not.

@@ -22,7 +22,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class KeptRows(Generic[Made]):
-    """What `make` gave, and the rows that it made; none of them is in the database until `put_back`."""
+    """The result of `make` and the rows that it made; none of them is in the database until `put_back`."""
 
     made: bytes
     inserts: list[tuple[str, list[Any]]]

@@ -29,7 +29,7 @@ def on(
 
 
 def answers() -> dict[str, int]:
-    """What people answer by now, by criterion; for tests with one person and one summary."""
+    """People's current ratings by criterion, for tests with one person and one summary."""
     rows = Rating.objects.filter(judge=None).order_by("pk").values_list("criterion__name", "value")
     return {name: int(value) for name, value in dict(rows).items() if value is not None}
 

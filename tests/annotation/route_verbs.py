@@ -1,4 +1,4 @@
-"""Which verb opens which address, for every door: the table that the tests of permissions go by.
+"""The verb of each address of the web, the API and the admin: the table of the tests of permissions.
 
 A route of the web is named as in its URL configuration, one of the admin by its row's class; the API's routes stand
 with their bodies in `api/routes`. A route without an entry fails `test_permission_matrix`, which names it.
@@ -89,7 +89,7 @@ WEB = {
     **dict.fromkeys(("pull-assignment", "take-up-assignment", "give-back-assignment"), Verb.ASSESS),
     **dict.fromkeys(("exports", "request-export", "cancel-export"), Verb.EXPORT),
     **dict.fromkeys(("download-export", "export-manifest"), Verb.EXPORT),
-    **dict.fromkeys(("import", "import-upload", "import-progress", "import-rejects"), Verb.IMPORT),
+    **dict.fromkeys(("import", "import-upload", "import-progress"), Verb.IMPORT),
     **dict.fromkeys(("import-begin", "cancel-import"), Verb.IMPORT),
     **dict.fromkeys(("unit-texts", "units", "join-units", "split-unit"), Verb.CHANGE_UNITS),
     **dict.fromkeys(("claims", "add-claim", "reword-claim", "remove-claim"), Verb.CHANGE_CLAIMS),

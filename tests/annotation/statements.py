@@ -1,4 +1,4 @@
-"""What an act asks of the database, without the statements that open and close transactions."""
+"""The database statements of an act, without those that open and close transactions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the database itself refuses, whichever door a row comes through."""
+"""The constraints of the database refuse invalid rows, whatever code writes them."""
 
 from collections.abc import Callable
 

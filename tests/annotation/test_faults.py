@@ -1,5 +1,5 @@
-"""What every door says while the database is away: the driver's own error, of a server that is not there; and that
-nothing is lost or doubled where parts of an installation die.
+"""The answers of the web, the API and the commands while the database is away, by the driver's own error; nothing is
+lost or doubled if parts of an installation fail.
 """
 
 from __future__ import annotations

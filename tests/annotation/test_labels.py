@@ -1,4 +1,4 @@
-"""A label stands in every place that CONTRIBUTING's recipe names."""
+"""A label is in every place that CONTRIBUTING's recipe names."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ PAYLOAD = f" {SCRIPT}{TEMPLATE}"
 
 
 def is_harmless(page: str) -> bool:
-    """Whether no part of the payload stands there as markup, script or the value of a template."""
+    """True if no part of the payload is markup, script or the value of a template there."""
     return not re.search(r"<script>alert\(4711|<img src=x|4713004714", page)
 
 
@@ -165,7 +165,7 @@ def test_a_sign_in_leads_to_no_other_site_and_gives_a_new_session(world: World, 
     client = Client()
     client.get("/sign-in/")
     session = client.session
-    session["planted"] = "by somebody else"
+    session["left"] = "by somebody else"
     session.save()
     before = session.session_key
     answer = client.post(

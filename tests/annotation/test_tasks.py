@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def calls(*names: str) -> Iterator[tuple[str, ast.Call]]:
-    """Every call of the project that names one of these, by the file that it stands in."""
+    """Every call of the project that names one of these, with its file."""
     for place, tree in modules("annotation", holding=rf"\b({'|'.join(names)})\b"):
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and named_by(node) in names:

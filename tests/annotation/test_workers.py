@@ -1,4 +1,4 @@
-"""Who is alive."""
+"""The list of living workers."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Row:
 
     @property
     def is_met(self) -> bool | None:
-        """Whether the value keeps its bars; None where it has none."""
+        """True if the value meets its bars; None without bars."""
         if self.at_most is None and self.at_least is None:
             return None
         under = self.at_most is None or self.value <= self.at_most

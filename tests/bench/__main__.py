@@ -37,7 +37,7 @@ def measure(module: str) -> list[Row]:
 
 
 def entry(rows: list[Row]) -> dict[str, Any]:
-    """A part as it stands in the file."""
+    """A part as it is in the file."""
     measured_at = datetime.now(UTC).isoformat(timespec="seconds")
     return {"measured_at": measured_at, "rows": [{**asdict(row), "is_met": row.is_met} for row in rows]}
 

@@ -1,5 +1,5 @@
-"""What faults strike: an installation on PostgreSQL and Redis with its web server, two workers, a judge's server, and
-people who save and answer meanwhile, as browsers do: what was not acknowledged is sent again.
+"""The installation that faults strike: PostgreSQL, Redis, a web server, two workers and a judge's server, with people
+who save and answer meanwhile; like browsers, they send again what was not acknowledged.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class People:
                 self.acts.append(Act(time.monotonic(), desk.username, desk.here))
 
     def _sent(self, desk: Any, send: Callable[[], Any], good: tuple[int, ...]) -> bool:
-        """Whether it was acknowledged, sent again and again until then."""
+        """Send it again and again until it is acknowledged; return True then."""
         while not self._ended.is_set():
             try:
                 answer = send()
@@ -356,7 +356,7 @@ class World:
 
 
 def _mounted(opened: ExitStack, folder: Path) -> bool:
-    """Whether the folder is a small disk of its own, as it is where this process may mount one."""
+    """True if the folder is a small disk of its own, as it is if this process may mount one."""
     folder.mkdir()
     folder.chmod(0o755)
     size = DISK_MB if folder.name == "database" else ROOM_MB

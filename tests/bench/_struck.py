@@ -38,7 +38,7 @@ def _die(*_: Any) -> None:
 
 
 def _jump(number: int, _: Any) -> None:
-    """What Python takes for the time is an hour off from now on; what is measured by a monotonic clock goes on."""
+    """Shift Python's wall clock by an hour from now on; the monotonic clock continues."""
     ahead = HOUR if number == AHEAD else -HOUR
     time_machine.travel(time.time() + ahead, tick=True).start()
 

@@ -1,4 +1,6 @@
-"""A project with judged claims, reviewers, and assessors at work. As a process it fills a database, and tells whom."""
+"""A project with judged claims, reviewers, and assessors at work. As a process it fills a database and prints the
+people.
+"""
 
 from __future__ import annotations
 

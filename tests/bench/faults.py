@@ -160,7 +160,7 @@ def _kept_calls(judged: Run) -> int:
 
 
 def _goes_on(world: World, judged: Run, held: dict[int, str], calls: int) -> bool:
-    """Whether calls came that were not under way, and nobody who died still has what was held."""
+    """True if new calls came, and no dead process still holds its rows."""
     now = _held(judged)
     is_free = not any(now.get(key) == token for key, token in held.items())
     return is_free and (len(world.judge.calls) > calls + AT_ONCE or _is_over(judged))

@@ -1,9 +1,9 @@
-"""How often nominal 95 % intervals hold the truth, in simulated studies of 4 systems.
+"""The share of nominal 95 % intervals that contain the truth, in simulated studies of 4 systems.
 
-A study draws its document sets from a population whose mean coverage is known by integration. Claims of a set are
+A study samples its document sets from a population whose mean coverage is known by integration. Claims of a set are
 harder or easier together; the judge's probabilities are noisy, biased, and for one system nearly worthless. People
-answer two claims a document set, drawn within each system, uniformly or more where the judge is unsure. A study counts
-by the share of its systems whose interval holds the population's mean.
+answer two claims a document set, sampled within each system, uniformly or more if the judge is unsure. A study
+counts by the share of its systems whose interval contains the population's mean.
 """
 
 from dataclasses import dataclass
@@ -66,16 +66,16 @@ def run() -> list[Row]:
 
 def _samples(mean: float, sets: int) -> list[Row]:
     """Of systems with this mean. Exact intervals of very few answers of a kind may hold more often."""
-    level, drawn = _level(mean), CLAIMS_A_SET * sets
+    level, size = _level(mean), CLAIMS_A_SET * sets
     found: dict[str, list[Bounds]] = {}
     for number in range(STUDIES_OF_SAMPLES):
         claims = _claims(np.full(len(SYSTEMS), level), sets, np.random.default_rng([19, sets, number]))
-        for what, bounds in _of_sample(claims, drawn, number).items():
+        for what, bounds in _of_sample(claims, size, number).items():
             found.setdefault(what, []).append(bounds)
-    most = None if min(mean, 1 - mean) * drawn < FEWEST_EXPECTED else MOST
+    most = None if min(mean, 1 - mean) * size < FEWEST_EXPECTED else MOST
     return [
         _row(
-            f"{what}, mean {mean:.2f}, {drawn} claims of {sets} sets",
+            f"{what}, mean {mean:.2f}, {size} claims of {sets} sets",
             bounds,
             dict.fromkeys(SYSTEMS, mean),
             most,
@@ -84,16 +84,16 @@ def _samples(mean: float, sets: int) -> list[Row]:
     ]
 
 
-def _of_sample(claims: Claims, drawn: int, seed: int) -> dict[str, Bounds]:
+def _of_sample(claims: Claims, size: int, seed: int) -> dict[str, Bounds]:
     """Intervals from claims that were sampled within each system."""
     uniform: Samples = {}
     unsure: Samples = {}
     for place, system in enumerate(SYSTEMS):
         places = [(int(row), int(claim)) for row, claim in np.argwhere(claims.is_there[:, place])]
-        even = dict.fromkeys(places, drawn / len(places))
+        even = dict.fromkeys(places, size / len(places))
         said = {(row, claim): float(claims.said[row, place, claim]) for row, claim in places}
         spreads = {key: (said[key] * (1 - said[key])) ** 0.5 / claims.counts[key[0]] for key in places}
-        chances = inclusion_probabilities(spreads, dict.fromkeys(spreads, ""), size=drawn, design="active")
+        chances = inclusion_probabilities(spreads, dict.fromkeys(spreads, ""), size=size, design="active")
         for items, probabilities in ((uniform, even), (unsure, chances)):
             chosen = fixed_size_sample(probabilities, seed=4 * seed + place)
             items[system] = [

@@ -1,4 +1,4 @@
-"""What the processes of `make demo` hold while idle; what several of them hold together counts once."""
+"""The memory of the idle processes of `make demo`; memory that several of them share counts once."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What leaves the installation when an error is reported: envelopes that a server on the loopback receives."""
+"""The data that leaves the installation in error reports: envelopes that a server on the loopback receives."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_readyz_says_that_all_is_well(client: Client, worker: Any) -> None:
 
 
 def warnings_of(client: Client, part: str) -> str:
-    """What /readyz warns of, which is one part, while it is ready."""
+    """The warning of /readyz about this part, which is the only one, while the service is ready."""
     answer = client.get("/readyz")
     told: dict[str, str] = answer.json()["warnings"]
     assert (answer.status_code, answer.json()["ready"], list(told)) == (200, True, [part])

@@ -1,4 +1,4 @@
-"""What the logs say, and what they must never say."""
+"""The contents of the logs, and what they must never contain."""
 
 import pytest
 

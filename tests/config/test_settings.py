@@ -15,7 +15,7 @@ NAME = "s.DATABASES['default']['NAME']"
 
 
 def show(place: str, *expressions: str, var: Path, **environment: str) -> list[Any]:
-    """What the expressions are in a process with the settings of this place."""
+    """The values of the expressions in a process with these settings."""
     code = f"from django.conf import settings as s; print([{', '.join(expressions)}])"
     names = {"DJANGO_SETTINGS_MODULE": f"{SETTINGS}{place}", "COVERDICT_VAR": str(var)}
     done = forking.run(code, **names, **environment)
@@ -138,7 +138,7 @@ def test_a_partial_set_is_refused_in_sentences_that_name_the_rest(program: str, 
     ("database", "told"),
     [
         ("postgres://ada:pass-word@127.0.0.1:1/coverdict", "The database does not respond as it should: "),
-        ("sqlite:///{}/empty.sqlite3", "The database's tables are not of this version (no such table"),
+        ("sqlite:///{}/empty.sqlite3", "The database has no tables yet"),
     ],
 )
 def test_a_command_without_its_database_says_so_in_a_sentence(

@@ -45,7 +45,7 @@ CARS_SUMMARY = (
 
 
 class Page:
-    """What a page says that its judge said: answers by the text of the claim or question, else no."""
+    """The answers that a page reports from its judge, by the text of the claim or question; no for all others."""
 
     def __init__(
         self,

@@ -153,9 +153,7 @@ DISPUTES = List(
         Column("kind", kind_of, choices=KINDS, head="Kind"),
         Column("check_id", "check_row.public_id", nullable=True),
         Column("comparison", "comparison.public_id", nullable=True),
-        Column(
-            "unit", _unit_of, nullable=True, help="The reference unit, or the claim that stands in for one."
-        ),
+        Column("unit", _unit_of, nullable=True, help="The reference unit, or the claim in its place."),
         Column("answers", kind=Kind.COUNT, head="Answers", order=True, help="Number of answers."),
         Column(
             "spread",
@@ -165,6 +163,6 @@ DISPUTES = List(
             help="Largest minus smallest answer, 0 to 1; unsure is .5.",
         ),
         Column("state", choices=STATES),
-        Column("held_by", help="you, somebody, or empty for no one."),
+        Column("held_by", help="you, somebody, or empty for nobody."),
     ),
 )

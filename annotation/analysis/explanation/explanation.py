@@ -21,9 +21,10 @@ from annotation.analysis.explanation.statements import (
     Statements,
 )
 from annotation.core.refusals import NotFound
-from annotation.models import Check, Claim, ClaimSet, Comment, Comparison, Project, Summary, Unit
+from annotation.models import Check, Claim, ClaimSet, Comment, Comparison, Document, Project, Summary, Unit
 from annotation.scoring.judge_percents import judge_percents
 from annotation.scoring.ratings import ratings_of
+from annotation.scoring.records import judged_text
 from evaluation.blend import (
     ComparisonScore,
     ScoredClaim,
@@ -34,7 +35,8 @@ from evaluation.blend import (
     UnitSource,
 )
 from evaluation.judging import Label
-from evaluation.metrics import ConcisenessTerms
+from evaluation.metrics import Completeness, ConcisenessTerms, completeness
+from evaluation.text import DOCUMENT_BREAK
 
 SOURCES: dict[UnitSource, str] = {
     "adjudicated": "resolved by an adjudicator",
@@ -115,7 +117,7 @@ class Explanation:
     """Everything behind the scores of one summary, with people's names.
 
     `signature` names the rules. `document_claims` replace a missing reference; `peer_claims` are compared with the
-    source.
+    source. `elements` are those of completeness, None if it was not computed.
     """
 
     summary_id: str
@@ -129,6 +131,7 @@ class Explanation:
     peer_claims: tuple[ExplainedClaim, ...]
     questions: tuple[ExplainedQuestion, ...]
     formulas: tuple[Formula, ...]
+    elements: Completeness | None
     flags: dict[str, str]
 
 
@@ -183,6 +186,7 @@ def explain(
             ratings={rating.name: rating for rating in ratings_of(project, summary)},
             terms=terms,
         ),
+        elements=None if score.completeness is None else _elements(project, summary),
         flags={name: count for name, _, count in (flag.partition(":") for flag in score.flags)},
     )
 
@@ -311,6 +315,12 @@ def comments_on(**claims: object) -> dict[int, int]:
 
 def _cut(text: str, unit: Unit) -> str:
     return text[unit.start : unit.end].strip()
+
+
+def _elements(project: Project, summary: Summary) -> Completeness:
+    documents = Document.objects.filter(document_set=summary.document_set_id).order_by("position")
+    source = DOCUMENT_BREAK.join(documents.values_list("text", flat=True))
+    return completeness(source, judged_text(summary, project), summary.document_set.language)
 
 
 def _by_judges(summary: Summary) -> dict[tuple[int, str], list[ExplainedPercent]]:

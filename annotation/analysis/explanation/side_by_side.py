@@ -178,7 +178,7 @@ def _mean(name: str, head: str) -> Column:
         order=f"{name}_up",
         order_down=f"{name}_down",
         seen_by=sees_scores,
-        help="Mean over the scored summaries; null without one.",
+        help="Mean over the scored summaries; null without any.",
     )
 
 

@@ -21,8 +21,8 @@ class JudgeQualityQuery(serializers.Serializer[Any]):
         "ClaimScore",
         [(score, score) for score in SCORE_SIDES],
         required=False,
-        help_text="Whose answers judges are compared with; by default coverage, unless alignment alone has a finished "
-        "random sample or any answer.",
+        help_text="Score whose answers judges are compared with; by default coverage, unless only alignment has"
+        " a finished random sample or answers.",
     )
 
 

@@ -43,6 +43,12 @@ SCORE_ROWS = List(
         Column("peer_words", kind=Kind.COUNT, help="Length of the delivered text, in the length unit."),
         # As in the export: in [0, 1], null without a value, never 0.
         *(Column(name, kind=Kind.NUMBER, nullable=True) for name in SCORES),
+        Column(
+            "passed",
+            kind=Kind.FLAG,
+            nullable=True,
+            help="Whether summarization, before its scale, reaches its threshold.",
+        ),
         Column("claims", kind=Kind.COUNT),
         Column("claims_unscored", kind=Kind.COUNT),
         Column("flags", kind=Kind.TEXTS),
@@ -61,8 +67,8 @@ class LeaderboardQuery(serializers.Serializer[Any]):
     score = WordChoice(
         choices=RANKABLE,
         required=False,
-        help_text="What to rank systems by. Default: the estimate if every system has one, otherwise "
-        "coverage, as on the page. `score` in the reply says which.",
+        help_text="The score that ranks the systems. Default: the estimate if every system has one, otherwise "
+        "coverage, as on the page. `score` in the reply names it.",
     )
 
 
@@ -73,7 +79,7 @@ class DifferencesQuery(serializers.Serializer[Any]):
         max_value=MOST_WORDS,
         help_text="The target length; if omitted, summaries without one.",
     )
-    score = WordChoice(choices=RANKABLE, default=RANKED, help_text="What to compare systems by.")
+    score = WordChoice(choices=RANKABLE, default=RANKED, help_text="The score that systems are compared by.")
 
 
 class Scores(ApiView):

@@ -86,9 +86,9 @@ class AssignmentRow(serializers.Serializer[SetWork]):
     document_id = serializers.CharField(source="name")
     closed_at = serializers.DateTimeField(allow_null=True)
     lease_until = serializers.DateTimeField(
-        allow_null=True, help_text="When a set from the queue returns to it if inactive."
+        allow_null=True, help_text="Time at which a set from the queue returns to it if inactive."
     )
-    is_complete = serializers.BooleanField(help_text="Whether it can be closed.")
+    is_complete = serializers.BooleanField(help_text="True if it can be closed.")
     readings = ReadingRow(many=True, source="summaries")
 
 
@@ -216,11 +216,11 @@ class ActsBody(NewActs):
 
 class ActResultRow(serializers.Serializer[Any]):
     status = serializers.IntegerField(help_text="200, or 404, 409 or 422 for an act that was not saved.")
-    version = serializers.IntegerField(help_text="The newest version of what the act is about.")
+    version = serializers.IntegerField(help_text="The newest version of the answer that the act changes.")
     code = serializers.CharField(help_text="Reason for refusal; empty if saved.")
     message = serializers.CharField()
-    yours = serializers.DictField(allow_null=True, help_text="With code `newer`: what was sent.")
-    theirs = serializers.DictField(allow_null=True, help_text="With code `newer`: what is current.")
+    yours = serializers.DictField(allow_null=True, help_text="With code `newer`: the sent answer.")
+    theirs = serializers.DictField(allow_null=True, help_text="With code `newer`: the current answer.")
 
 
 class SavedRow(serializers.Serializer[Any]):

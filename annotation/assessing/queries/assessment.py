@@ -66,7 +66,7 @@ class SummaryWork:
     judged: int
     total: int | None
     stage: Stage
-    is_begun: bool
+    is_started: bool
 
     @property
     def is_complete(self) -> bool:
@@ -101,8 +101,8 @@ class SetWork:
         return len(self.summaries) - self.incomplete
 
     @property
-    def is_begun(self) -> bool:
-        return any(summary.is_begun for summary in self.summaries)
+    def is_started(self) -> bool:
+        return any(summary.is_started for summary in self.summaries)
 
     @property
     def next_summary(self) -> SummaryWork | None:
@@ -390,7 +390,7 @@ def _summary_work(piece: JudgedComparison, *, is_closed: bool) -> SummaryWork:
         judged=piece.judged,
         total=None if stage == "before" else piece.total,
         stage=stage,
-        is_begun=piece.judged > 0 or bool(summary.answers),
+        is_started=piece.judged > 0 or bool(summary.answers),
     )
 
 

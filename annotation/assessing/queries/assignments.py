@@ -103,7 +103,7 @@ ASSIGNMENTS = List(
             nullable=True,
             head="Held until",
             cell="assessing/assignments/_held.html",
-            help="When a set from the queue returns to it if inactive.",
+            help="Time at which a set from the queue returns to it if inactive.",
         ),
         Column("closed_at", kind=Kind.MOMENT, nullable=True, head="Closed"),
         Column(

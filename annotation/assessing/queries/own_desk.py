@@ -50,8 +50,8 @@ def own_desk(project: Project, person: User) -> OwnDesk:
     sets = own_work(project, person)
     opened = [work for work in sets if work.closed_at is None]
     return OwnDesk(
-        drafts=tuple(work for work in opened if work.is_begun),
-        open=tuple(work for work in opened if not work.is_begun),
+        drafts=tuple(work for work in opened if work.is_started),
+        open=tuple(work for work in opened if not work.is_started),
         submitted=tuple(work for work in sets if work.closed_at is not None),
         offer=queue_offer(project, person),
         lapsed=tuple(lapsed_work(project, person)),

@@ -4,36 +4,50 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import BinaryIO
 
 from annotation.core.tables.by_column import Remembered, Spell, spelled
 from annotation.core.tables.columns import Cell, Column, ColumnKind, TableRow
 
-# Characters that start a formula in spreadsheets, including full-width forms.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+# What spreadsheets run as a formula, including full-width forms. Text after a dash and a space, as in a list, is only
+# run if it calls a function or another program.
+_FORMULA = re.compile(r"[=@\t\r\n＝＠]|[-+－＋](?!\s)|[-+－＋].*(?:\w\(|\|)", re.DOTALL)
 
 
-def write(rows: Iterable[TableRow], columns: Sequence[Column], stream: BinaryIO) -> int:
-    """Write the rows to a binary stream, which stays open; returns their number."""
+def write(
+    rows: Iterable[TableRow], columns: Sequence[Column], stream: BinaryIO, *, plain: bool = False
+) -> int:
+    """Write the rows to a binary stream, which stays open; returns their number.
+
+    `plain` leaves texts as they are, even those that a spreadsheet would run as formulas.
+    """
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=False)
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([column.name for column in columns])
     count = 0
-    for group in spelled(rows, (_SPELLING.get(column.kind, _once) for column in columns)):
+    spell = partial(cell, plain=plain)
+    kinds: dict[ColumnKind, Callable[[], Spell] | None] = {
+        # The writer itself spells numbers, and leaves a missing one out.
+        ColumnKind.INTEGER: None,
+        ColumnKind.NUMBER: None,
+        ColumnKind.INTEGERS: lambda: spell,
+        ColumnKind.TEXTS: lambda: spell,
+    }
+    for group in spelled(
+        rows, (kinds.get(column.kind, lambda: Remembered(spell).__getitem__) for column in columns)
+    ):
         writer.writerows(group)
         count += len(group)
     text.detach()
     return count
 
 
-def _once() -> Spell:
-    return Remembered(cell).__getitem__
-
-
-def cell(value: Cell) -> str | int | float:
-    """The cell of a value: numbers stay numbers, texts are defused.
+def cell(value: Cell, *, plain: bool = False) -> str | int | float:
+    """The cell of a value: numbers stay numbers, texts are defused unless `plain`.
 
     Unit numbers are separated by spaces ("1 4 7"), names and flags by "; ".
     """
@@ -46,12 +60,11 @@ def cell(value: Cell) -> str | int | float:
             return value
         case datetime():
             return value.isoformat()
-        case list():
-            return defused(_joined(value))
-    return defused(value)
+    text = _joined(value) if isinstance(value, list | tuple) else str(value)
+    return text if plain else defused(text)
 
 
-def _joined(values: list[int] | list[str]) -> str:
+def _joined(values: Sequence[object]) -> str:
     if not values:
         return ""
     separator = "; " if any(isinstance(value, str) for value in values) else " "
@@ -60,13 +73,4 @@ def _joined(values: list[int] | list[str]) -> str:
 
 def defused(text: str) -> str:
     """The text, prefixed with an apostrophe if a spreadsheet would run it as a formula."""
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
-
-
-# The writer formats numbers and leaves out missing ones itself.
-_SPELLING: dict[ColumnKind, Callable[[], Spell] | None] = {
-    ColumnKind.INTEGER: None,
-    ColumnKind.NUMBER: None,
-    ColumnKind.INTEGERS: lambda: cell,
-    ColumnKind.TEXTS: lambda: cell,
-}
+    return f"'{text}" if _FORMULA.match(text) else text

@@ -46,8 +46,9 @@ _SPELLING: dict[ColumnKind, Callable[[], Spell]] = {
     ColumnKind.NUMBER: lambda: _number,
     ColumnKind.INTEGERS: lambda: _list,
     ColumnKind.TEXTS: lambda: _list,
+    ColumnKind.JSON: lambda: _encode,
 }
 
 
-def _list(values: list[int] | list[str] | None) -> str:
-    return "[]" if values == [] else _encode(values)
+def _list(values: Sequence[object] | None) -> str:
+    return "[]" if values is not None and not values else _encode(values)

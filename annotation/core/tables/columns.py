@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
 
-Cell = str | int | float | bool | datetime | list[int] | list[str] | None
+Cell = str | int | float | bool | datetime | Sequence[object] | Mapping[str, object] | None
 """None is a missing value. It is never written as 0 or NaN."""
 
 TableRow = tuple[Cell, ...]
@@ -27,6 +27,7 @@ class ColumnKind(StrEnum):
     MOMENT = "moment"
     INTEGERS = "integers"
     TEXTS = "texts"
+    JSON = "json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,15 @@ HEAD = (
     Column("target_words", ColumnKind.INTEGER),
 )
 """The first columns of every level."""
+
+
+def columns(named: str) -> tuple[Column, ...]:
+    """Columns of names parted by spaces, each with its kind behind a colon where it is no text.
+
+    Example: `columns("claim_id unit:integer")`.
+    """
+    pairs = (name.partition(":") for name in named.split())
+    return tuple(Column(name, ColumnKind(kind or ColumnKind.TEXT)) for name, _, kind in pairs)
 
 
 def number(value: float | None) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import BinaryIO, cast
 
 from django.utils.module_loading import import_string
@@ -10,6 +11,7 @@ from django.utils.module_loading import import_string
 from annotation.core.tables.columns import Column, TableRow
 
 Write = Callable[[Iterable[TableRow], Sequence[Column], BinaryIO], int]
+"""Writes rows to a binary stream, which stays open; returns their number."""
 
 # By name, so that only processes that write Parquet load its library (34 MB).
 _WRITERS = {
@@ -21,5 +23,7 @@ _WRITERS = {
 FORMAT_NAMES = tuple(_WRITERS)
 
 
-def writer(name: str) -> Write:
-    return cast("Write", import_string(_WRITERS[name]))
+def writer(name: str, *, plain: bool = False) -> Write:
+    """The writer of a format; a `plain` CSV keeps texts that a spreadsheet would run as formulas."""
+    write = import_string(_WRITERS[name])
+    return cast("Write", partial(write, plain=True) if plain and name == "csv" else write)

@@ -12,6 +12,7 @@ from annotation.projects.services.change_members import set_roles
 
 
 class Command(BaseCommand):
+    requires_system_checks = ()
     help = "Set a person's roles in a project."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -11,6 +11,7 @@ from annotation.privacy.erase_person import erase_person
 
 
 class Command(BaseCommand):
+    requires_system_checks = ()
     help = (
         "Erase a person's identifying data; their answers stay under a pseudonym, and scores do not change."
     )

@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
+import logging
 import math
-import subprocess
+import signal
 import sys
+import threading
 import time
 from argparse import ArgumentParser, ArgumentTypeError
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.analysis.leaderboard.leaderboard import leaderboard
-from annotation.core.jobs import reap
+from annotation import perform_job
 from annotation.core.refusals import Conflict, Refusal
+from annotation.judging.queries.judges import judges_of
 from annotation.judging.queries.run_metrics import RUN_METRICS
 from annotation.judging.queries.runs import RunProgress, is_under_way, is_whole, is_worker_alive, run_progress
 from annotation.judging.services.judges import LEXICAL, judge_by_name
+from annotation.judging.services.save_judge import change_judge, copy_judge
 from annotation.judging.services.start_run import cancel_run, names_once, start_run
 from annotation.management.named import project_named
-from annotation.management.supervisor import Child, Supervisor, spawned
-from annotation.models import SCORES, Check, Judge, Project, Run, Verdict
-from annotation.operator_commands import as_typed
-from annotation.workers import worker_command, worker_environment
-from evaluation.gate import is_below
+from annotation.models import SCORES, Check, Job, Judge, Project, Run, Verdict
+from annotation.operator_commands import add_summarization, as_typed
+from annotation.projects.services.change_project import change_project
+from annotation.workers import Heartbeat, new_worker_name
 
 BELOW_THE_BAR = 3
 """Exit code 2 is what every command ends with that was called in a wrong way."""
 TOLD_EVERY_SECONDS = 5.0
-REAP_EVERY_SECONDS = 5.0
+LOOK_SECONDS = 0.1
 
 
 class ScoreBar(NamedTuple):
@@ -40,6 +43,8 @@ class ScoreBar(NamedTuple):
 
 
 class Command(BaseCommand):
+    # They would load every page and statistic of the site.
+    requires_system_checks = ()
     help = (
         "Run a judge on a project. Exit codes: 1 failed, 2 invalid arguments, 3 a system is below "
         "--fail-under."
@@ -66,8 +71,15 @@ class Command(BaseCommand):
         parser.add_argument(
             "--wait",
             action="store_true",
-            help="wait until the run ends, with its own worker if none is running",
+            help="wait until the run ends, and work on it here if no worker is running",
         )
+        parser.add_argument(
+            "--instruction",
+            metavar="TEXT",
+            default="",
+            help="added to what the judge is told; a copy of the judge answers under a name of its own",
+        )
+        add_summarization(parser)
         parser.add_argument(
             "--max-cost",
             metavar="SUM",
@@ -103,18 +115,26 @@ class Command(BaseCommand):
         repeat_share: float | None,
         wait: bool,
         bars: list[ScoreBar],
-        **__: Any,
+        instruction: str,
+        **options: Any,
     ) -> None:
         if bars and not wait:
             raise CommandError("--fail-under needs --wait, because nothing has been judged before that.")
         row = project_named(project)
+        rules = {
+            f"summarization_{name}": options[name]
+            for name in ("threshold", "strict", "scale")
+            if options[name] is not None
+        }
         try:
+            row = change_project(project=row, by=None, **rules) if rules else row
+            chosen = _instructed(_judge_named(judge, row), row, instruction.strip())
             if bars:
-                _require_deciding(_judge_named(judge, row), row)
+                _require_deciding(chosen, row)
             wanted = row.usual_metrics
             if metrics is not None:
                 wanted = [name.strip() for name in metrics.split(",") if name.strip()]
-            run = self._run(row, judge, wanted, n_questions, max_cost, repeat_share, wait)
+            run = self._run(row, chosen, wanted, n_questions, max_cost, repeat_share, wait)
         except Refusal as refusal:
             raise CommandError(refusal.message) from refusal
         if not wait:
@@ -129,7 +149,7 @@ class Command(BaseCommand):
     def _run(
         self,
         project: Project,
-        judge: str | None,
+        chosen: Judge,
         metrics: list[str],
         n_questions: int | None,
         max_cost: float | None,
@@ -137,7 +157,6 @@ class Command(BaseCommand):
         wait: bool,
     ) -> Run:
         """A new run, or with --wait the one that this judge has under way over all of the project for the same."""
-        chosen = _judge_named(judge, project)
         try:
             return start_run(
                 project=project,
@@ -170,36 +189,29 @@ class Command(BaseCommand):
             self.stderr.write(f"No worker is running. Start one, or use --wait: {as_typed('worker')}")
 
     def _wait(self, run: Run) -> float:
-        """Wait until the run is over; the seconds that it took.
+        """Wait until the run is over, and work on it here where no worker is alive; the seconds that it took.
 
         Anyone who interrupts cancels the run, unless workers of others are at it.
         """
-        began = time.monotonic()
-        line = _ProgressLine(self)
-
-        with Supervisor(
-            say=self.stderr.write, chore=reap, chore_every_seconds=REAP_EVERY_SECONDS
-        ) as supervisor:
-            has_own_worker = False
-            # A worker that was killed counts as alive for a while, so the question is asked again and again.
-            while not supervisor.stopping.is_set():
-                line.show(run_progress(run))
-                if not has_own_worker and not is_worker_alive():
-                    # Standard output is the result's: Celery says there that it stops.
-                    begin = partial(
-                        spawned, worker_command(), worker_environment(), stdout=subprocess.DEVNULL
-                    )
-                    supervisor.add(Child("worker", begin))
-                    has_own_worker = True
-                if supervisor.watch(lambda: not is_under_way(run), seconds=TOLD_EVERY_SECONDS):
-                    line.end()
-                    return time.monotonic() - began
+        began, line, told_at, own = time.monotonic(), _ProgressLine(self), -math.inf, _OwnWorker()
+        with _interrupted() as is_interrupted, own:
+            while is_under_way(run) and not is_interrupted.is_set():
+                # A worker that was killed counts as alive for a while, so the question is asked again and again.
+                if own.has_begun or not is_worker_alive():
+                    own.go_on()
+                if time.monotonic() - told_at > TOLD_EVERY_SECONDS:
+                    line.show(run_progress(run))
+                    told_at = time.monotonic()
+                is_interrupted.wait(LOOK_SECONDS)
+            line.show(run_progress(run))
             line.end()
-            if has_own_worker:
+            if not is_interrupted.is_set():
+                return time.monotonic() - began
+            if own.has_begun:
                 cancel_run(run=run, by=None)
         raise CommandError(
             "Interrupted; the run is cancelled. The same command resumes it."
-            if has_own_worker
+            if own.has_begun
             else f"Interrupted. Run {run.public_id} continues on other workers.",
             returncode=130,
         )
@@ -225,6 +237,53 @@ class Command(BaseCommand):
             self.stderr.write(f"Unscored {times:,} times: {reason}")
         if run.state != Run.State.FINISHED or progress.failed:
             raise CommandError(f"The run is {run.get_state_display().lower()}. {run.stop_reason}")
+
+
+@contextmanager
+def _interrupted() -> Iterator[threading.Event]:
+    """An event that SIGINT and SIGTERM set, in the place of what they do otherwise."""
+    event = threading.Event()
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda *_: event.set()) for number in numbers]
+    try:
+        yield event
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+class _OwnWorker:
+    """A worker of runs within this process, which the others take for one while it is at work."""
+
+    def __init__(self) -> None:
+        self._heartbeat = Heartbeat(new_worker_name())
+        self._thread: threading.Thread | None = None
+
+    @property
+    def has_begun(self) -> bool:
+        return self._thread is not None
+
+    def go_on(self) -> None:
+        """Work on what is due, unless it does already."""
+        if self._thread is None:
+            # The terminal is the command's own.
+            logging.getLogger("annotation").setLevel(logging.WARNING)
+            self._heartbeat.start()
+        elif self._thread.is_alive():
+            return
+        self._thread = threading.Thread(target=perform_job.pull_in_thread, args=(Job.Kind.RUN,), name="runs")
+        self._thread.start()
+
+    def __enter__(self) -> _OwnWorker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._thread is None:
+            return
+        perform_job.stopping.set()
+        self._thread.join()
+        perform_job.stopping.clear()
+        self._heartbeat.stop()
 
 
 class _ProgressLine:
@@ -282,6 +341,22 @@ def _judge_named(name: str | None, project: Project) -> Judge:
     return judge_by_name(name or deciding, project)
 
 
+def _instructed(judge: Judge, project: Project, instruction: str) -> Judge:
+    """The judge itself, or the project's copy of it with this instruction, which is made where there is none."""
+    if instruction in ("", judge.custom_instruction):
+        return judge
+    if judge.kind != Judge.Kind.OPENAI:
+        raise CommandError(f"--instruction needs a language model as the judge; {judge} has no use for one.")
+    alike = {name: getattr(judge, name) for name in ("kind", "model", "base_url")}
+    known = judges_of(project).filter(
+        project=project, archived_at=None, custom_instruction=instruction, **alike
+    )
+    if (found := known.first()) is not None:
+        return found
+    made = copy_judge(project=project, judge=judge, stem=f"{judge.name}-instructed", by=None)
+    return change_judge(judge=made, custom_instruction=instruction, by=None)
+
+
 def _require_deciding(judge: Judge, project: Project) -> None:
     """Refuse a bar for a judge whose answers the scores do not rest on: it would be held against another's."""
     deciding = project.deciding_judge
@@ -294,6 +369,9 @@ def _require_deciding(judge: Judge, project: Project) -> None:
 
 def _check_bars(bars: list[ScoreBar], project: Project) -> None:
     """Refuse if any system's mean is below a bar, at any target length; no mean reaches no bar."""
+    from annotation.analysis.leaderboard.leaderboard import leaderboard  # noqa: PLC0415 - loads all statistics
+    from evaluation.gate import is_below  # noqa: PLC0415
+
     tables = leaderboard(project).tables
     below = [
         f"{row.system}: {bar.score} {'none' if mean is None else f'{mean:.4f}'} < {bar.least:g}"

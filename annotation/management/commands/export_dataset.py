@@ -34,6 +34,12 @@ class Command(BaseCommand):
         parser.add_argument("-o", "--output", required=True, type=Path, metavar="PATH", help="the file")
         parser.add_argument("--names", action="store_true", help="user names instead of stable pseudonyms")
 
+        parser.add_argument(
+            "--plain",
+            action="store_true",
+            help="in CSV, also keep texts that a spreadsheet would run as formulas",
+        )
+
     def handle(self, *_: Any, **options: Any) -> None:
         path: Path = options["output"]
         try:
@@ -44,6 +50,7 @@ class Command(BaseCommand):
                 path=path,
                 by=None,
                 named_people=options["names"],
+                plain=options["plain"],
             )
         except Refusal as refusal:
             raise CommandError(refusal.message) from refusal

@@ -11,11 +11,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.refusals import Invalid, Refusal
-from annotation.imports.formats import NamedFile
-from annotation.imports.layouts.layout import layout_of
-from annotation.imports.layouts.presets import PRESETS
+from annotation.imports.files import NamedFile
+from annotation.imports.layout import ENCODINGS, PRESETS, layout_of
 from annotation.imports.problems import COMMAND_WORDS, ImportRefused, Problem, pair_of, ways_out
-from annotation.imports.progress import Progress
+from annotation.imports.read import Progress
 from annotation.imports.services import ImportReport, import_files, import_new_project
 from annotation.models import Project
 from annotation.operator_commands import as_typed
@@ -46,7 +45,8 @@ class Command(BaseCommand):
             action="extend",
             default=[],
             metavar="field=column",
-            help="read a field from a column of another name; several columns of summary are one system each",
+            help="read a field from a column of another name; several columns of summary are one system each; "
+            "rating is a column of people's ratings",
         )
         parser.add_argument(
             "--preset",
@@ -66,6 +66,12 @@ class Command(BaseCommand):
             choices=("reference", "peer"),
             help="which summaries a nested file's claims belong to; detected by default",
         )
+        parser.add_argument(
+            "--encoding",
+            default="",
+            choices=ENCODINGS,
+            help="of a text file; UTF-8 or Windows-1252 by default",
+        )
         parser.add_argument("--dry-run", action="store_true", help="check and count only; write nothing")
         parser.add_argument("--skip-invalid", action="store_true", help="skip and list invalid rows")
 
@@ -76,6 +82,7 @@ class Command(BaseCommand):
                 system=options["system"],
                 target=options["target_length"],
                 preset=options["preset"],
+                encoding=options["encoding"],
             )
         except Invalid as refusal:
             option = "map" if refusal.field == "mapping" else (refusal.field or "").replace("_", "-")

@@ -44,6 +44,7 @@ _GAPS = ", n of them for the ranked score, others in brackets"
 
 
 class Command(BaseCommand):
+    requires_system_checks = ()
     help = "Show a project's systems with their macro means and 95 % intervals, per target length."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -12,6 +12,7 @@ from annotation.management.setup_link import ADDRESS_HELP, own_address
 
 
 class Command(BaseCommand):
+    requires_system_checks = ()
     help = "Print a single-use password reset link for an account."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

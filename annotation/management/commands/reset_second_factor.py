@@ -11,6 +11,7 @@ from annotation.management.named import person_named
 
 
 class Command(BaseCommand):
+    requires_system_checks = ()
     help = "Remove an account's second factor, so that its person can sign in and set up another one."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

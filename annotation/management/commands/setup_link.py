@@ -10,6 +10,7 @@ from annotation.operator_commands import as_typed
 
 
 class Command(BaseCommand):
+    requires_system_checks = ()
     help = "Print a link to create an administrator, if there is none. It replaces an earlier link."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from annotation.models import Project
     from evaluation.blend import ScoreRules, SummaryScore
 
-COMPARED_COLUMNS = ("peer_words", *SCORES, "claims", "claims_unscored", "flags", "signature")
+COMPARED_COLUMNS = ("peer_words", *SCORES, "passed", "claims", "claims_unscored", "flags", "signature")
 # Sums in another order or on another machine may differ in the last digits.
 TOLERANCE = 1e-9
 LISTED = 100
 
 
 class Command(BaseCommand):
+    requires_system_checks = ()
     help = (
         "Recompute the derived columns of every check, every score and every dispute from verdicts, judgments "
         "and adjudications, and list every difference from what is stored. Exits with 1 if anything differs."

@@ -103,12 +103,12 @@ class ProjectDetail(ProjectRules):
         source="deciding_judge.name",
         allow_null=True,
         default=None,
-        help_text="Name of the judge whose verdicts stand where no person has decided; null while you are blind.",
+        help_text="Name of the judge whose verdicts count if no person has decided; null while you are blind.",
     )
     roles = serializers.SerializerMethodField(help_text="The caller's roles.")
     verbs = serializers.SerializerMethodField(help_text="What the caller can do now.")
     is_blind = serializers.SerializerMethodField(
-        help_text="Whether open assessor work hides systems, verdicts and other people's judgments."
+        help_text="True if open assessor work hides systems, verdicts and other people's judgments."
     )
 
     class Meta(ProjectRules.Meta):

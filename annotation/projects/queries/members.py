@@ -151,9 +151,11 @@ INVITATIONS = List(
     order=("-pk",),
     title="Invitations",
     columns=(
-        Column("note", head="For", help="For whom it is meant.", cell="projects/people/_invited.html"),
+        Column(
+            "note", head="For", help="The person whom it is meant for.", cell="projects/people/_invited.html"
+        ),
         Column("id", "public_id"),
-        Column("email", help="Where its link is mailed; empty if it was shown."),
+        Column("email", help="The address that its link is mailed to; empty if it was shown."),
         Column("mailed_at", kind=Kind.MOMENT, nullable=True),
         Column("roles", _roles, kind=Kind.TEXTS, choices=ROLES, head="Roles"),
         Column(

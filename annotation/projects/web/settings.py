@@ -19,7 +19,7 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.judging.queries.judges import judges_of
 from annotation.models import Judge, Project
-from annotation.models.project import rule_name
+from annotation.models.project import MOST_SCALE, rule_name
 from annotation.projects.criterion_lines import HELP, CriterionLines
 from annotation.projects.services.change_project import (
     LONGEST_LEASE_MINUTES,
@@ -42,11 +42,11 @@ FIXED = "Locked: summaries have been judged, and another value would alter the j
 
 
 class ShareInput(forms.FloatField):
-    """A number from 0 to 1, shown with four decimals. An unchanged field keeps its full precision."""
+    """A number from 0, up to 1 by default, shown with four decimals. An unchanged field keeps its full precision."""
 
-    def __init__(self, help_text: str) -> None:
+    def __init__(self, help_text: str, *, most: float = 1) -> None:
         step = forms.NumberInput(attrs={"step": "any"})
-        super().__init__(min_value=0, max_value=1, widget=step, help_text=help_text)
+        super().__init__(min_value=0, max_value=most, widget=step, help_text=help_text)
 
     def prepare_value(self, value: Any) -> Any:
         return round(value, 4) if isinstance(value, float) else value
@@ -65,7 +65,7 @@ class RulesForm(forms.Form):
     description = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="What the project is about. Shown instead of guidelines until there are some.",
+        help_text="The subject of the project. Shown instead of guidelines until there are some.",
     )
     compares = forms.ChoiceField(
         choices=Project.Compares.choices, help_text="Sets the defaults for imports and runs."
@@ -90,7 +90,7 @@ class RulesForm(forms.Form):
         required=False, help_text="Summarization is 1 if both parts are 1, otherwise 0."
     )
     summarization_scale = ShareInput(
-        "Above 0, at most 1: summarization is multiplied by this after the threshold test."
+        "Above 0: summarization is multiplied by this after the threshold test.", most=MOST_SCALE
     )
     least_scored = ShareInput(
         "0 to 1: scores are blank if a smaller share of their claims or questions has a usable answer."
@@ -124,7 +124,7 @@ class RulesForm(forms.Form):
     assessors_per_set = forms.IntegerField(
         min_value=0,
         max_value=MOST_PER_SET,
-        help_text="Assessors take sets from a queue until each set has so many assessors. 0 for no queue.",
+        help_text="Assessors take sets from a queue until each set has this many assessors. 0 for no queue.",
     )
     lease_minutes = forms.IntegerField(
         min_value=1,

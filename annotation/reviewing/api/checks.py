@@ -21,7 +21,7 @@ from rest_framework.response import Response
 
 from annotation.api.access import READ_CONTENT, ApiView, only, read
 from annotation.api.errors import ErrorBody, error_of
-from annotation.api.fields import LabelField, NamedChoice, RowsField, ShareField, WordChoice
+from annotation.api.fields import FactsField, LabelField, NamedChoice, RowsField, ShareField, WordChoice
 from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.by_hand import Part
@@ -46,6 +46,7 @@ from annotation.reviewing.services.review import (
     override,
     withdraw_answer,
 )
+from annotation.texts.queries.check_text import TextsAround, texts_around
 
 _CHECK = Part(Check, "beside")
 
@@ -70,10 +71,10 @@ class VerdictRow(serializers.Serializer[Verdict]):
     id = serializers.CharField(source="public_id")
     role: Any = WordChoice(
         choices=[Verdict.Role.JUDGE, Verdict.Role.REVIEWER, Verdict.Role.ADJUDICATOR],
-        help_text="adjudicator: a decision; the latest that is not withdrawn stands above all other answers.",
+        help_text="adjudicator: a decision; the latest that is not withdrawn outranks all other answers.",
     )
     by = serializers.CharField(
-        source="author", help_text="The judge, the person, or where it was imported from."
+        source="author", help_text="The judge, the person, or the source of an imported verdict."
     )
     label: Any = LabelField(allow_null=True, help_text="Null: no usable answer by the judge.")
     probability = serializers.FloatField(allow_null=True)
@@ -82,7 +83,7 @@ class VerdictRow(serializers.Serializer[Verdict]):
     error_type = serializers.CharField(help_text="Empty if none was given.")
     reason = serializers.CharField()
     active_ms = serializers.IntegerField(help_text="A person's active time before the answer.")
-    had_seen = serializers.BooleanField(help_text="Whether the person had seen others' answers before.")
+    had_seen = serializers.BooleanField(help_text="True if the person had seen others' answers before.")
     created_at = serializers.DateTimeField()
     withdrawn_at = serializers.DateTimeField(allow_null=True)
 
@@ -97,6 +98,16 @@ class CheckDetail(CheckRow):  # type: ignore[misc,valid-type]
         viewer: Viewer = self.context["viewer"]
         said: Any = [one for one in check.said if check.is_known or one.person_id == viewer.person.pk]
         return VerdictRow(said, many=True).data
+
+
+class ShownCheck(CheckDetail):
+    """A check with its verdicts and its texts."""
+
+    texts = FactsField(
+        TextsAround,
+        texts_around,
+        help_text="The numbered units of the text that decides the check, and those around the claim.",
+    )
 
 
 class NewVerdict(serializers.Serializer[Any]):
@@ -147,7 +158,7 @@ class Checks(ApiView):
 class OneCheck(ApiView):
     tag = "checks"
 
-    @operation("get_check", responses=CheckDetail)
+    @operation("get_check", responses=ShownCheck)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show a check with its answers.
 
@@ -160,7 +171,7 @@ class OneCheck(ApiView):
 class CheckLooks(ApiView):
     tag = "checks"
 
-    @operation("look_at_check", request=None, responses=CheckDetail)
+    @operation("look_at_check", request=None, responses=ShownCheck)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Record that a check is on the caller's screen, and hold it for them.
 
@@ -308,11 +319,17 @@ def _detail(viewer: Viewer, public_id: str) -> dict[str, Any]:
     of_project = Check.objects.filter(project=viewer.project)
     checks = (
         with_known(of_project, viewer.person, is_kept_back=keeps_back(viewer))
-        .select_related("project__deciding_judge", "claim", "peer__system", "document_set")
+        .select_related(
+            "project__deciding_judge",
+            "claim__unit",
+            "claim__claim_set__summary",
+            "peer__system",
+            "document_set",
+        )
         .prefetch_related(Prefetch("verdicts", said, "said"))
     )
     check = only(checks, public_id, "check")
-    return dict(CheckDetail(check, context={"viewer": viewer}).data)
+    return dict(ShownCheck(check, context={"viewer": viewer}).data)
 
 
 def _detail_of(given: GivenAnswer, viewer: Viewer) -> dict[str, Any]:

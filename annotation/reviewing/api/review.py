@@ -11,13 +11,16 @@ from annotation.api.lists import parameters_of
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.models import Check
-from annotation.reviewing.api.checks import CheckDetail, shown_detail
-from annotation.reviewing.queries.review_queue import QUEUE, queue_of
+from annotation.reviewing.api.checks import ShownCheck, shown_detail
+from annotation.reviewing.queries.review_queue import QUEUE, queue_of, sample_first, sampled
 from annotation.reviewing.services.lease_check import hand_out, let_go
 
 
 class HandedOut(serializers.Serializer[Any]):
-    check = CheckDetail(allow_null=True, help_text="Null if nothing is open, or everything is in progress.")
+    check = ShownCheck(allow_null=True, help_text="Null if nothing is open, or everything is in progress.")
+    sample = serializers.CharField(
+        allow_null=True, help_text="Id of the random sample that it was taken from, null for none."
+    )
 
 
 class CheckNext(ApiView):
@@ -28,15 +31,23 @@ class CheckNext(ApiView):
         """Hand out the next check of a queue, and hold it for five minutes.
 
         Needs the verb "review". Nobody else gets the check in this time; looking at it extends the time. The
-        previous check, `after`, is released. The queue of a random sample can only be filtered by side.
+        previous check, `after`, is released. Without filter and order, an open random sample comes first. The queue
+        of a random sample can only be filtered by side.
         """
         viewer = self.viewer(Verb.REVIEW)
         given = request.query_params.dict()
         queue = queue_of(given).look(viewer, given, is_strict=True)
         checks = Check.objects.filter(project=viewer.project).select_related("project")
         after = only(checks, queue.after, "check") if queue.after else None
-        found = hand_out(look=queue, after=after)
+        found, sample = None, queue.chosen.get("sample")
+        if not (queue.is_narrowed or queue.sort) and (first := sample_first(viewer)):
+            sample = first.sample.sample_id
+            found = hand_out(look=sampled(sample).look(viewer, {"sample": sample}), after=after)
+        if found is None:
+            # Others may hold all that the sample still lacks.
+            sample = queue.chosen.get("sample")
+            found = hand_out(look=queue, after=after)
         if after is not None:
             let_go(check=after, by=self.person)
         detail = shown_detail(viewer.project, found.public_id, self.person, at_desk=True) if found else None
-        return Response({"check": detail})
+        return Response({"check": detail, "sample": sample if found else None})

@@ -40,7 +40,7 @@ COMMENTS = List(
         Column(
             "text",
             lambda comment: "" if comment.withdrawn_at else comment.text,
-            help="Empty once its author has deleted it.",
+            help="Empty after its author has deleted it.",
         ),
         Column("created_at", kind=Kind.MOMENT, order=True),
         Column("withdrawn_at", kind=Kind.MOMENT, nullable=True),

@@ -139,7 +139,7 @@ COLUMNS = (
         _once_known("judge_probability"),
         kind=Kind.NUMBER,
         nullable=True,
-        help="Of yes, 0 to 1.",
+        help="Probability of yes, 0 to 1.",
     ),
     Column(
         "human_label",
@@ -154,7 +154,7 @@ COLUMNS = (
         _final("final_label"),
         choices=LABELS,
         nullable=True,
-        help="Null where it is unscored or hidden.",
+        help="Null if it is unscored or hidden.",
     ),
     Column(
         "final_source",
@@ -168,7 +168,7 @@ COLUMNS = (
         "is_hidden_yet",
         lambda check: not check.is_known,
         kind=Kind.FLAG,
-        help="Whether other answers are hidden until the viewer has answered.",
+        help="True if other answers are hidden until the viewer has answered.",
     ),
 )
 READ = (
@@ -284,8 +284,9 @@ def checks_list(is_hidden: Sight, *, only: str = "", side: str = "") -> List:
                 options=_shown,
                 title="Show",
                 default=only,
-                help="waiting: nobody answered. split: a panel's votes differ. disputed: reviewers differ. against: "
-                "people answered otherwise than the judge. The last two, like label, go by what the viewer may know.",
+                help="waiting: nobody answered. split: a panel's votes differ. disputed: reviewers differ. "
+                "against: people answered otherwise than the judge. The last two, like label, use only what "
+                "the viewer may know.",
             ),
             _by_side(side),
             Filter(

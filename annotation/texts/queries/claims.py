@@ -186,7 +186,7 @@ CLAIMS = List(
             "summary",
             "claim_set.summary.public_id",
             nullable=True,
-            help="The summary it is taken from; null where it is taken from the documents.",
+            help="The summary it is taken from; null if it is taken from the documents.",
         ),
         Column("unit", "unit.public_id", nullable=True, help="The unit it belongs to, if to one."),
         Column("position", kind=Kind.COUNT, help="From 1, among the claims of one text."),
@@ -201,7 +201,7 @@ CLAIMS = List(
             "is_active",
             lambda claim: claim.claim_set.is_active and claim.removed_at is None,
             kind=Kind.FLAG,
-            help="Whether it is checked: neither removed nor in a replaced list.",
+            help="True if it is checked: neither removed nor in a replaced list.",
         ),
     ),
 )

@@ -52,7 +52,7 @@ SUMMARIES = List(
             "system.name",
             nullable=True,
             seen_by=sees_scores,
-            help="Who wrote it; null where unknown, left out for callers who may not view the scores.",
+            help="The author; null if unknown, left out for callers who may not view the scores.",
         ),
         Column(
             "roles", _roles, kind=Kind.TEXTS, choices=ROLES, help="model: measured against. peer: under test."

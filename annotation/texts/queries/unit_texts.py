@@ -124,7 +124,7 @@ UNIT_TEXTS = List(
         Column("is_model", kind=Kind.FLAG),
         Column("is_peer", kind=Kind.FLAG),
         Column("reference_id", "external_id", seen_by=sees_scores, help="Name of a reference, or empty."),
-        Column("system", "system.name", nullable=True, seen_by=sees_scores, help="Null where unknown."),
+        Column("system", "system.name", nullable=True, seen_by=sees_scores, help="Null if unknown."),
         Column("target_words", kind=Kind.COUNT, nullable=True, head="Target"),
         Column("units", "unit_count", kind=Kind.COUNT, head="Units"),
         Column("is_judged", kind=Kind.FLAG, head="Judged", help="Its units are locked."),

@@ -16,7 +16,9 @@ from evaluation.text._words import language_code
 
 _TOKEN = re.compile(r"\w(?:[\w'’-]*\w)?")
 _HARD = re.compile(r";\s+|\s+(?:—|–|--)\s+")
-_SOFT = re.compile(r",\s+(?:and|but|so|yet|while|whereas|although|though)\s+", re.IGNORECASE)
+_SOFT = re.compile(r"(?:,\s+(?:and|so|yet|although|though)|,?\s+(?:but|while|whereas))\s+", re.IGNORECASE)
+_OPENS = re.compile(r"(?:while|whereas|although|though)\s+(?=[^,]*,)", re.IGNORECASE)
+_COMMA = re.compile(r",\s+")
 _BRACKETED = re.compile(r"[(\[][^)\]]*[)\]]")
 _END = " \t\r\n,;:—–-，；、"
 
@@ -39,9 +41,13 @@ _IN_SUBJECT = (
     _DETERMINERS | _PRONOUNS | frozenset(["of", "and", "own", "no", "not", "only", "all", "both", "other"])
 )
 _ADVERBS, _NO_ADVERB = _words("adverb"), _words("no_adverb")
+_OPINION, _PRAISE = _words("opinion"), _words("praise")
 _OPENS_ANOTHER, _ABBREVIATIONS = _words("opens_another"), _words("abbreviation")
 _FUNCTION = FUNCTION_WORDS["en"]
 _LONGEST_SUBJECT = 7
+_QUOTED = re.compile('["“”«»]')
+_MOST_PRAISED = 2
+"""Words of content behind the verb: the praise and what is praised. A third one states something."""
 
 
 class Statement(NamedTuple):
@@ -60,8 +66,10 @@ class _Word(NamedTuple):
 
 
 def statements(content: str, language: str) -> Iterator[Statement]:
-    """What a unit of a text states, in order; nothing for a unit that is the stop of an abbreviation alone.
+    """What a unit of a text states, in order; no opinions, and no stop of an abbreviation alone.
 
+    Opinions are seen in English, and not within quotation marks: what the writer likes or thinks ("I love this
+    bridge"), and praise or blame alone ("It was a wonderful day").
     Example: "The cat is black and sleeps." states "The cat is black" and "The cat sleeps.".
     """
     is_english = language_code(language) == "en"
@@ -69,7 +77,10 @@ def statements(content: str, language: str) -> Iterator[Statement]:
         if has_word_breaks(content) and _is_abbreviation(sentence.of(content)):
             continue
         for clause in _clauses(content, sentence, is_english=is_english):
-            yield from _predicates(content, clause) if is_english else (_verbatim(content, clause),)
+            if is_english:
+                yield from (each for each in _predicates(content, clause) if not _is_opinion(each.text))
+            else:
+                yield _verbatim(content, clause)
 
 
 def _is_abbreviation(content: str) -> bool:
@@ -85,11 +96,17 @@ def _verbatim(content: str, span: Span) -> Statement:
 def _clauses(content: str, sentence: Span, *, is_english: bool) -> Iterator[Span]:
     """The parts of a sentence that each have a subject and a verb of their own."""
     text = sentence.of(content)
+    start = 0
     hidden = _BRACKETED.sub(lambda found: "_" * len(found[0]), text)
     borders = [(found.start(), found.end()) for found in _HARD.finditer(hidden)]
     if is_english:
         borders += [(found.start(), found.end()) for found in _SOFT.finditer(hidden)]
-    start = 0
+        # "While the ferry ran, the bridge was closed."
+        if (opening := _OPENS.match(hidden)) and (comma := _COMMA.search(hidden)):
+            sides = text[opening.end() : comma.start()], text[comma.end() :]
+            if all(_subject(list(_tokens(side))) is not None for side in sides):
+                start = opening.end()
+                borders.append((comma.start(), comma.end()))
     for left_end, right_start in sorted(borders):
         if left_end <= start:
             continue
@@ -102,6 +119,26 @@ def _clauses(content: str, sentence: Span, *, is_english: bool) -> Iterator[Span
             yield Span(sentence.start + start, sentence.start + left_end)
             start = right_start
     yield Span(sentence.start + start, sentence.end)
+
+
+def _is_opinion(statement: str) -> bool:
+    """Whether it says no more than what its writer likes, thinks or finds good or bad."""
+    words = list(_tokens(statement))
+    if _QUOTED.search(statement) or not words:
+        return False
+    first = words[0].text
+    if first in ("what", "how") and statement.rstrip().endswith("!"):
+        return True
+    if first in ("i", "we"):
+        return next((word.text in _OPINION for word in words[1:] if not _is_adverb(word.text)), False)
+    if " ".join(word.text for word in words[:3]) in ("in my opinion", "in my view", "to my mind"):
+        return True
+    verb = _subject(words)
+    if verb is None or words[verb].text not in _BE:
+        return False
+    behind = [word.text for word in words[verb + 1 :]]
+    told = [word for word in behind if word not in _DETERMINERS and not _is_adverb(word)]
+    return 0 < len(told) <= _MOST_PRAISED and told[0] in _PRAISE
 
 
 def _tokens(text: str, offset: int = 0) -> Iterator[_Word]:

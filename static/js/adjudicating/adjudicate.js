@@ -1,10 +1,10 @@
-// Adjudicate: evidence lies in view, and keys that were pressed for one dispute never settle the next.
+// Adjudicate: evidence is in view, and keys that were pressed for one dispute never settle the next.
 (() => {
   const room = () => document.getElementById("dispute-room");
   const form = () => document.getElementById("decision");
   const drafts = new Drafts();
 
-  // Only where the text scrolls by itself: on a phone the question stays on top.
+  // Only if the text scrolls by itself: on a phone the question stays on top.
   function showLit() {
     const text = room()?.querySelector(".text");
     const lit = text?.querySelector("mark.lit.shared") ?? text?.querySelector("mark.lit");
@@ -20,11 +20,11 @@
   document.addEventListener("htmx:before:request", (event) => {
     if (!event.detail.ctx.sourceElement.closest("#dispute-room")) return;
     tellKeys("hold");
-    // Else htmx gives the focus to the field of the same name in the next dispute, which would take its keys.
+    // Otherwise htmx moves the focus to the field of the same name in the next dispute, which would receive the keys.
     if (room().contains(document.activeElement)) document.activeElement.blur();
   });
 
-  // What was pressed meanwhile was meant for what was on screen then; where nothing new came it is pressed now.
+  // Keys pressed meanwhile were meant for the earlier screen; if nothing new came, they are pressed now.
   document.addEventListener("htmx:after:swap", () => {
     tellKeys("settle");
     showLit();
@@ -35,7 +35,7 @@
   });
   document.addEventListener("htmx:finally:request", () => tellKeys("go"));
 
-  // Back must not bring back a dispute as it was before it was decided.
+  // Back must not show a dispute as it was before its decision.
   addEventListener("pageshow", (event) => event.persisted && location.reload());
 
   showLit();

@@ -1,14 +1,14 @@
-// The acts of one assignment: each is kept in this browser's storage until the server has saved it.
-// An act sets a value and names the version that it follows, so it may arrive twice. Of one item one act goes out at a
-// time, again and again until it is acknowledged. One that follows an older version than the newest waits with both
-// values until the assessor has chosen.
-// Events: "change" (what waits, or the state), "saved" (detail: the server's answer, and `done`: [entry, result] pairs).
+// The acts of one assignment: each is stored in this browser until the server has saved it.
+// An act sets a value and names the version that it follows, so it may arrive twice. An item has one act in flight at a
+// time, which is repeated until it is acknowledged. An act that follows an older version waits with both values until the
+// assessor has chosen.
+// Events: "change" (waiting acts or state), "saved" (detail: the server's answer, and `done`: [entry, result] pairs).
 class Acts extends EventTarget {
   static #PREFIX = "coverdict:acts:";
   static #BATCH = 200;
   static #RETRY_MS = [0, 500, 1000, 2000, 4000, 8000];
   static #TIMEOUT_MS = 20_000;
-  // What a browser lets through from a page that is being left.
+  // The most bytes that a browser sends from a page that is being left.
   static #MOST_LEAVING = 60_000;
 
   #prefix;
@@ -19,10 +19,10 @@ class Acts extends EventTarget {
   #timer = 0;
   #isSending = false;
 
-  // "idle", "busy", "offline", "signed-out"; with the server's words "hidden" (from the person signed in) or "over".
+  // "idle", "busy", "offline", "signed-out"; with the server's message "hidden" (from the person signed in) or "over".
   state = "idle";
   message = "";
-  // Whether what waits survives the page.
+  // True if waiting acts survive the page.
   isKept = true;
 
   constructor({ assignment, person, url }) {
@@ -46,17 +46,17 @@ class Acts extends EventTarget {
     return ["hidden", "over"].includes(this.state);
   }
 
-  // Whether what is said now does not go out at once.
+  // True if new acts are not sent at once.
   get isFailing() {
     return !["idle", "busy"].includes(this.state);
   }
 
-  // The last act on an item that the server does not have yet.
+  // The last act on an item that the server has not saved yet.
   waiting(key) {
     return this.#entries.findLast((entry) => entry.key === key);
   }
 
-  // `version` is that of the page; a later one that was acknowledged comes first. An act not sent yet is replaced.
+  // `version` is that of the page; a later acknowledged one takes precedence. An act that was not sent yet is replaced.
   push({ key, label, version, act }) {
     const before = this.#entries.findLast((entry) => entry.key === key && !entry.newer);
     const same = this.waiting(key);
@@ -89,7 +89,7 @@ class Acts extends EventTarget {
     location.reload();
   }
 
-  // Resolves when nothing waits to go out, or it is clear that it does not go out now.
+  // Resolves when nothing waits to be sent, or nothing can be sent now.
   async settled() {
     while (this.#batch().length && !this.isFailing) {
       await new Promise((resolve) => this.addEventListener("change", resolve, { once: true }));
@@ -108,7 +108,7 @@ class Acts extends EventTarget {
     if (this.#batch().length && !this.needsPerson) this.#sendSoon();
   }
 
-  // All up to a second act on an item: the version that that one follows is known by the answer.
+  // All acts up to a second one on the same item, because that one needs the version from the answer.
   #batch() {
     const free = this.#entries.filter((entry) => !entry.newer);
     const end = free.findIndex(({ key }, at) => free.findIndex((each) => each.key === key) < at);
@@ -121,7 +121,7 @@ class Acts extends EventTarget {
     this.#timer = setTimeout(() => this.send(), pause);
   }
 
-  // With what is under way already: whichever of the two comes first, each act is saved once.
+  // Together with acts in flight: whichever request is first, each act is saved once.
   #leave() {
     const batch = this.#batch();
     if (batch.length && !this.needsPerson) this.#post(batch);
@@ -165,7 +165,7 @@ class Acts extends EventTarget {
       next.act.follows = isSaved ? version : entry.act.follows;
       this.#keep(next);
     }
-    // A later value of the item meets the newer version by itself.
+    // A later value of the item will itself conflict with the newer version.
     if (code === "newer" && !next) {
       Object.assign(entry, { isSent: false, newer: { version, theirs } });
       this.#keep(entry);
@@ -178,7 +178,7 @@ class Acts extends EventTarget {
     this.#versions.set(key, Math.max(version, this.versionOf(key)));
   }
 
-  // No connection, a server in trouble, or nobody signed in any more: that passes. The rest needs a person.
+  // No connection, a failing server or a signed-out person are temporary. All other errors need a person.
   #heedFailure({ status, body }) {
     this.#failures += 1;
     if (status === 401 || (status === 403 && !body.code)) this.#setState("signed-out");
@@ -207,7 +207,7 @@ class Acts extends EventTarget {
     return keys.sort().map((key) => JSON.parse(localStorage.getItem(key)));
   }
 
-  // In the order in which they are made.
+  // In the order in which they were made.
   static #newId() {
     const random = crypto.getRandomValues(new Uint32Array(1))[0];
     return `${Date.now()}-${Math.floor(performance.now()).toString().padStart(12, "0")}-${random}`;

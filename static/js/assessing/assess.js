@@ -14,10 +14,10 @@
   const time = new ActiveTime();
   const acts = isClosed ? null : new Acts({ assignment, person, url });
   const keeping = acts && new Keeping(acts, settle);
-  // By item, what was said since the page was loaded, and the version of it that was acknowledged.
+  // By item: the value given since the page was loaded, and its acknowledged version.
   const said = new Map();
   const refused = new Set();
-  // What each act on any summary of the set replaced, newest last.
+  // The value that each act on any summary of the set replaced, newest last.
   const undone = [];
   let before = new Map();
   let items = [];
@@ -91,7 +91,7 @@
     rule: "All summary units are marked, so there is nothing to answer.",
   };
 
-  // What is asked after the units opens with the last of them.
+  // The questions after the units open with the last unit.
   function showGates() {
     if (isClosed) return;
     const others = items[0]?.comparisons.filter((each) => each !== here()) ?? [];
@@ -128,7 +128,7 @@
   function save(item, { isUndo = false } = {}) {
     const was = before.get(item.key);
     const now = item.value;
-    // What was refused may be said again.
+    // A refused value may be given again.
     if (same(was, now) && !refused.delete(item.key)) return;
     if (!acts || acts.needsPerson) {
       item.value = was;
@@ -144,13 +144,13 @@
       label: `Summary ${see().dataset.peerNumber}: ${item.text}`,
       act: { ...item.act(now), ms: time.take(item.key) },
     });
-    // Another comparison of the same summary shows more, or less, from now on.
+    // Fetched pages of other comparisons of the same summary are outdated from now on.
     if (item.comparisons.length > 1) pages.forget();
     steps.begin(here());
     showAll(item);
   }
 
-  // To the next thing that has no answer yet; where all have one, nowhere.
+  // Moves to the next item without an answer; stays if there is none.
   function moveOn(item) {
     const place = items.indexOf(item);
     const next = [...items.slice(place + 1), ...items.slice(0, place)].find(isOpenItem);
@@ -194,7 +194,7 @@
     showAll(item);
   }
 
-  // The reference is told only after the last answer was saved, so it may be late.
+  // The reference is sent only after the last answer was saved, so it may be late.
   function showModel() {
     const isAnswered = stage() === "before" && items.every((item) => item.isAnswered);
     if (isAnswered && acts && !acts.pending && !isTurning) turn(here());
@@ -237,14 +237,14 @@
     if (acts && !acts.isKept && acts.pending) event.preventDefault();
   });
 
-  // An answer that opened the reference can be changed, but not taken back; and what is asked no more is gone.
+  // An answer that opened the reference can be changed but not undone; items that are no longer asked are gone.
   function isFinal({ reading, key, was, isBefore }) {
     if (!steps.numberOf(reading)) return true;
     if (isBefore && was.value === null && steps.is(reading, "read")) return true;
     return reading === here() && !items.some((item) => item.key === key);
   }
 
-  // The last act, where it can be taken back now: nothing is offered that would be refused.
+  // The last act, if it can be undone now: nothing is offered that would be refused.
   function lastStep() {
     if (!acts || acts.needsPerson) return null;
     while (undone.length && isFinal(undone.at(-1))) undone.pop();
@@ -287,7 +287,7 @@
     const page = await pages.bring(id);
     if (page) {
       pages.show(page);
-      // The entries are marked as ours: htmx would fetch and swap the whole page when one of its own comes back.
+      // The entries are marked as ours: on returning to one of its own, htmx would fetch and swap the whole page.
       if (!isHistory && !isAnew) {
         history.replaceState(OURS, "", location.href);
         history.pushState(OURS, "", pages.address(id));
@@ -345,7 +345,7 @@
     if (target.matches("[data-percent]")) fill(target);
   });
 
-  // A key of the form, or a pointer, has chosen; arrows within the radios choose at every step.
+  // A key of the form or a pointer chose the value; arrows within the radios would choose at every step.
   function choose(event) {
     const item = itemOf(event.target);
     save(item);
@@ -390,7 +390,7 @@
     clearTimeout(writing);
     writing = setTimeout(saveNote, PAUSE_MS);
   });
-  // Captured, so that it comes before what is left is sent.
+  // Captured, so that it runs before unsaved acts are sent.
   addEventListener("pagehide", saveNote, { capture: true });
 
   see().parentElement.addEventListener("submit", (event) => {

@@ -1,4 +1,4 @@
-// One thing to answer in the SEE form: a reference unit, or a criterion of the summary.
+// One item to answer in the SEE form: a reference unit, or a criterion of the summary.
 class Item {
   static all(see) {
     return [...see.querySelectorAll("[data-item]")].map((element) => new Item(element, see));
@@ -7,7 +7,7 @@ class Item {
   constructor(element, see) {
     this.element = element;
     this.reading = see.dataset.reading;
-    // Those of the summary, in their order.
+    // The criteria of the summary, in order.
     this.comparisons = see.dataset.comparisons.trim().split(" ");
     this.kind = element.dataset.item;
     this.id = element.dataset.id;
@@ -17,9 +17,9 @@ class Item {
     this.note = element.querySelector("[name=note]");
     this.radios = [...element.querySelectorAll("input[type=radio]")];
     this.boxes = [...element.querySelectorAll("[name=marks]")];
-    // The same for all comparisons of a summary where it is asked once for them.
+    // The same for all comparisons of a summary if it is asked once for them.
     this.key = [this.kind, this.kind === "unit" ? this.reading : this.comparisons[0], this.id].join(" ");
-    // The version that came with the page.
+    // The version in the loaded page.
     this.version = Number(element.dataset.version);
   }
 
@@ -50,7 +50,7 @@ class Item {
     return this.#number !== null;
   }
 
-  // Whether it can be answered now.
+  // True if it can be answered now.
   get isOpen() {
     const isShut = ["shut", "rule"].includes(this.element.dataset.gate);
     return !isShut && !this.element.closest("details:not([open])");
@@ -61,12 +61,12 @@ class Item {
     return { kind: this.kind, reading: this.reading, [name]: this.id, ...value };
   }
 
-  // Whether it is asked before the reference is shown.
+  // True if it is asked before the reference is shown.
   get isBefore() {
     return this.element.dataset.asked === "before";
   }
 
-  // Whether it is about the summary units that are marked nowhere.
+  // True if it is about the summary units that are marked nowhere.
   get isOfUnmarked() {
     return this.element.dataset.reads === "unmarked";
   }
@@ -75,12 +75,12 @@ class Item {
     return this.kind === "unit" || "percentScale" in this.element.dataset;
   }
 
-  // Whether the protocol's rule answers it: no summary unit is unmarked.
+  // True if the protocol's rule answers it: no summary unit is unmarked.
   get #isByRule() {
     return this.element.dataset.gate === "rule";
   }
 
-  // What it says now, to be read out.
+  // Its present answer as text for screen readers.
   get words() {
     if (this.#isByRule) return "0 percent by rule";
     if (!this.isAnswered) return this.#isPercent ? "no percent" : "no answer";
@@ -100,7 +100,7 @@ class Item {
     output.classList.toggle("none", !this.isAnswered || this.#isByRule);
   }
 
-  // What is to be said beside it: something that looks like a slip, or why it was not saved.
+  // The note beside it: a possible mistake, or the reason why it was not saved.
   warn(message, { isRefused = false } = {}) {
     const slip = this.element.querySelector("[data-slip]");
     slip.classList.toggle("refused", isRefused);

@@ -1,4 +1,4 @@
-// The state of saving in the bar on top; above the form what needs a person: signed out, over, or changed elsewhere.
+// The state of saving in the top bar; above the form, problems that need a person: signed out, closed, conflicts.
 class Keeping {
   static #SAID = {
     "signed-out": "You are signed out. Changes are kept in this browser and saved when you sign in again.",
@@ -12,7 +12,7 @@ class Keeping {
   #choose;
   #shown = "";
 
-  // `choose` gets each conflict that the assessor has decided: the entry, and whether their own value stays.
+  // `choose` gets each conflict that the assessor has decided: the entry, and true if their own value remains.
   constructor(acts, choose) {
     this.#acts = acts;
     this.#choose = choose;
@@ -21,7 +21,7 @@ class Keeping {
   show() {
     this.#showSaved();
     const { state, message, pending, conflicts } = this.#acts;
-    // Said once, and not again with every act.
+    // Announced once, not with every act.
     const standing = JSON.stringify([state, message, this.#acts.isFailing && pending, conflicts]);
     if (standing === this.#shown) return;
     this.#shown = standing;

@@ -1,5 +1,5 @@
-// Until when a set from the queue is kept for its person, in their own time: <span data-lease><time datetime="…">;
-// `until` where work has moved the end.
+// Shows the end of a queued set's lease in the person's own time: <span data-lease><time datetime="…">;
+// `until` is the new end after work has moved it.
 function showLease(until) {
   for (const time of document.querySelectorAll("[data-lease] time")) {
     time.dateTime = until ?? time.dateTime;

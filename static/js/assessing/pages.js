@@ -1,4 +1,4 @@
-// The summaries of a set without a page load each: the next one is fetched ahead, so it also comes while offline.
+// The summaries of a set without page loads: the next one is fetched ahead, so that it is also available offline.
 class Pages {
   static #PARTS = ["trail", "heading", "see", "bar"];
   static #TIMEOUT_MS = 15_000;
@@ -16,7 +16,7 @@ class Pages {
     if (!ahead.page && this.#ahead === ahead) this.forget();
   }
 
-  // What was fetched ahead may show less, or more, than is true now.
+  // A page that was fetched ahead may be outdated.
   forget() {
     this.#ahead = { id: "", page: null };
   }
@@ -25,7 +25,7 @@ class Pages {
     return this.#ahead.id === id && this.#ahead.page !== null;
   }
 
-  // The page; null where it cannot be had.
+  // The page; null if it cannot be fetched.
   async bring(id) {
     return this.has(id) ? this.#ahead.page : this.#fetch(id);
   }

@@ -1,4 +1,4 @@
-// The summary units of a page: marked for the unit in progress, lit because they are marked nowhere, and their chips.
+// The summary units of a page: marks for the unit in progress, highlights of those marked nowhere, and their chips.
 class Peers {
   #all;
 
@@ -27,7 +27,7 @@ class Peers {
     this.#all.find((peer) => peer.matches("[aria-pressed=true], .lit"))?.scrollIntoView({ block: "nearest" });
   }
 
-  // From one that has the focus to the one before or after it. Tells whether there was one in focus.
+  // Moves the focus to the unit before or after. Returns false if no unit had the focus.
   walk(target, by) {
     const place = this.#all.indexOf(target.closest?.("[data-peer]"));
     if (place >= 0) this.#all[place + by]?.focus();

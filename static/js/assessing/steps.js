@@ -1,4 +1,4 @@
-// Where one is in the set: how far each comparison is, and where the way on leads from here.
+// The progress in the set: the state of each comparison, and the link to the next step.
 class Steps {
   #pages;
   #all = [...document.querySelectorAll("[data-step]")];
@@ -11,12 +11,12 @@ class Steps {
     return this.#all.find((step) => step.dataset.step === reading);
   }
 
-  // The number of its summary; none where it is not in the set any more.
+  // The number of its summary; none if it is no longer in the set.
   numberOf(reading) {
     return this.#of(reading)?.dataset.peerNumber;
   }
 
-  // Whether it is "read" (what is asked before is answered, so its reference was shown) or "judged" (all percents).
+  // True if it is "read" (earlier questions are answered, so its reference is shown) or "judged" (all percents given).
   is(reading, state) {
     return state in (this.#of(reading)?.dataset ?? {});
   }
@@ -25,7 +25,7 @@ class Steps {
     this.#of(reading)?.classList.add("started");
   }
 
-  // What the server says of a comparison.
+  // Takes the server's state of a comparison.
   heed(reading, { before, units, after }) {
     const step = this.#of(reading);
     if (!step) return;
@@ -42,7 +42,7 @@ class Steps {
     document.querySelector("[data-steps]").setAttribute("aria-label", `${done} of ${this.#all.length} done in this set`);
   }
 
-  // Of all ways on the one that fits: to close the set, to the next summary, to one that is still open, or out.
+  // Chooses the link that fits: close the set, the next summary, an open one, or leave.
   showAhead(here, isDoneHere) {
     const isSetComplete = this.#all.every((step) => step.classList.contains("done"));
     const all = [...document.querySelectorAll("[data-way]")];

@@ -1,4 +1,4 @@
-// Sends forms one after the other, each until it arrives; a reply is a claim's room, a strip or a notice.
+// Sends forms one after the other, each until it arrives; a reply is the part of a claim, a strip or a notice.
 class Desk {
   static #TIMEOUT_MS = 15_000;
   static #RETRY_MS = [1_000, 2_000, 5_000, 10_000, 30_000];
@@ -7,13 +7,13 @@ class Desk {
   waiting = 0;
   #onWait;
 
-  // `onWait(isLost)` is told when something cannot be sent for now, and when it can again.
+  // `onWait(isLost)` is called when something cannot be sent now, and when it can be sent again.
   constructor(onWait) {
     this.#onWait = onWait;
     addEventListener("beforeunload", (event) => this.waiting && event.preventDefault());
   }
 
-  // What must not be lost: in order, and again and again while the server cannot be reached.
+  // Sends what must not be lost, in order, repeatedly while the server cannot be reached.
   send(address, fields) {
     this.waiting += 1;
     const sent = this.#last.then(() => this.#until(address, fields));
@@ -21,12 +21,12 @@ class Desk {
     return sent;
   }
 
-  // Resolves once what was sent has arrived.
+  // Resolves when everything sent has arrived.
   settled() {
     return this.#last;
   }
 
-  // What may be asked again: one try.
+  // Sends a request that may be repeated later: one attempt.
   async ask(address, fields) {
     const body = fields instanceof FormData ? fields : new URLSearchParams(fields);
     body.delete("csrfmiddlewaretoken");
@@ -34,7 +34,7 @@ class Desk {
       method: "POST",
       body,
       headers: { "HX-Request": "true", "X-CSRFToken": csrfToken() },
-      // An answer goes out even when its page is left.
+      // An answer is sent even if its page is left.
       keepalive: true,
       signal: AbortSignal.timeout(Desk.#TIMEOUT_MS),
     });
@@ -56,7 +56,7 @@ class Desk {
           return reply;
         }
       } catch {
-        // No connection, or no answer in time: the same as a server that cannot.
+        // No connection or no reply in time: treated as a server that is unavailable.
       }
       this.#onWait(true);
       const pause = Desk.#RETRY_MS[Math.min(attempt, Desk.#RETRY_MS.length - 1)];

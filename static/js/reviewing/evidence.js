@@ -1,4 +1,4 @@
-// Evidence without a mouse: a unit's number is typed, the numbers are walked by arrows.
+// Evidence without a mouse: type a unit's number, or move between numbers with arrows.
 (() => {
   const picks = () => [...document.querySelectorAll("#claim-room .pick input")];
   const pickIn = ({ value }) => picks().find((pick) => pick.value === value.trim().replace(/^0+/, ""));
@@ -16,7 +16,7 @@
     all[place + step]?.focus();
   });
 
-  // Return or a space marks the number, or takes the mark away; Return on nothing leaves the field.
+  // Return or a space marks the number or removes its mark; Return without a number leaves the field.
   function typed(event) {
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
@@ -31,7 +31,7 @@
     field.value = "";
   }
 
-  // A number that was typed and left counts: nobody who goes on to answer must press Return first.
+  // A typed number counts when the field is left, so that answering needs no Return first.
   function leave(field) {
     if (!field?.value.trim()) return;
     const pick = pickIn(field);
@@ -46,7 +46,7 @@
     pick.closest(".passage").scrollIntoView({ block: "nearest" });
   }
 
-  // On top of the page, where it stays while the next claim comes: a wrong number must not hold up an answer.
+  // On top of the page, where it stays while the next claim comes: a wrong number must not delay an answer.
   function sayUnknown(field) {
     unknown()?.remove();
     const of = document.getElementById("claim").textContent;
@@ -60,7 +60,7 @@
   document.addEventListener("submit", () => leave(document.querySelector("#claim-room [data-evidence]")), { capture: true });
   document.addEventListener("input", ({ target }) => target.matches("[data-evidence]") && unknown()?.remove());
 
-  // Before the key leaves the field, which would say it again.
+  // Before the key leaves the field, which would announce it again.
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !unknown()) return;
     unknown().remove();

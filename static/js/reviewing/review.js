@@ -1,8 +1,8 @@
-// Review: one key answers and shows the next claim, which was fetched ahead; the strip below tells of the last answer.
+// Review: one key answers and shows the next claim, which was fetched ahead; the strip below shows the last answer.
 (() => {
   const ALIVE_MS = 120_000;
   const LINE_PX = 40;
-  // The second press of a double click comes sooner, a reader's answer later.
+  // The second press of a double click comes sooner than this, a reader's next answer later.
   const UNREAD_MS = 300;
   const find = (selector) => document.querySelector(selector);
   const room = () => document.getElementById("claim-room");
@@ -10,12 +10,12 @@
   const desk = new Desk((isLost) => (isLost ? notice("Not saved yet: the server cannot be reached. Trying again…") : hush()));
   const drafts = new Drafts();
   const leftOf = (page) => page.querySelector("[data-left]");
-  // What went with each answer from this page, by its claim.
+  // The fields sent with each answer from this page, by claim.
   const given = new Map();
-  // The strips of the answers before the last, newest last: undo goes on with them. One may still be on its way.
+  // The strips of the answers before the last, newest last, for undo. One may still be on its way.
   const earlier = [];
   const blank = find("#strip .line") ? null : find("#strip").cloneNode(true);
-  // The next claim, while it is waited for; and the notice that it cannot be had.
+  // The next claim while it is fetched, and the notice if that fails.
   let coming = null;
   let unfetched = null;
   let ahead = null;
@@ -23,13 +23,13 @@
   let isUndoing = false;
   let shownAt = performance.now();
   let undoneAt = -UNREAD_MS;
-  // Claims left, counted down here: a claim that is fetched ahead cannot know. "1000+" stays as it is.
+  // The number of claims left, counted here because a claim fetched ahead cannot know it. "1000+" stays unchanged.
   let left = leftOf(room())?.textContent ?? "";
 
-  // Tells the server also that the claim in view is in view, and keeps both for this reader.
+  // Also tells the server that this claim is in view, and keeps both claims leased to this reader.
   function fetchAhead() {
     const { check, nextUrl } = room().dataset;
-    // An answer that is still on its way would be handed out again.
+    // The server would hand out again the claim of an answer that is still on its way.
     const asked = desk.settled().then(() => desk.ask(nextUrl, { here: check ?? "" }));
     ahead = asked.then(understood, () => null);
   }
@@ -47,7 +47,7 @@
     return ahead;
   }
 
-  // Shows a claim; `then` is the one after it where it comes back with the fields of its answer, `takenBack`.
+  // Shows a claim; `then` is the one after it if it returns with the fields of its answer, `takenBack`.
   function turn(page, { then = null, takenBack = null } = {}) {
     room().replaceWith(page);
     unfetched?.remove();
@@ -62,7 +62,7 @@
       fetchAhead();
     }
     setUp(takenBack);
-    // So that it is read out; keys work wherever the focus is.
+    // So that a screen reader reads it; keys work wherever the focus is.
     if (document.activeElement === document.body) find("#claim").focus({ preventScroll: true });
     tellKeys(then ? "go" : "settle");
   }
@@ -106,7 +106,7 @@
     }
   }
 
-  // The end was fetched ahead of the last answer: what that answer finished is known only now.
+  // The end was fetched before the last answer was saved: only now the finished parts are known.
   async function tellEnd(page) {
     const told = await desk.ask(page.dataset.nextUrl, {}).then(understood, () => null);
     if (!told || !("end" in told.dataset) || room() !== page) return;
@@ -114,14 +114,14 @@
     if (document.activeElement === document.body) find("#claim").focus({ preventScroll: true });
   }
 
-  // Changes the last answer without going back to its claim.
+  // Changes the last answer without returning to its claim.
   function change(form) {
     const before = find("#strip");
     const fields = new FormData(form);
     save(form.action, fields, { strip: showSaving(fields.get("label")), before });
   }
 
-  // Whether it was kept. `strip` says that it is on its way, and gives way to the server's, or to `before` if refused.
+  // True if the answer was saved. `strip` is shown until the server's strip, or `before` after a refusal, replaces it.
   async function save(address, fields, { strip, answered = null, before = null }) {
     tellSaving("busy");
     const reply = await desk.send(address, fields);
@@ -145,7 +145,7 @@
     else showEarlier();
   }
 
-  // Signed out in the meantime, or no longer a member.
+  // Signed out meanwhile, or no longer a member.
   function unsaved({ status, notice }) {
     const not = make("p", {}, make("strong", {}, "Not saved."));
     if (status === 403 || status === 404) not.append(" Your roles in this project may have changed. Ask its owner.");
@@ -160,7 +160,7 @@
     return strip;
   }
 
-  // Of an answer before the last: what was said and undo, not what it moved then.
+  // For an answer before the last: shows the answer and undo, not its changes of scores.
   function showEarlier() {
     const strip = earlier.pop() ?? blank?.cloneNode(true);
     if (!strip) return find("#strip").replaceChildren();
@@ -168,7 +168,7 @@
     find("#strip").replaceWith(strip);
   }
 
-  // The answer was refused: what was filled in waits in its room.
+  // The answer was refused: its fields are shown again beside its claim.
   function showProblem(page, what) {
     const problem = document.getElementById("problem").content.cloneNode(true);
     const claim = make("p", { className: "of" }, page.querySelector("#claim").textContent);
@@ -186,7 +186,7 @@
     if (isTurning) return undoSoon();
     isTurning = isUndoing = true;
     const here = room();
-    // On the claim's own page nothing went from here: what stands in its form is what was said, or is to be.
+    // On the claim's own page nothing was sent before: its form has the saved answer, or a new one.
     const filledIn = find("#answer") && new FormData(find("#answer"));
     tellKeys("hold");
     const reply = await desk.send(form.action, new FormData(form));
@@ -196,7 +196,7 @@
       tellKeys("go");
       return show(reply.notice);
     }
-    // Where another answer of one's own to this claim stands now, it is the one that undo is about.
+    // If the person has given another answer to this claim meanwhile, undo is about that one.
     const own = reply.room.querySelector("form.undo");
     const isShown = !form.closest("#strip") && find("#strip .line");
     if (own && !isShown) find("#strip").replaceChildren();
@@ -210,7 +210,7 @@
     } else turn(reply.room, { then: here, takenBack: given.get(check) });
   }
 
-  // Pressed while the answer, or the claim after it, is still on its way: taken back when both have arrived.
+  // Pressed while the answer or the next claim is still on its way: undone when both have arrived.
   async function undoSoon() {
     tellKeys("hold");
     await desk.settled();
@@ -247,7 +247,7 @@
 
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-undo]")) undoSoon();
-    // The second press of a double click meets the undo of the answer before; by key it is meant.
+    // The second press of a double click would hit undo of the previous answer; a key is intended.
     const isPointed = event.detail > 0 && event.target.closest("form.undo");
     if (isPointed && performance.now() - undoneAt < UNREAD_MS) event.preventDefault();
   });
@@ -255,7 +255,7 @@
   const hush = () => find("#notices").replaceChildren();
   const show = (page) => find("#notices").replaceChildren(...page.childNodes);
 
-  // Turns the text to the evidence; the page too, where the window is so low that the text lies below it.
+  // Scrolls the text to the evidence, and the page too if the window is so low that the text is below it.
   function showFound() {
     const text = find("#claim-room .text");
     if (!text) return;
@@ -271,7 +271,7 @@
     if (lookUrl && time.isActive) desk.ask(lookUrl, {}).catch(() => {});
   }, ALIVE_MS);
 
-  // Back must not bring back a page on which one's answer is missing.
+  // Back must not show a page without the person's answer.
   addEventListener("popstate", () => location.reload());
   addEventListener("pageshow", (event) => event.persisted && location.reload());
 

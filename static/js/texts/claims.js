@@ -1,4 +1,4 @@
-// The claims of a text: keys open the forms beside the one that the hand is on. The forms do the work.
+// The claims of a text: keys open the forms beside the claim under the cursor. The forms do the work.
 (() => {
   const claims = [...document.querySelectorAll("[data-claim]")];
   const hand = new Hand({
@@ -19,7 +19,7 @@
     field.select?.();
   }
 
-  // A claim is one line, so that Enter sends it.
+  // A claim is one line, so Enter sends it.
   document.addEventListener("keydown", (event) => {
     const field = event.target;
     if (event.key !== "Enter" || event.isComposing || !field.matches?.("#claims textarea")) return;

@@ -1,15 +1,15 @@
-// The hand on one of a page's items: keys and focus move it, and the page's own keys act on what it is on.
+// A cursor on one of a page's items: keys and focus move it, and the page's own keys act on its item.
 class Hand {
   static #TYPED = "input, textarea, select, [contenteditable]";
 
   at = -1;
   #items;
 
-  // `items` are looked up each time. `keys` say what each key does; `press` is what a pressed one goes through.
+  // `items` are looked up each time. `keys` maps keys to actions; `press` wraps each action.
   constructor({ items, keys, press = (act) => act() }) {
     this.#items = items;
     const all = { j: () => this.take(this.at + 1), k: () => this.take(this.at - 1), ...keys };
-    // Captured, so that it comes before keys.js, which would press what is on screen.
+    // Captured, so that it runs before keys.js, which would click elements on screen.
     document.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in all)) return;
       if (event.target.matches?.(Hand.#TYPED) || document.querySelector(".sheet:popover-open")) return;

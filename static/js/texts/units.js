@@ -1,5 +1,5 @@
-// A text and its units: a hand on one unit, a cursor before one of its words, and keys for the forms beside them.
-// The forms do the work; this only fills them in and sends them. What is pressed while one is on its way waits.
+// A text and its units: a cursor on one unit, another before one of its words, and keys for the forms beside them.
+// The forms do the work; this script fills them in and sends them. Keys pressed while one is being sent wait.
 (() => {
   const said = document.querySelector("#said");
   let isBusy = false;
@@ -21,7 +21,7 @@
   });
   document.addEventListener("taken", () => setCursor(0));
 
-  // 0 is no cursor: there is nothing before the first word to split from.
+  // 0 is no cursor: nothing before the first word can be split off.
   function setCursor(place, { isTold = false } = {}) {
     for (const word of document.querySelectorAll("#units .cursor")) word.classList.remove("cursor");
     const found = words(hand.item);
@@ -37,7 +37,7 @@
     else tell("Move the cursor into the unit first.");
   }
 
-  // The arrow points where the cursor goes on screen, whichever way the text runs.
+  // Arrows move the cursor in their direction on screen, for both directions of text.
   function step(by) {
     const text = hand.item?.querySelector("[data-text]");
     if (!text) return;
@@ -68,7 +68,7 @@
     else unit.querySelector("details:has([data-split])").open = true;
   });
 
-  // The word before which the click fell: the one that was hit, or the next one past its middle.
+  // The word before which the click fell: the clicked one, or the next one if it fell past the middle.
   function wordAt(unit, { clientX, clientY }) {
     const caret = document.caretPositionFromPoint?.(clientX, clientY);
     const range = caret ? null : document.caretRangeFromPoint?.(clientX, clientY);
@@ -80,7 +80,7 @@
     return found.findIndex((word) => node.compareDocumentPosition(word) & Node.DOCUMENT_POSITION_FOLLOWING);
   }
 
-  // A form is sent once; what is pressed twice on it waits and then is about units that are gone, so it is dropped.
+  // A form is sent once; a second press would be about units that are gone, so it is dropped.
   document.addEventListener("submit", (event) => {
     if (!event.target.matches("[data-act]") || !isBusy) return;
     event.preventDefault();
@@ -97,7 +97,7 @@
       isBusy = false;
       const acts = waiting;
       waiting = [];
-      // The first may send something again: the others wait for it in turn.
+      // The first one may send something again: the others wait for it in turn.
       acts.forEach(press);
     });
   });

@@ -1,4 +1,4 @@
-"""Where somebody is signed in: listed, ended one by one, all others at once, and all with the password."""
+"""The list of a person's sessions: ended one by one, all others at once, and all with a new password."""
 
 from __future__ import annotations
 

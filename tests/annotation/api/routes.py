@@ -117,7 +117,6 @@ IN_PROJECT = (
     ),
     Route("get", _in("imports/"), (Verb.IMPORT,)),
     Route("get", _in("imports/{import}/"), (Verb.IMPORT,)),
-    Route("get", _in("imports/{import}/rejects/"), (Verb.IMPORT,)),
     Route("get", _in("exports/"), (Verb.EXPORT,)),
     Route("post", _in("exports/"), (Verb.EXPORT,), {"level": "scores", "format": "csv"}),
     Route("get", _in("exports/{export}/"), (Verb.EXPORT,)),

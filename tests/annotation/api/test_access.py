@@ -1,4 +1,4 @@
-"""What the API tells, to whom, and in which words; who may take which route is in `test_permission_matrix`."""
+"""Contents and refusals of the API; `test_permission_matrix` tests who may use which route."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def test_a_run_without_worker_is_not_waited_for_without_end(server: Coverdict) -
 
 
 class Moody(BaseHTTPRequestHandler):
-    """Answers as it is told to: None hangs up."""
+    """A transport that answers by a script; None closes the connection."""
 
     answers: list[tuple[int, dict[str, Any] | str] | None]
 

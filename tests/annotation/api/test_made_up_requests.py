@@ -119,7 +119,7 @@ def _asker(world: World, name: str) -> Asker:
 
 
 def _faults(operation: Any, rows: dict[str, str], askers: list[Asker]) -> list[str]:
-    """What is wrong with the answers to some requests for rows that are there. Each finds the same world."""
+    """The faults of the answers to some requests for existing rows. Each request finds the same world."""
     faults: list[str] = []
 
     @settings(_BOUNDED, max_examples=EXAMPLES if operation.query or operation.body else 1)
@@ -153,6 +153,6 @@ def _as_described(method: str, pattern: str) -> tuple[str, str]:
 
 
 def _parameters(path: str, address: str) -> dict[str, str]:
-    """What stands in the address of a row in the place of the path's parameters."""
+    """The path parameters in the address of a row."""
     pairs = zip(path.split("/"), address.split("/"), strict=True)
     return {part[1:-1]: value for part, value in pairs if part.startswith("{")}

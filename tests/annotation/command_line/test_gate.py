@@ -81,7 +81,12 @@ def test_the_exit_code_is_the_answer(
     ("words", "said"),
     [
         (["--fail-under", "beauty=.5"], "there is no metric 'beauty'"),
-        (["--fail-under", "coverage=7"], "a value from 0 to 1"),
+        (["--fail-under", "coverage=7"], "coverage is at most 1"),
+        (["--fail-under", "coverage=-1"], "a value of 0 or more"),
+        (["--fail-under", "summarization=11", "--scale", "10"], "summarization is at most 10"),
+        (["--scale", "0"], "a number above 0"),
+        (["--threshold", "2"], "a share from 0 to 1"),
+        (["--instruction", "Be strict."], "--instruction needs a model on a server"),
         (["--fail-if-worse", "coverage:0"], "a value above 0"),
         (["--fail-if-worse", "coverage:.1"], "needs --baseline"),
         (["--format", "yaml"], "invalid choice"),
@@ -92,7 +97,7 @@ def test_the_exit_code_is_the_answer(
         (["--judge", "m", "--max-cost", "5", "--price", "2,0"], "both above 0"),
         (["--max-cost", "5"], "--max-cost needs a model on a server: name it with --judge MODEL"),
         (["--base-url", "http://127.0.0.1:1/v1"], "--base-url needs a model on a server"),
-        (["--questions", "-1"], "at least 1, not -1"),
+        (["--questions", "-1"], "at least 0, not -1"),
         (["--seed", "-1"], "at least 0, not -1"),
         (["--judge", "m", "--price", "nan,1"], "prices of a million tokens"),
         (["--judge", "m", "--price", "1,-1"], "prices of a million tokens"),
@@ -144,12 +149,10 @@ def two_systems(path: Path, names: Sequence[str]) -> str:
     return str(path)
 
 
-def test_a_column_that_may_name_the_systems_is_offered(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_way_to_name_the_systems_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = two_systems(tmp_path / "r.csv", LAID_OUT)
     assert main(["gate", path, "--preset", "auto"]) == 1
-    assert "such as --map system=m." in capsys.readouterr().err
+    assert "such as --map system=COLUMN." in capsys.readouterr().err
     # One column is mapped by hand, the others are recognised.
     assert main(["gate", path, "--preset", "auto", "--map", "system=m"]) == 0
     assert "birch" in capsys.readouterr().out
@@ -197,7 +200,6 @@ def test_answers_of_people_in_the_file_decide(tmp_path: Path, capsys: pytest.Cap
         "alder": 0.0,
         "birch": 0.25,
     }
-    assert told["answered_by_people"] == 3
 
 
 def test_claims_of_the_summaries_feed_alignment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -221,8 +223,7 @@ def test_a_report_goes_to_a_file_and_a_table_to_the_terminal(
 ) -> None:
     words = ["--fail-under", "coverage=.7", "--format", "junit", "-o", str(tmp_path / "gate.xml")]
     assert main(["gate", release, *words]) == 3
-    gate, summaries = ElementTree.parse(tmp_path / "gate.xml").getroot()
-    assert (gate.get("failures"), summaries.get("tests")) == ("1", "6")
+    assert ElementTree.parse(tmp_path / "gate.xml").getroot().get("failures") == "1"
     assert "alder" in capsys.readouterr().out
 
 
@@ -232,32 +233,8 @@ def test_a_report_that_cannot_be_written_still_goes_to_the_terminal(
 ) -> None:
     assert main(["gate", release, "--fail-under", "coverage=.6", "-o", "/dev/full"]) == 1
     told = capsys.readouterr()
-    assert "alder: is its mean coverage below 0.6? no" in told.out
+    assert "PASS alder coverage 0.60 >= 0.60" in told.out
     assert told.err.splitlines()[-1] == "The report was not written to /dev/full: No space left on device."
-
-
-def test_on_github_the_markdown_stands_beside_the_run(
-    release: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "step.md"))
-    assert main(["gate", release, "--fail-under", "coverage=.7", "--format", "github"]) == 3
-    assert "::error title=Coverdict gate::alder" in capsys.readouterr().out
-    assert (tmp_path / "step.md").read_text().startswith("## Summaries: below the threshold")
-
-
-def test_on_github_annotations_stand_in_the_log_and_names_command_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    path = written(tmp_path / "odd.csv", [3], system="::error::x")
-    words = ["gate", path, "--fail-under", "coverage=.7", "-o", str(tmp_path / "out")]
-    assert main([*words, "--format", "github"]) == 3
-    assert capsys.readouterr().out == (tmp_path / "out").read_text()
-    for more in (["--format", "json"], []):
-        assert main([*words, *more]) == 3
-        lines = capsys.readouterr().out.splitlines()
-        assert lines[0].startswith("::stop-commands::")
-        assert f"::{lines[0].rpartition(':')[2]}::" == lines[-1]
 
 
 # A model behind a server
@@ -267,7 +244,7 @@ def asked(llm_server: LLMServer, release: str, *words: str) -> int:
     return main(["gate", release, "--judge", "scripted", "--base-url", llm_server.base_url, *words])
 
 
-def test_a_models_calls_are_forecast_made_once_and_kept(
+def test_a_models_calls_are_made_once_and_kept(
     llm_server: LLMServer,
     release: str,
     tmp_path: Path,
@@ -279,14 +256,33 @@ def test_a_models_calls_are_forecast_made_once_and_kept(
     assert asked(llm_server, release, *words, "--price", "1,2", "--max-cost", "1") == 0
     first = capsys.readouterr()
     made = len(llm_server.calls)
-    assert f"6 summaries of 6 documents need about {made} calls" in first.err
-    assert "before replies" in first.err
+    # Six documents, and up to two calls a summary.
+    assert "At most 18 calls." in first.err
     assert f"{made} new calls" in first.out
     assert {call.headers["authorization"] for call in llm_server.calls} == {"Bearer sk-test-4711"}
     assert asked(llm_server, release, *words) == 0
     assert len(llm_server.calls) == made
     assert "0 new calls" in capsys.readouterr().out
     assert (tmp_path / ".coverdict-calls.sqlite3").exists()
+
+
+def test_another_model_that_answers_ends_it_with_4(
+    llm_server: LLMServer, release: str, tmp_path: Path
+) -> None:
+    llm_server.served_model = "one"
+    words = ("--fail-under", "alignment=.1")
+    assert asked(llm_server, release, *words) == 0
+    llm_server.served_model = "two"
+    newer = written(tmp_path / "newer.csv", [4] * 6)
+    assert asked(llm_server, newer, *words) == 4
+    assert asked(llm_server, written(tmp_path / "newest.csv", [5] * 6), *words) == 0
+    assert asked(llm_server, newer, "--baseline", release, *words) == 4
+    assert asked(llm_server, newer, "--baseline", release, *words, "--accept-model-change") == 0
+
+
+def test_an_instruction_goes_to_the_model(llm_server: LLMServer, release: str) -> None:
+    asked(llm_server, release, "--metrics", "alignment", "--instruction", "Numbers may be rounded.")
+    assert all("Numbers may be rounded." in str(call.body) for call in llm_server.calls)
 
 
 def test_a_cap_leaves_summaries_unscored_and_nobody_can_tell(
@@ -345,7 +341,7 @@ def without_the_server(*words: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.process
 def test_a_gate_needs_neither_django_nor_a_queue(release: str) -> None:
     done = without_the_server("gate", release, "--fail-under", "coverage=.9")
-    assert (done.returncode, "is its mean coverage below 0.9? yes" in done.stdout) == (3, True), done.stderr
+    assert (done.returncode, "FAIL alder coverage 0.60 < 0.90" in done.stdout) == (3, True), done.stderr
 
 
 @pytest.mark.process

@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +16,14 @@ from django.core.management import get_commands
 
 import annotation
 from annotation.command_line import main as program
-from annotation.command_line.main import main
+from annotation.command_line.main import main, usage
 from annotation.operator_commands import SERVER_COMMANDS, as_typed, execute, own_user
 
 if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
+
+
+ROOT = Path(annotation.__file__).parents[1]
 
 
 @pytest.fixture
@@ -31,15 +37,23 @@ def test_the_help_lists_coverdicts_own_commands_alone(capsys: pytest.CaptureFixt
     assert listed == ["gate", *SERVER_COMMANDS, "manage"]
 
 
+def test_manage_alone_lists_the_same_commands() -> None:
+    listed = re.findall(r"^  ([\w-]+) ", usage("manage.py"), re.MULTILINE)
+    assert listed == ["gate", *SERVER_COMMANDS]
+
+
 def test_every_command_of_our_own_has_a_name_there() -> None:
     own = {name for name, app in get_commands().items() if app == "annotation"}
     # Django's own server is for anyone who develops, in the project's folder.
-    assert {command.name for command in SERVER_COMMANDS.values()} == own - {"runserver"} | {"migrate"}
+    assert set(SERVER_COMMANDS) == own - {"runserver"} | {"migrate"}
 
 
 @pytest.mark.parametrize(
     ("is_installed", "line"),
-    [(True, "coverdict import p f.csv"), (False, ".venv/bin/python manage.py import_dataset p f.csv")],
+    [
+        (True, "coverdict import_dataset p f.csv"),
+        (False, ".venv/bin/python manage.py import_dataset p f.csv"),
+    ],
 )
 def test_a_command_is_told_as_this_installations_operator_types_it(
     is_installed: bool, line: str, settings: SettingsWrapper
@@ -53,6 +67,20 @@ def test_without_a_command_the_help_is_told_and_the_call_was_wrong(
 ) -> None:
     assert main([]) == 2
     assert "coverdict COMMAND --help" in capsys.readouterr().out
+
+
+@pytest.mark.process
+def test_make_puts_the_program_into_the_environment(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run(["make", "-s", ".venv/bin/coverdict"], cwd=tmp_path, env=environment, check=True)
+    program = str(tmp_path / ".venv" / "bin" / "coverdict")
+    said = subprocess.run(
+        [program, "--version"], cwd="/", env=environment, capture_output=True, text=True, check=True
+    )
+    assert said.stdout == f"coverdict {annotation.__version__}\n"
 
 
 def test_the_version_is_the_apps(capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,12 +102,9 @@ def test_without_the_server_its_commands_say_what_to_install(capsys: pytest.Capt
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", ["leaderboard", "verify", "verify_scores"])
-def test_a_command_of_the_server_is_djangos_by_either_name(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_command_of_the_server_is_djangos(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
-        main([name, "no-such-project"])
+        main(["verify_scores", "no-such-project"])
     assert end.value.code == 1
     assert "no-such-project" in capsys.readouterr().err
 

@@ -108,7 +108,7 @@ def test_a_run_that_is_under_way_is_not_started_twice(world: World) -> None:
 
 
 def joined(world: World, metrics: list[str]) -> Run:
-    return Command(stderr=io.StringIO())._run(world.project, None, metrics, None, None, wait=True)
+    return Command(stderr=io.StringIO())._run(world.project, world.judge, metrics, None, None, wait=True)
 
 
 def test_a_run_under_way_is_joined_under_any_name_of_its_metric(world: World) -> None:
@@ -144,6 +144,28 @@ def test_a_cap_goes_with_the_run(world: World) -> None:
 def test_a_number_of_questions_goes_with_the_run(world: World) -> None:
     evaluate("harbour", "--metrics", "question_coverage", "--questions", "7")
     assert Run.objects.get().n_questions == 7
+
+
+def test_rules_of_summarization_are_the_projects_from_then_on(world: World) -> None:
+    evaluate("harbour", "--threshold", "0.7", "--strict", "--scale", "10")
+    rules = Project.objects.values_list(
+        "summarization_threshold", "summarization_strict", "summarization_scale"
+    )
+    assert rules.get(pk=world.project.pk) == (0.7, True, 10.0)
+    evaluate_again = complaint("harbour", "--scale", "0")
+    assert "write a number above 0" in str(evaluate_again)
+
+
+def test_an_instruction_makes_a_judge_of_the_projects_own_once(world: World) -> None:
+    Judge.objects.create(name="wise", kind="openai", model="m", base_url="http://127.0.0.1:9/v1")
+    for _ in range(2):
+        evaluate("harbour", "--judge", "wise", "--instruction", "Numbers may be rounded.")
+        Run.objects.update(state="cancelled")
+    judges = {run.judge for run in Run.objects.all()}
+    assert [(judge.name, judge.custom_instruction, judge.model) for judge in judges] == [
+        ("wise-instructed", "Numbers may be rounded.", "m")
+    ]
+    assert "needs a language model" in str(complaint("harbour", "--instruction", "Be strict."))
 
 
 def test_a_bar_needs_waiting(world: World) -> None:

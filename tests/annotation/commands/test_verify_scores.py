@@ -1,4 +1,4 @@
-"""The command `verify_scores`: it finds whatever does not follow from what was said."""
+"""The command `verify_scores` finds every value that does not follow from the answers."""
 
 from io import StringIO
 

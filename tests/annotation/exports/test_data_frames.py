@@ -10,7 +10,7 @@ import pytest
 
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.core.tables.pseudonyms import People
-from annotation.exports.levels import LEVELS
+from annotation.exports.levels import TABLES
 from annotation.exports.write import write_file
 from tests.annotation.exports.filled import filled
 from tests.test_documents import DOCS, TEXTS
@@ -86,9 +86,9 @@ def test_each_file_of_a_bundle_opens(world: World, tmp_path: Path, offline: Path
     with zipfile.ZipFile(bundle) as packed:
         packed.extractall(tmp_path)
     told = types_told()
-    assert {member["level"] for member in made["members"]} == set(LEVELS)
+    assert {member["level"] for member in made["members"]} == set(TABLES)
     for member in made["members"]:
-        columns = LEVELS[member["level"]].columns
+        columns = TABLES[member["level"]].columns
         for library, (count, types) in opened(tmp_path / member["file"], offline).items():
             where = (member["file"], library)
             assert (where, count) == (where, member["rows"])

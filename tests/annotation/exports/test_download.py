@@ -77,7 +77,7 @@ def test_a_part_is_those_bytes_and_says_which(
 ) -> None:
     answer = get(Range=asked)
     part = content[start:end]
-    first = content.index(part) if start < 0 else start
+    first = len(content) + start if start < 0 else start
     assert (answer.status_code, body(answer)) == (206, part)
     assert answer["Content-Range"] == f"bytes {first}-{first + len(part) - 1}/{len(content)}"
     assert int(answer["Content-Length"]) == len(part)

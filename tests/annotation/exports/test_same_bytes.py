@@ -9,7 +9,7 @@ import time_machine
 
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.core.tables.pseudonyms import People
-from annotation.exports.levels import LEVEL_NAMES
+from annotation.exports.levels import LEVEL_NAMES, NESTED
 from annotation.exports.write import write_file
 from tests.annotation.admin.rows import fill
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from annotation.models import Project
     from tests.annotation.cast import World
 
-EVERY = [(level, format_name) for level in LEVEL_NAMES for format_name in FORMAT_NAMES]
+EVERY = [(level, name) for level in LEVEL_NAMES for name in FORMAT_NAMES if level != NESTED]
+EVERY.append((NESTED, "jsonl"))
 
 
 def written(project: Project, path: Path) -> dict[tuple[str, str], bytes]:

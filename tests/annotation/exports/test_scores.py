@@ -20,6 +20,7 @@ COLUMNS = [
     "target_words",
     "peer_words",
     *(score.name for score in fields(SummaryScore) if score.type == float | None),
+    "passed",
     "claims",
     "claims_unscored",
     "flags",

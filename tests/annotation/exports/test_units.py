@@ -1,12 +1,10 @@
 """Level `units`: what each unit's coverage is made of."""
 
-import re
 from pathlib import Path
 
 import pytest
 
 from annotation.adjudicating.services.adjudicate import decide_unit
-from annotation.core.tables.pseudonyms import pseudonym
 from annotation.models import Check, Claim, ClaimSet, Comparison
 from annotation.projects.services.change_project import change_project
 from annotation.reviewing.services.review import override
@@ -43,7 +41,6 @@ def test_units_of_the_judge_alone(world: World, tmp_path: Path) -> None:
         "adjudicated_percent": None,
         "unit_coverage": 0.5,
         "source": "claims",
-        "decided_by": ["lexical"],
     }
     assert (second["unit"], second["text"]) == (2, "Ferries move to the southern quay.")
     assert (second["judge_share"], second["unit_coverage"]) == (1.0, 1.0)
@@ -57,16 +54,15 @@ def test_a_unit_that_nobody_spoke_of_has_no_value(world: World, tmp_path: Path) 
         "adjudicated_percent",
         "unit_coverage",
         "source",
-        "decided_by",
     )
     assert [row[name] for name in empty] == [None] * len(empty)
 
 
-def test_assessors_stand_in_the_order_of_their_percents(world: World, tmp_path: Path) -> None:
+def test_assessors_percents_are_averaged(world: World, tmp_path: Path) -> None:
     assess_and_close(world, world.ben, PERCENTS)
     assess_and_close(world, world.ana, {**PERCENTS, ("alder", 1): 100})
     row = units_of(world, "alder", tmp_path)[0]
-    assert (row["assessor_percents"], row["decided_by"]) == ([60, 100], ["ben", "ana"])
+    assert row["assessor_percents"] == [60, 100]
     # (60 + 100) / 2 = 80 %; the judge's share stays beside it.
     assert (row["unit_coverage"], row["source"], row["judge_share"]) == (pytest.approx(0.8), "assessors", 0.5)
 
@@ -87,10 +83,10 @@ def test_an_adjudicated_percent_stands_alone(world: World, tmp_path: Path) -> No
     )
     row = units_of(world, "alder", tmp_path)[0]
     assert (row["assessor_percents"], row["adjudicated_percent"], row["unit_coverage"]) == ([60], 40, 0.4)
-    assert (row["source"], row["decided_by"]) == ("adjudicated", ["cleo"])
+    assert row["source"] == "adjudicated"
 
 
-def test_a_blend_names_assessors_and_the_deciders_of_the_claims(world: World, tmp_path: Path) -> None:
+def test_a_blend_is_made_of_percents_and_claims(world: World, tmp_path: Path) -> None:
     change_project(project=world.project, by=world.olga, blend="weighted")
     world.project.refresh_from_db()
     assess_and_close(world, world.ana, PERCENTS)
@@ -98,7 +94,6 @@ def test_a_blend_names_assessors_and_the_deciders_of_the_claims(world: World, tm
     row = units_of(world, "alder", tmp_path)[0]
     # Half of 60 % and half of yes, yes: 0.3 + 0.5.
     assert (row["unit_coverage"], row["source"]) == (pytest.approx(0.8), "blend")
-    assert row["decided_by"] == ["ana", "lexical", "rex"]
 
 
 def test_an_empty_summary_is_decided_by_the_rule(world: World, tmp_path: Path) -> None:
@@ -106,7 +101,7 @@ def test_an_empty_summary_is_decided_by_the_rule(world: World, tmp_path: Path) -
     peer.text = ""
     peer.save()
     row = units_of(world, "alder", tmp_path, document="bridge")[0]
-    assert (row["unit_coverage"], row["source"], row["decided_by"]) == (0.0, "rule", ["rule"])
+    assert (row["unit_coverage"], row["source"]) == (0.0, "rule")
 
 
 def test_claims_that_stand_in_for_units_are_the_rows(world: World, tmp_path: Path) -> None:
@@ -149,12 +144,4 @@ def test_without_a_model_summary_the_documents_claims_are_the_rows(world: World,
     assert (row["reference_id"], row["unit"], row["text"]) == (None, 1, "It costs money")
     # Coverage of the documents is claim coverage, in which every claim weighs the same.
     assert (row["claim_id"], row["weight"]) == (claim.public_id, 1.0)
-    assert (row["unit_coverage"], row["source"], row["decided_by"]) == (1.0, "claims", ["rex"])
-
-
-def test_assessors_have_pseudonyms_unless_names_are_asked_for(world: World, tmp_path: Path) -> None:
-    assess_and_close(world, world.ana, PERCENTS)
-    rows = exported(world.project, "units", tmp_path / "units.jsonl")
-    assert rows[-1]["decided_by"] == [pseudonym(world.project, world.ana.pk)]
-    # As a word: three letters of it can stand in a random id.
-    assert not re.search(r"\bana\b", (tmp_path / "units.jsonl").read_text())
+    assert (row["unit_coverage"], row["source"]) == (1.0, "claims")

@@ -11,7 +11,7 @@ import pytest
 
 import annotation
 from annotation.core.tables.pseudonyms import People
-from annotation.exports.levels import LEVELS
+from annotation.exports.levels import TABLES
 from annotation.exports.services import manifest_path, write_export
 from annotation.exports.write import write_file
 from annotation.scoring.records import score_rules
@@ -31,7 +31,7 @@ def sha256(content: bytes) -> str:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("format_name", ["csv", "jsonl", "parquet"])
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", TABLES)
 def test_the_manifest_tells_what_is_in_the_file(
     world: World, tmp_path: Path, level: str, format_name: str
 ) -> None:
@@ -63,6 +63,7 @@ def test_the_manifest_tells_how_the_file_was_made(world: World, tmp_path: Path) 
         "signatures": ["lexical|v:1"],
     }
     assert "apostrophe" in manifest["note"]
+    assert "system" in manifest["guarded_columns"]
 
 
 @pytest.mark.django_db
@@ -74,7 +75,7 @@ def test_a_bundle_holds_every_level_and_one_manifest(world: World, tmp_path: Pat
     assert manifest["sha256"] == sha256(path.read_bytes())
     with zipfile.ZipFile(path) as bundle:
         assert bundle.testzip() is None
-        assert bundle.namelist() == [*(f"{level}.{format_name}" for level in LEVELS), "manifest.json"]
+        assert bundle.namelist() == [*(f"{level}.{format_name}" for level in TABLES), "manifest.json"]
         inside = json.loads(bundle.read("manifest.json"))
         bundle.extractall(tmp_path)
     assert inside["members"] == manifest["members"]
@@ -101,7 +102,7 @@ def test_one_that_breaks_off_leaves_what_was_there(
 ) -> None:
     path = tmp_path / "scores.csv"
     path.write_text("before")
-    monkeypatch.setattr("annotation.exports.write.writer", lambda name: 1 / 0)
+    monkeypatch.setattr("annotation.exports.write.writer", lambda name, plain: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write_export(project=world.project, level="scores", format="csv", path=path, by=None)
     assert (list(tmp_path.iterdir()), path.read_text()) == ([path], "before")

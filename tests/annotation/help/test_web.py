@@ -37,11 +37,3 @@ def test_a_picture_is_shown_and_an_example_downloaded() -> None:
     assert example["Content-Disposition"] == 'attachment; filename="example.csv"'
     assert example["X-Content-Type-Options"] == "nosniff"
     assert b"".join(example).startswith(b"document_id,")  # type: ignore[attr-defined]
-
-
-def test_the_way_to_help_stands_on_the_first_page_and_in_the_menu(
-    client: Client, django_user_model: type
-) -> None:
-    assert b'href="/help/"' in client.get("/").content
-    client.force_login(django_user_model.objects.create_user("nora"))  # type: ignore[attr-defined]
-    assert b'<a href="/help/">Help</a>' in client.get("/help/faq/").content

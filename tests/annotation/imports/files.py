@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.imports.formats import NamedFile
+from annotation.imports.files import NamedFile
 from annotation.imports.problems import ImportRefused
 from annotation.imports.read import FileReading, read_dataset
 from annotation.imports.services import ImportReport, import_files

@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from annotation.imports.background import import_kept, keep_upload
-from annotation.imports.formats import NamedFile
+from annotation.imports.files import NamedFile
+from annotation.imports.work import import_kept, keep_upload
 
 if TYPE_CHECKING:
     from annotation.models import Import, Project

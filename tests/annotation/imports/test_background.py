@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +14,10 @@ from annotation import perform_job
 from annotation.config.environment import kept_files
 from annotation.core import jobs
 from annotation.core.refusals import Conflict
-from annotation.imports import background
-from annotation.imports.background import cancel_import, perform, request_import, state_of
-from annotation.imports.formats import NamedFile
+from annotation.imports import work as background
+from annotation.imports.files import NamedFile
 from annotation.imports.services import import_files
+from annotation.imports.work import cancel_import, import_kept, keep_upload, perform, state_of
 from annotation.models import DocumentSet, Event, Import, Job, Membership, Project
 from tests.annotation.conftest import HTMX
 from tests.annotation.imports.files import jsonl, nested
@@ -43,7 +42,8 @@ def every_file_is_large(
 
 def asked_for(world: World, tmp_path: Path, *lines: Any) -> Import:
     file = NamedFile("sets.jsonl", jsonl(tmp_path, *lines))
-    return request_import(project=world.project, files=[file], by=world.mona)
+    asked = keep_upload(project=world.project, files=[file], by=world.mona)
+    return import_kept(asked=asked, by=world.mona)
 
 
 def new_sets(world: World) -> int:
@@ -118,7 +118,7 @@ def test_the_api_replies_at_once_and_tells_the_same_report(
 def test_a_refused_file_shows_its_problems(
     world: World, mona: Client, client_of: ApiDoor, tmp_path: Path, settings: Any
 ) -> None:
-    asked = asked_for(world, tmp_path, *LINES, nested(doc_id="new-x", source_text=...))
+    asked = asked_for(world, tmp_path, *LINES, nested(doc_id="new-x", systems=[], claims=[]))
     work()
     told = client_of("mona").get(f"{API}{asked.public_id}/").json()
     assert told["state"] == "failed"
@@ -127,12 +127,8 @@ def test_a_refused_file_shows_its_problems(
     assert "Nothing was imported" in page
     assert re.search(r'<td dir="auto"[^>]*>\s*13\s*</td>', page)
     assert new_sets(world) == 0
-    # They are kept, for another choice may help; the worker has put the rejected rows beside them.
-    assert len(kept(settings)) == 2
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(background, "rejected", None)
-        rejects = client_of("mona").get(f"{API}{asked.public_id}/rejects/")
-    assert [json.loads(line)["import_row"] for line in rejects] == [13]
+    # They are kept, for another choice may help.
+    assert len(kept(settings)) == 1
     answer = mona.post(f"{PAGE}{asked.public_id}/begin/", {"act": "import", "skip_invalid": "on"})
     assert answer.status_code == 302
     work()
@@ -158,7 +154,7 @@ def test_one_under_way_leaves_nothing_when_it_is_cancelled(
     is_noticed: bool, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     asked = asked_for(world, tmp_path, *LINES)
-    monkeypatch.setattr("annotation.imports.progress.ROWS_BETWEEN_STEPS", 1)
+    monkeypatch.setattr("annotation.imports.read.ROWS_BETWEEN_STEPS", 1)
     step, steps = background._Told.step, []
 
     def cancel_amid(progress: Any) -> None:

@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Event, Project, Summary
 from annotation.operator_commands import as_typed
-from tests.annotation.imports.duc.packages import see_page
 from tests.annotation.imports.files import LAYOUTS, jsonl, nested, row
+from tests.annotation.imports.tools.packages import see_page
 
 pytestmark = pytest.mark.django_db
 

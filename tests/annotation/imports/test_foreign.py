@@ -12,7 +12,8 @@ from typing import NamedTuple
 import pytest
 from pyarrow import csv, parquet
 
-from annotation.imports.layouts.layout import layout_of
+from annotation.imports.files import NamedFile
+from annotation.imports.layout import layout_of
 from annotation.imports.problems import ImportRefused
 from annotation.imports.services import import_new_project
 from annotation.models import Document, DocumentSet, Event, Project, Summary, System
@@ -105,12 +106,12 @@ LAYOUTS = [
     Layout(
         "excel_utf8.csv", "Excel, CSV UTF-8 in a German locale", ("reference=Referenz",), 3, 3, 3, 1, sets=3
     ),
+    Layout("excel_cp1252.csv", "Excel, CSV in a German locale", (), 3, 3, 3, 1, sets=3),
     Layout("lcsts_chinese.tsv", "a table in Chinese", ("reference=摘要",), 3, 3, 3, 1, sets=3),
 ]
 
 REFUSED = [
     # The file, and what is said: what, where, the way out
-    ("excel_cp1252.csv", "is not UTF-8 but probably Windows-1252", "CSV UTF-8"),
     ("word.rtf", "word.rtf is a text of Word", "Save"),
     ("book.xlsx", "book.xlsx is a zip or spreadsheet file", "save the sheet as CSV in UTF-8"),
     ("cnn_dailymail.csv", "there is no column `summary`", "Say which column is `summary`"),
@@ -119,7 +120,7 @@ REFUSED = [
 
 def bring_in(path: Path, *corrections: str) -> None:
     layout = layout_of(corrections, preset="auto")
-    import_new_project(slug="foreign", by=None, path=path, layout=layout)
+    import_new_project(slug="foreign", by=None, files=[NamedFile(path.name, path)], layout=layout)
 
 
 def path_of(name: str, folder: Path) -> Path:

@@ -12,6 +12,7 @@ from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.refusals import Conflict, NotAllowed
 from annotation.imports import services as service
+from annotation.imports.files import NamedFile
 from annotation.imports.problems import ImportRefused
 from annotation.imports.services import ImportReport, import_new_project
 from annotation.models import (
@@ -158,9 +159,7 @@ def test_several_references_are_several_comparisons(project: Project, tmp_path: 
     assert set(Comparison.objects.values_list("model__external_id", flat=True)) == {"A", "B"}
 
 
-def test_person_s_summary_is_model_and_peer_and_never_compared_with_itself(
-    project: Project, tmp_path: Path
-) -> None:
+def test_a_person_s_summary_is_never_compared_with_their_reference(project: Project, tmp_path: Path) -> None:
     ada, bob = (
         {"reference_id": "A", "reference_author": "ada"},
         {"reference_id": "B", "reference_author": "bob"},
@@ -172,21 +171,9 @@ def test_person_s_summary_is_model_and_peer_and_never_compared_with_itself(
         row(**ada, system="ada", summary=REFERENCE),
     ]
     bring(project, tmp_path, *rows)
-    both = Summary.objects.get(system__name="ada")
-    assert (both.is_model, both.is_peer, both.external_id, both.target_words) == (True, True, "A", 10)
     compared = Comparison.objects.values_list("peer__system__name", "model__system__name")
     assert set(compared) == {("alder", "ada"), ("alder", "bob"), ("ada", "bob")}
     assert not bring(project, tmp_path, *rows).counts.has_changes
-
-
-def test_reference_becomes_a_peer_too_when_a_later_file_says_so(project: Project, tmp_path: Path) -> None:
-    shared = {"target_words": None, "reference_author": "ada"}
-    bring(project, tmp_path, row(**shared))
-    report = bring(project, tmp_path, row(**shared, system="ada", summary=REFERENCE))
-    both = Summary.objects.get(system__name="ada")
-    assert (both.is_model, both.is_peer) == (True, True)
-    assert report.counts.peer_summaries.created == 1
-    assert Comparison.objects.count() == 1
 
 
 def test_reference_for_a_new_target_leaves_the_old_one_alone(project: Project, tmp_path: Path) -> None:
@@ -566,7 +553,9 @@ def test_changed_reference_takes_its_claims_with_it(project: Project, tmp_path: 
 
 @pytest.mark.django_db
 def test_new_project_is_made_with_its_data(tmp_path: Path) -> None:
-    report = import_new_project(slug="fresh", path=jsonl(tmp_path, nested()), by=None)
+    report = import_new_project(
+        slug="fresh", files=[NamedFile("a.jsonl", jsonl(tmp_path, nested()))], by=None
+    )
     assert Project.objects.get(slug="fresh").checks.count() == report.counts.checks.created == 4
     assert Score.objects.count() == 2
 
@@ -576,7 +565,8 @@ def test_new_project_is_made_with_its_data(tmp_path: Path) -> None:
 def test_new_project_is_not_made_without_its_data(tmp_path: Path, choices: dict[str, bool]) -> None:
     rows = [row()] if choices else [row(), row(summary=...)]
     try:
-        import_new_project(slug="fresh", path=jsonl(tmp_path, *rows), by=None, **choices)
+        files = [NamedFile("a.jsonl", jsonl(tmp_path, *rows))]
+        import_new_project(slug="fresh", files=files, by=None, **choices)
     except ImportRefused:
         assert not choices
     assert not Project.objects.exists()

@@ -26,7 +26,8 @@ from annotation.models import (
     System,
     Verdict,
 )
-from tests.annotation.imports.duc.packages import (
+from tests.annotation.imports.files import jsonl, row
+from tests.annotation.imports.tools.packages import (
     BRIDGE,
     MODEL_UNITS,
     PEER_LINES,
@@ -38,7 +39,6 @@ from tests.annotation.imports.duc.packages import (
     see_page,
     stored,
 )
-from tests.annotation.imports.files import jsonl, row
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from annotation.imports.layouts.layout import DEFAULT_SYSTEM, Layout, document_hash, layout_of
-from annotation.imports.layouts.look import look_at
+from annotation.imports.guess import look_at
+from annotation.imports.layout import DEFAULT_SYSTEM, Layout, document_hash, layout_of
 from annotation.imports.read import FileReading, read_dataset
 from tests.annotation.imports.files import LAYOUTS, jsonl, raw, refusal_of
 
@@ -35,7 +35,7 @@ def read(name: str, *corrections: str, target: str = "") -> FileReading:
         ("xsum_alone.tsv", "", (), ONE, 0),
         ("xsum_wide.jsonl", "", (), {"lead", "sprout"}, 1),
         ("summeval_paired.jsonl", "SummEval", (), {"M1", "M2"}, 2),
-        ("summeval_lists.jsonl", "", ("summary=machine_summaries[0]", "reference=human_summaries"), ONE, 2),
+        ("summeval_lists.jsonl", "SummEval", (), {"system 1", "system 2"}, 2),
         ("qags_mturk.jsonl", "QAGS", (), ONE, 0),
         ("frank_benchmark_data.json", "FRANK", (), TWO, 1),
         ("deepeval_test_cases.csv", "DeepEval", (), ONE, 1),
@@ -71,10 +71,13 @@ def test_every_layout_is_read_by_a_test() -> None:
     assert {path.name for path in LAYOUTS.iterdir()} == read_here
 
 
-def test_a_file_without_documents_is_refused_with_the_way_out() -> None:
-    told = refusal_of(LAYOUTS / "summeval_unpaired.jsonl", layout=Layout(preset="summeval"))
-    assert "there is no column `document`" in told
-    assert told.endswith("Say which column is `document`; where none is, add it to the file.")
+def test_a_file_without_documents_is_read_beside_references(tmp_path: Path) -> None:
+    reading = read_dataset(LAYOUTS / "summeval_unpaired.jsonl")
+    assert reading.problems.count == 0
+    assert {one.documents for one in reading.dataset.sets.values()} == {()}
+    assert any("document sets have no document here" in line for line in reading.warnings.shown)
+    alone = jsonl(tmp_path, {"decoded": "It rained all day.", "model_id": "M1"})
+    assert "there is no column `document`" in refusal_of(alone, layout=Layout(preset="summeval"))
 
 
 def test_a_layout_without_doubt_is_read_unasked_and_told() -> None:

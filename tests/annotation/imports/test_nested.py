@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotation.imports.layouts.layout import Layout
+from annotation.imports.layout import Layout
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import DOCUMENT, jsonl, nested, problems_of
 
@@ -120,6 +120,18 @@ def test_document_twice_names_both_lines(tmp_path: Path) -> None:
     [(line, column, reason)] = problems_of(jsonl(tmp_path, nested(), nested()))
     assert (line, column) == (2, "doc_id")
     assert reason.startswith("repeats 'd1' of line 1")
+
+
+def test_a_line_of_another_target_length_belongs_to_the_same_document(tmp_path: Path) -> None:
+    lines = [nested(target_words=words, claims=...) for words in (10, 20)]
+    one = read_dataset(jsonl(tmp_path, *lines)).dataset.sets["d1"]
+    assert set(one.peers) == {(system, words) for system in ("alder", "birch") for words in (10, 20)}
+
+
+def test_claims_beside_several_references_are_refused(tmp_path: Path) -> None:
+    [(line, column, reason)] = problems_of(jsonl(tmp_path, nested(reference_text=["One.", "Two."])))
+    assert (line, column) == (1, "claims")
+    assert "do not say of which they are" in reason
 
 
 def test_nested_fields_are_renamed(tmp_path: Path) -> None:

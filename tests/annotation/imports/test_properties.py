@@ -15,6 +15,7 @@ from django.db.models import F
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from annotation.imports.files import NamedFile
 from annotation.imports.problems import ImportRefused
 from annotation.imports.services import ImportReport, import_new_project
 from annotation.models import Comparison, Event, Project
@@ -75,7 +76,9 @@ def brought(name: str, content: bytes) -> ImportReport | None:
         path = Path(folder) / name
         path.write_bytes(content)
         try:
-            return import_new_project(slug="wild", path=path, by=None, skip_invalid=True)
+            return import_new_project(
+                slug="wild", files=[NamedFile(path.name, path)], by=None, skip_invalid=True
+            )
         except ImportRefused:
             return None
 

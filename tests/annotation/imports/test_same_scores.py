@@ -51,9 +51,29 @@ CLAIMS = {
     "systems": [{"system": row["system"], "summary_text": row["summary"]} for row in (FIRST, SECOND)],
     "claims": [
         {"claim_text": "It rained.", "weight": 3, "verdicts": {"alder": 1, "birch": 0}},
-        {"claim_text": "The mayor left.", "weight": 1, "verdicts": {"birch": 1}},
+        {"claim_text": "The mayor left.", "weight": 1, "verdicts": {"birch": "unsure"}},
     ],
 }
+
+OF_SUMMARIES = {
+    "doc_id": "d1",
+    "source_text": SOURCE,
+    "reference_text": RAIN["reference"],
+    "systems": [{"system": "alder", "summary_text": "It rained. It snowed. Nobody asked why."}],
+    "claims": [
+        {"claim_text": "It rained.", "verdicts": {"alder": 0}},
+        {"claim_text": "It snowed.", "verdicts": {"alder": 1}},
+    ],
+}
+METRICS = (
+    "coverage",
+    "claim_coverage",
+    "alignment",
+    "factual_alignment",
+    "summarization",
+    "completeness",
+    "redundancy",
+)
 
 FILES: dict[str, list[dict[str, Any]]] = {
     "one reference": [FIRST | RAIN, SECOND | RAIN, THIRD | MILL],
@@ -70,6 +90,7 @@ FILES: dict[str, list[dict[str, Any]]] = {
     "an author's own reference": [FIRST | RAIN, SECOND | OWN],
     "an empty summary": [FIRST | RAIN, SECOND | RAIN | {"summary": ""}],
     "claims": [CLAIMS],
+    "claims of the summaries": [OF_SUMMARIES],
 }  # fmt: skip
 
 
@@ -99,9 +120,12 @@ def test_a_file_gives_the_same_scores_on_every_road(
         _by_push(rows, _project("by-push", world.mona), mona)
         roads.append("by-push")
     for slug in roads:
-        call_command("evaluate", slug, "--judge=lexical", stdout=StringIO(), stderr=StringIO())
+        asked = ("--judge=lexical", f"--metrics={','.join(METRICS)}")
+        call_command("evaluate", slug, *asked, stdout=StringIO(), stderr=StringIO())
         judge_all(Run.objects.get(project__slug=slug))
-        assert _stored(slug) == expected, slug
+        assert _stored(slug) == {key: pytest.approx(scores, abs=1e-9) for key, scores in expected.items()}, (
+            slug
+        )
 
 
 def test_a_reference_that_comes_later_meets_the_summaries_that_name_none(
@@ -139,11 +163,11 @@ def _project(slug: str, owner: User) -> Project:
 
 
 def _by_gate(path: Path, capsys: pytest.CaptureFixture[str]) -> Scores:
-    assert main(["gate", str(path), "--format", "json"]) == 0
+    # Projects make up no questions here: summarization is that of claims.
+    words = ["--metrics", ",".join(METRICS), "--format", "json", "--questions", "0"]
+    assert main(["gate", str(path), *words]) == 0
     return {
-        (row["document_id"], row["system"], row["target_words"]): {
-            name: row["scores"][name] for name in ("coverage", "alignment")
-        }
+        (row["document_id"], row["system"], row["target_words"]): {**row["scores"], "passed": row["passed"]}
         for row in json.loads(capsys.readouterr().out)["summaries"]
     }
 
@@ -174,8 +198,7 @@ def _by_push(rows: list[dict[str, Any]], project: Project, client: Client) -> No
 def _stored(slug: str) -> Scores:
     return {
         (score.summary.document_set.external_id, score.summary.system.name, score.summary.target_words): {
-            "coverage": score.coverage,
-            "alignment": score.alignment,
+            name: getattr(score, name) for name in (*METRICS, "passed")
         }
         for score in Score.objects.filter(summary__document_set__project__slug=slug).select_related(
             "summary__document_set", "summary__system"

@@ -7,8 +7,8 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from annotation.imports import streams
-from annotation.imports.layouts.layout import layout_of
+from annotation.imports import files as streams
+from annotation.imports.layout import layout_of
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import DOCUMENT, HEADER, jsonl, problems_of, raw, refusal_of, row
 

@@ -140,10 +140,6 @@ ROWS = {
         f"Input.document,Input.summary,Answer.quality\n{ARTICLE},The ferry was late.,It leaves out the storm.\n",
         "`Input.summary` is not read, and `Answer.quality` is read as the summary.",
     ),
-    "a line for Excel before the header": (
-        "sep=;\ndocument_id;document;system;summary\nd1;The ferry was late.;v1;It was late.\n",
-        "line 1: names the separator to Excel and is no header. Remove this line.",
-    ),
     "claims in a flat row": (
         json.dumps(
             {
@@ -179,10 +175,13 @@ ROWS = {
                 ],
             }
         ),
-        "claims: is not read here.",
+        "systems[1].claims: must be a list of objects",
     ),
 }
 READ = {
+    "a line for Excel before the header": (
+        f"sep=;\ndocument_id;document;system;summary\nd1;{ARTICLE};v1;The ferry was late.\n;;;\n"
+    ),
     "doc": f"doc,summary,model\n{ARTICLE},The ferry was late.,v1\n",
     "dialogue": f"dialogue,output\n{ARTICLE},The ferry was late.\n",
     "transcript": f"Transcript,Response\n{ARTICLE},The ferry was late.\n",
@@ -241,11 +240,13 @@ def test_what_has_one_meaning_is_read_on_every_road_and_told(
     assert (summary.text, summary.document_set.documents.get().text) == ("The ferry was late.", ARTICLE)
     files = [{"name": path.name, "content": READ[name]}]
     answer = client_of("mona").post("/api/v1/projects/harbour/imports/", {"files": files}, format="json")
-    assert answer.json()["counts"]["peer_summaries"]["created"] == 1
+    assert answer.json()["report"]["counts"]["peer_summaries"]["created"] == 1
     assert main(["gate", str(path), "--judge", "lexical", "--metrics", "alignment"]) == 0
     if "document_id" not in READ[name]:
         assert "Columns are read: document=" in out.getvalue()
-        assert any(line.startswith("Columns are read: document=") for line in answer.json()["warnings"])
+        assert any(
+            line.startswith("Columns are read: document=") for line in answer.json()["report"]["warnings"]
+        )
         said = capsys.readouterr()
         assert "Columns are read: document=" in said.out + said.err
 

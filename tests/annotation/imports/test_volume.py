@@ -12,6 +12,7 @@ from django.db import IntegrityError, connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.core.by_hand import copy_rows
+from annotation.imports.files import NamedFile
 from annotation.imports.plan import SETS_PLANNED_AT_ONCE
 from annotation.imports.problems import ImportRefused
 from annotation.imports.services import import_new_project
@@ -41,7 +42,9 @@ def test_statements_do_not_grow_with_sets(db: None, tmp_path: Path, *, is_new: b
         lines = [nested(doc_id=f"d{n}", systems=summaries, claims=claims) for n in range(sets)]
         path = jsonl(tmp_path, *lines)
         if is_new:
-            return statements(lambda: import_new_project(slug=slug, by=None, path=path))
+            return statements(
+                lambda: import_new_project(slug=slug, by=None, files=[NamedFile(path.name, path)])
+            )
         into = Project.objects.create(slug=slug, name=slug)
         return statements(lambda: import_dataset(project=into, path=path, by=None))
 

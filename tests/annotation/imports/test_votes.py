@@ -8,9 +8,9 @@ import pytest
 
 from annotation.analysis.agreement.agreement import agreement
 from annotation.analysis.agreement.ratings import check_answers
-from annotation.core.tables.pseudonyms import People, pseudonym
-from annotation.exports.answers.of_checks import answers_on_checks
-from annotation.models import Check, Project, Summary, Verdict
+from annotation.core.tables.pseudonyms import pseudonym
+from annotation.models import Check, Project, Verdict
+from tests.annotation.exports.reading import exported
 from tests.annotation.imports.files import import_dataset, jsonl, nested
 
 if TYPE_CHECKING:
@@ -74,11 +74,8 @@ def test_votes_that_come_later_take_the_place_of_the_verdict_alone(project: Proj
 
 def test_each_vote_is_exported_beside_its_verdict(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, CLAIMS[:1])
-    peers = list(Summary.objects.filter(is_peer=True).values_list("pk", flat=True))
-    rows = [
-        (row.kind, row.rater, row.value)
-        for row in answers_on_checks({"check_row__peer__in": peers}, People(project, named=True))
-    ]
+    answers = exported(project, "answers", tmp_path / "answers.jsonl", named=True)
+    rows = [(row["kind"], row["rater"], row["value"]) for row in answers if row["kind"] in ("check", "vote")]
     assert rows[:4] == [
         ("check", "import:votes.jsonl", "no"),
         ("vote", "import:votes.jsonl rater 1", "no"),
@@ -93,16 +90,12 @@ BY_NAME = [{"claim_text": "It rained", "raw_votes": {"alder": {"anna.berg": 1, "
 
 def test_raters_are_pseudonyms_unless_an_owner_asks(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, BY_NAME)
-    peers = list(Summary.objects.filter(is_peer=True).values_list("pk", flat=True))
 
-    def raters(people: People) -> list[str]:
-        return [
-            row.rater
-            for row in answers_on_checks({"check_row__peer__in": peers}, people)
-            if row.kind == "vote"
-        ]
+    def raters(*, named: bool) -> list[str]:
+        rows = exported(project, "answers", tmp_path / "answers.jsonl", named=named)
+        return [row["rater"] for row in rows if row["kind"] == "vote"]
 
     named = ["import:votes.jsonl anna.berg", "import:votes.jsonl rater 2"]
-    assert raters(People(project, named=True)) == named
+    assert raters(named=True) == named
     # Anyone who has no name but a number keeps it.
-    assert raters(People(project)) == [f"import:votes.jsonl {pseudonym(project, 'anna.berg')}", named[1]]
+    assert raters(named=False) == [f"import:votes.jsonl {pseudonym(project, 'anna.berg')}", named[1]]

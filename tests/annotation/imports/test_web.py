@@ -10,8 +10,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation.config.environment import kept_files
-from annotation.imports import background
 from annotation.imports import web as imports
+from annotation.imports import work as background
 from annotation.models import DocumentSet, Event, Import, Summary
 from tests.annotation.conftest import HTMX
 from tests.annotation.imports.files import DOCUMENT, jsonl, nested, row
@@ -127,7 +127,7 @@ def test_a_file_without_a_reference_is_asked_about_before_it_comes_in(world: Wor
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"column-0": "reference"}, "The field reference is given two columns"),
+        ({"column-2": "document"}, "The field document is given two columns"),
         ({"target": "number", "words": ""}, "The target length is a whole number of at least 1"),
         ({"system": "x" * 201}, "at most 200 characters"),
         ({"side": "ours"}, "Claims must belong to the references"),
@@ -149,20 +149,13 @@ def test_a_nested_file_has_a_side_and_no_columns(mona: Client, tmp_path: Path) -
     assert DocumentSet.objects.filter(external_id="n1").exists()
 
 
-def test_problems_are_a_table_and_a_file_of_rejected_rows(mona: Client) -> None:
+def test_problems_are_a_table(mona: Client) -> None:
     bad = f"{DOCUMENT},,birch,\x00"
     address = sent(mona, table(*ODD, bad, "x,y"))
     answer = act(mona, address).content.decode()
     assert '<th scope="col">Solution</th>' in answer
     assert "To import the other rows, choose “Skip invalid rows”." in answer
     assert "--skip-invalid" not in answer
-    rejects = mona.get(f"{address}rejects/")
-    assert rejects["Content-Disposition"] == 'attachment; filename="rejected.csv"'
-    lines = b"".join(rejects).decode().splitlines()  # type: ignore[attr-defined]
-    assert lines[0] == "import_row,import_problem,article,highlights,model,output"
-    assert lines[1].startswith('5,"output: contains a NUL character')
-    assert lines[2].startswith("6,")
-    assert len(lines) == 3
 
 
 @pytest.mark.parametrize(
@@ -206,11 +199,9 @@ def test_what_somebody_sent_is_nobody_else_s(
     olga = signed_in(world.users["olga"])
     assert olga.get(address).status_code == 404
     assert olga.post(f"{address}begin/", {"act": "import"}).status_code == 404
-    assert olga.get(f"{address}rejects/").status_code == 404
     in_api = f"/api/v1/projects/harbour/imports/{Import.objects.get().public_id}/"
     assert client_of("mona").get(in_api).status_code == 200
-    for door in (client_of("olga").get(in_api), client_of("olga").get(f"{in_api}rejects/")):
-        assert door.status_code == 404
+    assert client_of("olga").get(in_api).status_code == 404
     assert client_of("olga").post(f"{in_api}cancel/").status_code == 404
 
 

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 
 from annotation.core.refusals import Invalid
 from annotation.core.tables.pseudonyms import People
-from annotation.exports.manifest import about
+from annotation.exports.write import about
 from annotation.judging.queries.runs import run_progress
 from annotation.judging.services.running.spend import RunBudget
 from annotation.judging.services.running.turn import judge_run

@@ -167,7 +167,7 @@ def test_every_reference_to_a_person_goes_or_is_known_to_stay() -> None:
 
 
 def traces(*names: str) -> dict[str, list[Any]]:
-    """Every column of every table in which one of the names stands."""
+    """Every column of every table that contains one of the names."""
     found: dict[str, list[Any]] = {}
     for model in apps.get_models(include_auto_created=True):
         columns = [

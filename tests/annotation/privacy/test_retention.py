@@ -1,4 +1,4 @@
-"""How long replies of judges, exported files and the log are kept."""
+"""The retention of judges' replies, exported files and the log."""
 
 from __future__ import annotations
 

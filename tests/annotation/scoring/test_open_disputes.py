@@ -1,4 +1,4 @@
-"""What goes to the adjudicators: answers further apart than the project allows, and a sample of the rest."""
+"""The disputes of the adjudicators: answers further apart than the project allows, and a sample of the rest."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_changing_the_threshold_rebuilds_the_queue(world: World) -> None:
     assert queue() == [("open", 0.5, 2)]
 
 
-def test_the_judge_is_a_voice_where_the_project_says_so(world: World) -> None:
+def test_the_judge_s_answer_counts_if_the_project_says_so(world: World) -> None:
     # The judge said yes of alder's claim 1.
     answered(world, "no")
     change_project(project=world.project, by=world.olga, dispute_answers="judge")

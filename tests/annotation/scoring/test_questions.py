@@ -22,7 +22,8 @@ from annotation.scoring.ratings import ratings_of
 from annotation.scoring.records import score_rules, summary_records
 from annotation.scoring.rescore import rescore
 from evaluation.blend import score
-from evaluation.metrics import conciseness_terms, question_coverage_or_none
+from evaluation.metrics import completeness, conciseness_terms, question_coverage_or_none
+from evaluation.text import DOCUMENT_BREAK
 from tests.annotation.asking import answer
 from tests.annotation.cast import PEERS, SOURCE
 from tests.annotation.rated import computed, judge_rates
@@ -231,6 +232,15 @@ def test_completeness_names_what_is_missing(world: World, alder: Summary) -> Non
     reason = "2 of 4 elements are covered. Missing: quick, lazy."
     computed(alder, "completeness", 0.5, reason)
     assert formula(world, alder, "completeness") == (0.5, reason)
+
+
+def test_the_elements_of_completeness_are_listed_where_it_was_computed(world: World, alder: Summary) -> None:
+    assert explanation(world, alder).elements is None
+    computed(alder, "completeness", 0.5, "")
+    elements = explanation(world, alder).elements
+    assert elements is not None
+    documents = [document.text for document in world.sets["port"].documents.order_by("position")]
+    assert elements == completeness(DOCUMENT_BREAK.join(documents), alder.text)
 
 
 def rate(world: World, peer: Summary, value: float | None, *, reason: str = "") -> None:

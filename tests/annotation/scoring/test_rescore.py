@@ -28,7 +28,7 @@ def test_rebuilding_from_nothing_gives_the_same(world: World) -> None:
     assert derived() == before
 
 
-def test_doubt_is_low_where_the_judge_is_sure(world: World) -> None:
+def test_uncertainty_is_low_where_the_judge_is_sure(world: World) -> None:
     # p = .9 -> 1 - |2 * .9 - 1| = .2; p = .2 -> 1 - |.4 - 1| = .4.
     assert round(world.check("alder", 1).uncertainty, 6) == 0.2
     assert round(world.check("alder", 2).uncertainty, 6) == 0.4

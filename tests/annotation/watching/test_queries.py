@@ -1,4 +1,4 @@
-"""What waits, who works and what is kept where."""
+"""The figures of waiting work, workers and storage."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def beside_a_large_one(world: World) -> World:
 
 
 def _touched(plan: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """How many rows each scan of a plan has read, those that a filter removed among them."""
+    """The number of rows that each scan of a plan has read, including those that a filter removed."""
     rows = sum(
         plan.get(name, 0)
         for name in ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Index Recheck")

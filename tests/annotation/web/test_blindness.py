@@ -1,4 +1,4 @@
-"""No page of an assessor's names the judge or another person; `test_blindness` beside it hides all else."""
+"""No page of an assessor names the judge or another person; `test_blindness` tests everything else."""
 
 from __future__ import annotations
 

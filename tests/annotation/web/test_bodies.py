@@ -1,4 +1,4 @@
-"""What cannot be read of a request is said in words, and nothing of it is carried out."""
+"""Unreadable requests are refused with a message, and nothing of them is carried out."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def judge_alder(page: Page) -> None:
 
 
 def let_view_scores(world: World) -> None:
-    """Rex, who reviews, may view the scores too, and so is told how his answers move them."""
+    """Let Rex, who reviews, view the scores too, so that he sees how his answers change them."""
     world.rex.memberships.update(roles=["reviewer", "viewer"])
 
 

@@ -48,7 +48,7 @@ def open_form(page: Page, world: World) -> None:
 
 
 def percents() -> dict[int, int | None]:
-    """Percent by position of the unit, as it stands in the database."""
+    """The stored percent by position of the unit."""
     rows = CoverageJudgment.objects.filter(is_current=True).values_list("unit__position", "percent")
     return {position: percent for position, percent in rows if position is not None}
 

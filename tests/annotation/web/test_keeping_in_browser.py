@@ -49,7 +49,7 @@ def sign_out(page: Page) -> None:
 
 
 def come_back(page: Page) -> None:
-    """What a browser tells a page that somebody turns to again."""
+    """Send the page the browser's event of a person who returns to it."""
     page.evaluate("dispatchEvent(new Event('focus'))")
 
 
@@ -62,7 +62,7 @@ def cut_off(page: Page) -> None:
 
 
 def leave_unheard(page: Page, assignment: Assignment, keys: str) -> None:
-    """Open the form, press these keys, and leave it with nothing of them heard by the server."""
+    """Open the form, press these keys, and leave it before the server has received any of them."""
     open_set(page, assignment)
     saved(page)
     cut_off(page)

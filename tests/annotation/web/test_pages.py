@@ -1,4 +1,4 @@
-"""What every page owes to those who read it: one policy, one title, a way past the header."""
+"""Every page has a content policy, a title and a link that skips the header."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ NOT_PAGES = {
     "agreement-file",
     "download-export",
     "export-manifest",
-    "import-rejects",
     "run-estimate",
     "judge-file",
     "league-file",
@@ -55,7 +54,7 @@ def world_sign_in() -> str:
 
 
 def faults_of(html: str) -> list[str]:
-    """What a page owes and does not give."""
+    """The faults of a page."""
     ids = Counter(re.findall(r'\sid="([^"]+)"', html))
     forms = re.findall(r'<form[^>]*method="post".*?</form>', html, flags=re.DOTALL)
     headings = len(re.findall(r"<h1[ >]", html))

@@ -1,4 +1,4 @@
-"""What people get who are signed out, outside, not allowed or too late, as a page and as a notice."""
+"""The refusals of people who are signed out, outside, not allowed or too late, as a page and as a notice."""
 
 from __future__ import annotations
 

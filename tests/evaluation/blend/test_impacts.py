@@ -1,4 +1,4 @@
-"""How far one more answer could move coverage."""
+"""The largest change of coverage by one more answer."""
 
 from dataclasses import replace
 from typing import Literal

@@ -1,4 +1,4 @@
-"""What holds of the blend whatever was said, and by whom."""
+"""Properties of the blend for any answers by anyone."""
 
 from dataclasses import asdict, replace
 

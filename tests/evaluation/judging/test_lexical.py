@@ -283,6 +283,9 @@ def stated(text: str, language: str = "en") -> list[str]:
             ["He was born in Leeds", "he was taught to use a spacer."],
         ),
         ("The mayor left; the council stayed.", ["The mayor left", "the council stayed."]),
+        ("The bridge closed but the ferry ran.", ["The bridge closed", "the ferry ran."]),
+        ("He stayed home while she worked.", ["He stayed home", "she worked."]),
+        ("While the ferry ran, the bridge was shut.", ["the ferry ran", "the bridge was shut."]),
     ],
 )
 def test_compound_predicates_are_split_with_their_subject(text: str, claims: list[str]) -> None:
@@ -300,6 +303,7 @@ def test_compound_predicates_are_split_with_their_subject(text: str, claims: lis
         "He was born in Leeds and moved to York.",
         "He said he was ill and was leaving.",
         "She met a man who lied and was jailed.",
+        "All but two ships sank.",
         # Half of a clause states nothing.
         "The port closed because the dredger sank near the mole.",
         "The road, which opened in 1990, is closed to all traffic.",
@@ -309,6 +313,25 @@ def test_compound_predicates_are_split_with_their_subject(text: str, claims: lis
 )
 def test_where_it_is_not_seen_to_be_two_statements_it_stays_one(text: str) -> None:
     assert stated(text, "de" if "ä" in text else "en") == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("I love this wonderful bridge.", []),
+        ("In my opinion the council failed.", []),
+        ("What a lovely day!", []),
+        ("It was really a beautiful day.", []),
+        ("The bridge opened in 1990 and is wonderful.", ["The bridge opened in 1990"]),
+        # Somebody else's opinion is a fact about them, and praise may stand beside a fact.
+        ("The mayor said she loves the bridge.", ["The mayor said she loves the bridge."]),
+        ('"I love this bridge," she said.', ['"I love this bridge," she said.']),
+        ("The wonderful bridge closed.", ["The wonderful bridge closed."]),
+        ("We found the ship.", ["We found the ship."]),
+    ],
+)
+def test_an_opinion_is_no_claim(text: str, claims: list[str]) -> None:
+    assert stated(text) == claims
 
 
 def test_an_abbreviation_is_no_claim() -> None:

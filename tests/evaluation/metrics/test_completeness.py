@@ -57,6 +57,18 @@ def test_what_covers_an_element(element: str, other: str, *, is_covered: bool) -
     assert completeness(element, other).score == float(is_covered)
 
 
+@pytest.mark.parametrize(
+    ("form", "base"),
+    [("thinking", "think"), ("thought", "think"), ("gone", "go"), ("rose", "rise"), ("playing", "play")],
+)
+def test_forms_of_verbs_are_one_element(form: str, base: str) -> None:
+    assert completeness(form, base).input_elements == (base,)
+
+
+def test_a_word_repeated_is_no_topic() -> None:
+    assert completeness("fox fox fox", "fox").input_elements == ("fox",)
+
+
 def test_camel_case_is_split_before_folding() -> None:
     assert completeness("parseXMLFile", "").input_elements == ("parse", "xml", "file")
     assert completeness("camelCase", "camel case").score == 1

@@ -1,4 +1,4 @@
-"""Agreement: published answers, other libraries, what cannot be said, and intervals."""
+"""Agreement: published answers, other libraries, undefined cases, and intervals."""
 
 import random
 import warnings

@@ -1,4 +1,4 @@
-"""Random draws: sizes, chances, and that every item has the chance it is said to have."""
+"""Random samples: sizes and probabilities, and that every item has its stated probability."""
 
 from collections import Counter
 from itertools import combinations

@@ -136,12 +136,8 @@ def test_a_check_takes_no_percent_and_a_unit_no_label(world: World) -> None:
 
 
 def test_a_reason_has_an_end(world: World) -> None:
-    check = disputed(world)
-    told = "x" * LONGEST_REASON
-    for reason in (told + "x", told):
-        if reason == told:
-            assert decide_check(check=check, by=world.cleo, label="no", reason=reason).reason == told
-            continue
-        with pytest.raises(Invalid) as refused:
-            decide_check(check=check, by=world.cleo, label="no", reason=reason)
-        assert refused.value.field == "reason"
+    check, told = disputed(world), "x" * LONGEST_REASON
+    with pytest.raises(Invalid) as refused:
+        decide_check(check=check, by=world.cleo, label="no", reason=told + "x")
+    assert refused.value.field == "reason"
+    assert decide_check(check=check, by=world.cleo, label="no", reason=told).reason == told

@@ -1,4 +1,6 @@
-"""Two adjudicators at the same instant: one decision stands and the other sees both; nobody is handed the same."""
+"""Two adjudicators at the same instant: one decision counts, the other person sees both, and nobody gets the same
+dispute.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which answers agreement may be read from: first ones, given before anything was revealed."""
+"""The answers that agreement uses: first ones, given before anything was revealed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scales of a project and what stands on each."""
+"""The scales of a project and their ratings."""
 
 from __future__ import annotations
 

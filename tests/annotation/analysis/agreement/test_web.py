@@ -1,4 +1,4 @@
-"""The agreement page and the judge page: what stands on them, who may see them, and their tables as files."""
+"""The agreement page and the judge page: contents, permissions and files."""
 
 from __future__ import annotations
 

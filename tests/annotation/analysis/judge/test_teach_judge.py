@@ -1,4 +1,4 @@
-"""Examples end to end: a scripted server that follows those it is told, and people with or without a rule to learn."""
+"""Examples end to end: a scripted server that follows its examples, and people with or without a rule to learn."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ SETS = 12
 
 
 def examples_in(call: Call) -> list[dict[str, str]]:
-    """The examples that a call was told."""
+    """The examples in a call."""
     lines = str(call.body["messages"][0]["content"]).splitlines()
     return [json.loads(line) for line in lines if line.startswith('{"text":')]
 

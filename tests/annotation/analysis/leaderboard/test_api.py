@@ -1,4 +1,4 @@
-"""The leaderboard over the API, and that every door tells the same numbers."""
+"""The leaderboard over the API, and the same numbers on the page, in the API and in the command."""
 
 from __future__ import annotations
 

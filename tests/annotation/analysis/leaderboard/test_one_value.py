@@ -37,8 +37,8 @@ def sample(world: World, share: float, seed: int) -> Draw:
 
 
 def half_answered(world: World, seed: int) -> None:
-    drawn = sample(world, 0.6, seed)
-    for row in drawn.sampled_checks.select_related("check_row")[: drawn.sampled_checks.count() // 2]:
+    taken = sample(world, 0.6, seed)
+    for row in taken.sampled_checks.select_related("check_row")[: taken.sampled_checks.count() // 2]:
         override(check=row.check_row, by=world.rex, label="yes")
 
 

@@ -1,4 +1,4 @@
-"""How sure an order is, by hand."""
+"""The certainty of an order, computed by hand."""
 
 from collections.abc import Mapping, Sequence
 

@@ -6,10 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from django.utils import timezone
 
 from annotation.analysis.leaderboard import system_scores
 from annotation.analysis.leaderboard import web as scores
-from annotation.models import DocumentSet, Score, Summary, System
+from annotation.models import DocumentSet, Score, Summary, System, Worker
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import rescore
 from tests.annotation.conftest import HTMX
@@ -171,7 +172,7 @@ def rows_of(page: str) -> list[list[str]]:
 
 
 def cells(page: str, system: str) -> list[str]:
-    """What stands in a system's row of the leaderboard."""
+    """The cells of a system's row of the leaderboard."""
     return next(row for row in rows_of(page) if row[1].startswith(system))
 
 
@@ -272,6 +273,13 @@ def test_a_blank_for_want_of_a_target_leads_to_the_setting_those_who_may_change_
     for page in (system, f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/"):
         assert 'href="/p/harbour/settings/#id_target_length"' in mona.get(page).text
     assert '<abbr title="No target length">' in vic.get(system).text
+
+
+def test_another_score_shows_means_while_a_worker_makes_its_intervals(world: World, vic: Client) -> None:
+    lay_sets(world, 5)
+    vic.get("/p/harbour/scores/?by=coverage")
+    Worker.objects.create(name="worker", started_at=timezone.now(), seen_at=timezone.now())
+    assert "interval is being calculated" in vic.get("/p/harbour/scores/?by=brevity").text
 
 
 def test_an_estimate_of_coverage_says_nothing_of_other_scores(world: World, vic: Client) -> None:

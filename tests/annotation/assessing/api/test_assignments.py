@@ -1,4 +1,4 @@
-"""Who judges what, through the API."""
+"""Assignments through the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets taken away: what was said is kept and not counted, and who could see is not blind to the set any more."""
+"""Unassigned sets: answers are stored and not counted, and assessors who could see others' answers are marked."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def test_what_is_submitted_cannot_be_taken_away(world: World) -> None:
 # Who could see
 
 
-@pytest.mark.parametrize("is_begun", [True, False], ids=["started", "untouched"])
+@pytest.mark.parametrize("is_started", [True, False], ids=["started", "untouched"])
 @pytest.mark.parametrize("roles", WITH_SIGHT, ids="-".join)
-def test_any_role_that_sees_more_counts(world: World, roles: list[str], is_begun: bool) -> None:
+def test_any_role_that_sees_more_counts(world: World, roles: list[str], is_started: bool) -> None:
     Membership.objects.filter(user=world.ana).update(roles=roles)
     assignment = given(world)
-    if is_begun:
+    if is_started:
         begin(assignment)
     unassign(assignment=assignment, by=world.mona)
     assert given(world).may_have_seen

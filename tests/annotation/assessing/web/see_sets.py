@@ -77,7 +77,7 @@ def lay_set(
 
 
 def open_set(page: Page, assignment: Assignment, number: int = 1) -> None:
-    """Open the form of the comparison that stands at that place of the set."""
+    """Open the form of the comparison at that position of the set."""
     reading = assignment.readings.order_by("position")[number - 1]
     page.goto(f"/p/harbour/work/{reading.public_id}/")
     page.locator("#see").wait_for()

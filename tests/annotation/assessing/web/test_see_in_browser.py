@@ -68,7 +68,7 @@ def marks(assignment: Assignment) -> list[list[int]]:
 
 
 def is_in_sight(page: Page, selector: str) -> bool:
-    """Whether all of an element is within the window and nothing lies over its corners or its middle."""
+    """True if all of an element is within the window and nothing covers its corners or its middle."""
     return bool(
         page.locator(selector).first.evaluate(
             """(element) => {

@@ -18,8 +18,8 @@ from annotation import perform_job
 from annotation.config.environment import kept_files
 from annotation.core.shared import kept_files as files
 from annotation.exports.services import request_export
-from annotation.imports.background import import_kept, keep_upload, rejects_of, request_import
-from annotation.imports.formats import NamedFile
+from annotation.imports.files import NamedFile
+from annotation.imports.work import import_kept, keep_upload
 from annotation.models import DocumentSet, Import, Job
 from tests.annotation.exports.doing import perform
 from tests.annotation.imports.files import jsonl, nested
@@ -134,25 +134,15 @@ def test_an_export_written_on_one_host_is_downloaded_from_another_by_those_who_m
 def test_files_sent_to_one_host_are_imported_by_another(world: World, settings: Any, tmp_path: Path) -> None:
     settings.VAR_DIR = tmp_path / "host of the web server"
     file = NamedFile("sets.jsonl", jsonl(tmp_path, nested(doc_id="new-1")))
-    asked = request_import(project=world.project, files=[file], by=world.mona)
+    settings.IMPORT_BACKGROUND_BYTES = 0
+    asked = keep_upload(project=world.project, files=[file], by=world.mona)
+    import_kept(asked=asked, by=world.mona)
     file.path.unlink()
     settings.VAR_DIR = tmp_path / "host of the worker"
     perform_job.pull(Job.Kind.IMPORT)
     assert Import.objects.get(pk=asked.pk).refusal is None
     assert DocumentSet.objects.filter(project=world.project, external_id="new-1").exists()
     assert dict(files.folders_in("imports")) == {}
-
-
-@pytest.mark.usefixtures("bucket")
-def test_rejected_rows_are_read_from_object_storage_to_their_last_line(world: World, tmp_path: Path) -> None:
-    path = tmp_path / "bad.csv"
-    path.write_text("document_id,document,system,summary\nd1,A text.,,A text.\nd2,A text.,,A text.\n")
-    asked = keep_upload(project=world.project, files=[NamedFile("bad.csv", path)], by=world.mona)
-    import_kept(asked=asked, by=world.mona, dry_run=True)
-    name, lines = rejects_of(asked)
-    assert name == "rejected.csv"
-    assert [line.partition(b",")[0] for line in lines][1:] == [b"2", b"3"]
-    files.forget(f"imports/{asked.public_id}")
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ AWAY = "redis://127.0.0.1:1/0"
 
 @pytest.fixture
 def table(transactional_db: None, settings: SettingsWrapper) -> None:
-    """What is counted stands in the database."""
+    """Count in the database."""
     settings.CACHES = environment.caches("", broker="amqp://host", database=POSTGRESQL)
     cache.clear()
 

@@ -70,6 +70,7 @@ def test_a_judges_verdict(world: World, tmp_path: Path) -> None:
         "rater": "lexical",
         "rater_kind": "judge",
         "value": "no",
+        "reason": "no mention of: wall",
         "evidence": [],
         "submitted_at": LONG_AGO.isoformat(),
         "selected_by": None,

@@ -42,6 +42,7 @@ def test_an_answer_names_its_question(world: World, tmp_path: Path, question: Cl
         "rater": "lexical",
         "rater_kind": "judge",
         "value": "yes",
+        "reason": None,
         "evidence": [],
         "selected_by": None,
         "inclusion_probability": None,

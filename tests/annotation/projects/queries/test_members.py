@@ -1,4 +1,4 @@
-"""What the people page says of reviewers' answers."""
+"""The figures about reviewers' answers on the people page."""
 
 from __future__ import annotations
 

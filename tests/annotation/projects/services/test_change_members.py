@@ -1,4 +1,4 @@
-"""Who belongs to a project, and who is left when somebody goes."""
+"""Memberships of a project, and the owners that remain when somebody leaves."""
 
 import pytest
 

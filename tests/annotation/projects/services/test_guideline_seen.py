@@ -1,4 +1,4 @@
-"""What somebody says keeps the version of the guidelines that they had before them."""
+"""Answers store the version of the guidelines that their author saw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coming into a project by a link, and what stands in the way."""
+"""Joining a project by a link, and its refusals."""
 
 from __future__ import annotations
 

@@ -137,12 +137,3 @@ def test_what_cannot_be_mailed_to_is_refused(
     with pytest.raises(Invalid):
         invite(project=world.project, roles=["viewer"], by=world.olga, email=email)
     assert not Invitation.objects.exists()
-
-
-def test_without_a_mail_server_the_link_is_shown_and_no_address_asked_for(
-    world: World, settings: SettingsWrapper, signed_in: SignIn
-) -> None:
-    settings.EMAIL_URL = ""
-    page = signed_in(world.olga).post(PAGE, {"note": "Dan", "roles": "viewer"}).content.decode()
-    assert 'name="email"' not in page
-    assert re.search(r'id="link"[^>]*value="http://testserver/invitations/', page)

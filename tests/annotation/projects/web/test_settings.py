@@ -31,7 +31,7 @@ RULES = {
     "composite_weight": "0.5",
     "summarization_threshold": "0.6",
     "summarization_strict": "on",
-    "summarization_scale": "0.5",
+    "summarization_scale": "10",
     "least_scored": "0.4",
     "target_length": "30",
     "percent_scale": "fives",
@@ -64,7 +64,7 @@ def test_a_plain_form_saves_and_comes_back(world: World, mona: Client) -> None:
     names = [row.name for row in asked_of_people(project)]
     assert (names[0], names[5:]) == ("grammaticality", ["clear"])
     assert (project.target_length, project.summarization_threshold) == (30, 0.6)
-    assert (project.summarization_strict, project.summarization_scale) == (True, 0.5)
+    assert (project.summarization_strict, project.summarization_scale) == (True, 10)
     assert (project.dispute_threshold, project.dispute_answers) == (0.5, "judge")
     assert Event.objects.filter(verb="change project").count() == 1
 
@@ -116,7 +116,7 @@ def test_every_rule_but_the_hidden_stands_in_one_group() -> None:
 
 
 def as_filled(form: RulesForm, **typed: str) -> dict[str, str]:
-    """What a browser sends of the page as it was opened, with what was typed since."""
+    """The fields that a browser sends from the opened page, with later input."""
     inputs = re.findall(r"<(?:input|select|textarea)[^>]*>", "".join(str(form[name]) for name in form.fields))
     hidden = {
         name: html.unescape(value[1] if (value := re.search(r'value="([^"]*)"', one)) else "")

@@ -1,4 +1,4 @@
-"""A refused change of the rules is seen and heard, wherever one was on the long page."""
+"""A refused change of the rules is visible and read out, wherever it is on the long page."""
 
 from __future__ import annotations
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from annotation.models import Check, Look, Project, Sample
+from annotation.models import Check, Look, Project, Sample, SampledCheck
+from annotation.texts.queries.check_text import text_of
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -34,7 +35,7 @@ def test_checks_are_handed_out_to_one_person_each(world: World, client_of: ApiDo
 
 
 def test_nothing_left_is_null(world: World, client_of: ApiDoor) -> None:
-    assert post(client_of("rex"), "checks/next/?side=peer").json() == {"check": None}
+    assert post(client_of("rex"), "checks/next/?side=peer").json() == {"check": None, "sample": None}
 
 
 def test_a_look_is_kept_and_holds_the_check(world: World, client_of: ApiDoor) -> None:
@@ -73,11 +74,34 @@ def test_checks_are_sampled_and_the_sample_fills(world: World, client_of: ApiDoo
     assert (row["answered"], row["sampled"]) == (1, 4)
 
 
+def test_an_open_sample_comes_first_unless_the_queue_is_narrowed(world: World, client_of: ApiDoor) -> None:
+    made = post(client_of("mona"), "samples/", {"method": "uniform", "share": 0.34, "seed": 3}).json()
+    sampled = set(SampledCheck.objects.values_list("check_row__public_id", flat=True))
+    rex = client_of("rex")
+    first = post(rex, "checks/next/").json()
+    second = post(rex, f"checks/next/?after={first['check']['id']}").json()
+    assert {first["check"]["id"], second["check"]["id"]} == sampled
+    assert first["sample"] == second["sample"] == made["sample_id"]
+    other = post(rex, "checks/next/?sort=document").json()
+    assert other["check"] is not None
+    assert other["sample"] is None
+
+
+def test_the_detail_of_a_check_carries_its_texts(world: World, client_of: ApiDoor) -> None:
+    check = world.check("alder", 2)
+    texts = client_of("rex").get(at(world, "alder", 2)).json()["texts"]
+    assert [unit["text"] for unit in texts["compared"]] == [unit.text for unit in text_of(check.peer)]
+    assert [unit["text"] for unit in texts["context"] if unit["is_here"]]
+
+
 def test_where_all_that_waits_is_with_others_it_is_told_until_when(world: World, client_of: ApiDoor) -> None:
     # A sixth of six: one.
     made = post(client_of("mona"), "samples/", {"share": 0.17, "seed": 3}).json()
     held = post(client_of("cleo"), f"checks/next/?sample={made['sample_id']}").json()
-    assert post(client_of("rex"), f"checks/next/?sample={made['sample_id']}").json() == {"check": None}
+    waiting = post(client_of("rex"), f"checks/next/?sample={made['sample_id']}").json()
+    assert waiting == {"check": None, "sample": None}
+    # The rest of the queue goes on.
+    assert post(client_of("rex"), "checks/next/").json()["sample"] is None
     until = Check.objects.get(public_id=held["check"]["id"]).lease_until
     assert until is not None
     [row] = client_of("mona").get(f"{HERE}samples/").json()

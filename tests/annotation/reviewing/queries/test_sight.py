@@ -1,4 +1,4 @@
-"""Whether a person may see others' answers to a check: of a row at hand, and as lists ask the database."""
+"""The rule of who may see others' answers to a check, for a loaded row and in the database's lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comments: who may say what where, who is told, and what taking back leaves."""
+"""Comments: permissions, notices, and the rows that remain after a deletion."""
 
 from __future__ import annotations
 

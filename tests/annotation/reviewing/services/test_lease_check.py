@@ -1,4 +1,4 @@
-"""What a reviewer has in hand: taken as it is found, and held for at least five minutes after each sign of theirs."""
+"""A reviewer's leases: taken when a check is handed out, and held for at least five minutes after each sign of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reviewer was shown of a check, and when."""
+"""The looks at checks, and whether others' answers were shown."""
 
 from __future__ import annotations
 

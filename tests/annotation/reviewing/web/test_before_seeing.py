@@ -1,4 +1,4 @@
-"""Anyone who could still answer sampled claims is asked before a page shows what others said of them."""
+"""People who could still answer sampled claims are asked before a page shows others' answers to them."""
 
 from __future__ import annotations
 

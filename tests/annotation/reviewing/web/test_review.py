@@ -44,7 +44,7 @@ def newest(check: Check) -> Verdict:
 # The queue
 
 
-def test_the_figure_of_doubt_is_kept_back_with_the_verdict(world: World, rex: Client) -> None:
+def test_the_uncertainty_is_kept_back_with_the_verdict(world: World, rex: Client) -> None:
     # Four no have .4 and the one yes has .2: anyone who sees the figure knows the answer.
     def told() -> str:
         return rex.get(QUEUE).text + rex.get(f"{QUEUE}?file=csv").getvalue().decode()

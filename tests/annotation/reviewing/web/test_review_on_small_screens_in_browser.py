@@ -45,7 +45,7 @@ IN_SIGHT = """() => {
 
 
 def in_sight(page: Page) -> list[str]:
-    """What of it is not."""
+    """The parts of the element that are out of sight."""
     return [name for name, is_seen in page.evaluate(IN_SIGHT).items() if not is_seen]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import Project, Sample
+from annotation.models import Sample
 from annotation.sampling.queries.forecast import forecast
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.planning import answer_sample, lay_sets
@@ -74,10 +74,3 @@ def test_what_cannot_be_sampled_is_refused(mona: Client, changed: dict[str, str]
     refused = mona.post(f"{PAGE}sample/", FORM | changed)
     assert refused.status_code == 422
     assert told in refused.content.decode()
-
-
-def test_no_sample_is_taken_if_the_verdict_is_shown_at_once(world: World, mona: Client) -> None:
-    Project.objects.update(reveal="shown")
-    assert "A random sample needs blind answers" in mona.get(PAGE).content.decode()
-    refused = mona.post(f"{PAGE}sample/", FORM)
-    assert (refused.status_code, Sample.objects.count()) == (422, 0)

@@ -75,7 +75,7 @@ def reword(world: World, position: int = 2, text: str = "The wall is weak") -> C
 
 
 def is_sound(project: Project) -> bool:
-    """Whether everything derived follows from what was said, `is_current` included."""
+    """True if every derived value follows from the answers, `is_current` included."""
     call_command("verify_scores", project.slug, stdout=StringIO())
     return True
 
@@ -174,7 +174,7 @@ def test_claims_of_the_documents_are_compared_with_peers_without_a_model_summary
 
 
 def knew(world: World, text: str = "The wall is weak", system: str = "alder") -> bool:
-    """Whether rex counts as having seen answers when he answers the claim in these words now."""
+    """True if rex would count as having seen answers when he answers the claim in this wording."""
     return override(check=check_of(world, text, system), by=world.rex, label="no").verdict.had_seen
 
 

@@ -1,4 +1,4 @@
-"""Two people at the units of one summary at the same instant: one of them wins, and the other is told."""
+"""Two people change the units of one summary at the same instant: one succeeds, and the other is refused."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def page_of(summary: Summary) -> str:
 
 
 def on(summary: Summary, number: int, **more: object) -> dict[str, object]:
-    """What a form about that unit sends."""
+    """The fields that a form about that unit sends."""
     units = current_units(summary)
     return {"unit": units[number - 1].public_id, "seen": token_of(units), "hand": number, **more}
 

@@ -1,4 +1,4 @@
-"""The summaries of a project in the order of every export, a batch at a time."""
+"""The summaries of a project in the order of every export, and the level `scores`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.db.models import F, QuerySet
 
 from annotation.core.paging import batches
-from annotation.models import Summary
+from annotation.core.tables.columns import HEAD, Column, ColumnKind, Level, TableRow, columns, number
+from annotation.models import SCORES, Summary
 
 if TYPE_CHECKING:
-    from annotation.core.tables.columns import TableRow
+    from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
 
 PEERS_AT_ONCE = 500
 """Summaries in a batch; a level's number of queries grows with batches, never with rows."""
+_ROWS_AT_ONCE = 2000
 
 
 class Peer(NamedTuple):
@@ -42,3 +44,25 @@ def peer_batches(project: Project) -> Iterator[list[Peer]]:
         "pk", "document_set__external_id", "system__name", "target_words"
     )
     return batches((Peer(*row) for row in rows.iterator(chunk_size=PEERS_AT_ONCE)), PEERS_AT_ONCE)
+
+
+def _scores(project: Project, people: People) -> Iterator[TableRow]:
+    """A summary that was never scored has empty scores."""
+    columns = ("peer_words", *SCORES, "passed", "claims", "claims_unscored", "flags")
+    values = ordered_peers(project).values_list(
+        "document_set__external_id", "system__name", "target_words", *(f"score__{name}" for name in columns)
+    )
+    first = len(HEAD)
+    last = first + len(SCORES)
+    for row in values.iterator(chunk_size=_ROWS_AT_ONCE):
+        yield (project.slug, *row[:first], *map(number, row[first:last]), *row[last:])
+
+
+SCORES_LEVEL = Level(
+    "scores",
+    HEAD
+    + columns("peer_words:integer")
+    + tuple(Column(name, ColumnKind.NUMBER) for name in SCORES)
+    + columns("passed:flag claims:integer claims_unscored:integer flags:texts"),
+    _scores,
+)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from annotation.core.text_faults import printable, text_fault
-from annotation.imports.dataset import Stretch
-from annotation.imports.duc.names import DucName, UnfitFile, duc_name
+from annotation.imports.rows import Stretch
+from annotation.imports.tools.names import DucName, UnfitFile, duc_name
 
 _ROOT = re.compile(r"<(peerAnnotation|pyramid)\b[^<]{0,200}>")
 _DECLARATION = re.compile(r"\s*<\?xml\b[^?]{0,200}\?>")

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from annotation.imports.dataset import ClaimData, Dataset, FlatRow, NestedRow, Side, Votes
-from annotation.imports.fields import Fields
+from annotation.imports.fields import RATER_NAMES, Fields, ratings_in, read_ratings
+from annotation.imports.files import Record
+from annotation.imports.layout import plain
 from annotation.imports.problems import Problems, Remedy, Warnings
-from annotation.imports.streams import Record
+from annotation.imports.rows import (
+    RATER,
+    ClaimData,
+    Dataset,
+    RatingData,
+    Row,
+    Side,
+    Votes,
+    majority,
+)
 from evaluation.judging import LABELS
 
 _LABELS: Mapping[object, str] = {0: "no", 1: "yes", **{label: label for label in LABELS}}
@@ -18,6 +28,8 @@ _OF_DOCUMENT = (
     "doc_id",
     "source_text",
     "reference_text",
+    "reference_id",
+    "target_words",
     "systems",
     "claims",
     "group",
@@ -25,57 +37,71 @@ _OF_DOCUMENT = (
     "metadata",
     "questions",
 )
-_OF_SYSTEM = ("system", "summary_text")
-_OF_CLAIM = ("claim_text", "weight", "verdicts", "raw_votes")
+_OF_SYSTEM = ("system", "summary_text", "ratings", "claims")
+_OF_CLAIM = ("claim_text", "weight", "verdicts", "raw_votes", "reasons", "unit")
 CLAIMS = "claims"
-RATER = "rater {}"
-"""What one who has no name in the file is called, by place from 1."""
 
 
-def nested_row(fields: Fields, warnings: Warnings, unread: dict[str, None]) -> NestedRow | None:
-    """The line, or None where something in it is wrong; every such thing is then noted in `fields`.
+def nested_rows(fields: Fields, warnings: Warnings, unread: dict[str, None]) -> list[Row]:
+    """A row for each summary of the line, the claims in the first; none where something in it is wrong.
 
-    What a line holds beyond the known fields is left unread and named in `unread`.
+    Every such thing is then noted in `fields`. What a line holds beyond the known fields is left unread and named in
+    `unread`.
     """
     _note_unread(fields, _OF_DOCUMENT, "", unread)
-    reference = fields.optional_text("reference_text")
-    summaries = _summaries(fields, unread)
-    document_id, documents = fields.identifier("doc_id", required=True), fields.documents("source_text")
-    claims = tuple(_claims(fields, summaries, warnings, unread))
+    texts = replace(
+        fields,
+        mapping={**fields.mapping, "reference": fields.column("reference_text")},
+        given={"reference_author": None},
+    )
+    references = texts.references()
+    document_id = fields.identifier("doc_id", required=True)
+    documents = fields.documents("source_text", required=not references)
     group, language, metadata = fields.identifier("group"), fields.language(), fields.metadata()
-    questions = fields.questions()
-    if not fields.is_good:
-        return None
-    rows = tuple(
-        FlatRow(
+    questions, target = fields.questions(), fields.target()
+    summaries = _summaries(fields, unread, warnings)
+    claims = tuple(_claims(fields, summaries, warnings, unread))
+    if claims and len(references) > 1:
+        fields.complain(
+            "claims",
+            "stand beside several references, and do not say of which they are. Write a line with one.",
+        )
+    if not (fields.is_good and texts.is_good):
+        return []
+    rows = [
+        Row(
             line=fields.line,
             document_id=document_id,
             documents=documents,
             system=system,
-            target=None,
+            target=target,
             summary=summary,
-            reference=reference if reference.strip() else None,
+            references=references,
             group=group,
             language=language,
+            metadata=metadata,
             questions=questions,
+            ratings=ratings,
+            own_claims=own,
         )
-        for system, summary in summaries.items()
-    )
+        for system, (summary, ratings, own) in summaries.items()
+    ]
     for remark in filter(None, (row.remark for row in rows)):
         warnings.add(remark, line=fields.line)
-    return NestedRow(rows, claims, metadata)
+    return [replace(rows[0], claims=claims), *rows[1:]]
 
 
-def side_of(row: NestedRow) -> Side | None:
+def side_of(rows: Sequence[Row]) -> Side | None:
     """What side a line's claims show; None without claims.
 
     They are peer-side if each belongs to exactly one system and stands word for word in that
     system's summary, white space aside; otherwise they are the reference's.
     """
-    if not row.claims:
+    claims = rows[0].claims
+    if not claims:
         return None
-    texts = {one.system: one.summary for one in row.rows}
-    return "peer" if all(_is_of_peer(claim, texts) for claim in row.claims) else "reference"
+    texts = {row.system: row.summary for row in rows}
+    return "peer" if all(_is_of_peer(claim, texts) for claim in claims) else "reference"
 
 
 def drop_ownerless(dataset: Dataset, problems: Problems) -> None:
@@ -107,22 +133,30 @@ def _spaced(text: str) -> str:
     return f" {' '.join(text.split())} "
 
 
-def _summaries(fields: Fields, unread: dict[str, None]) -> dict[str, str]:
-    summaries: dict[str, str] = {}
+_Summaries = dict[str, tuple[str, tuple[RatingData, ...], tuple[ClaimData, ...]]]
+"""The text, the ratings and the own claims of each system's summary."""
+
+
+def _summaries(fields: Fields, unread: dict[str, None], warnings: Warnings) -> _Summaries:
+    summaries: _Summaries = {}
     for place, item in _items(fields, "systems", required=True):
         _note_unread(item, _OF_SYSTEM, "systems[].", unread)
         system = item.identifier("system", required=True)
         summary = item.required_text("summary_text")
+        own = tuple(_claims(item, {system: ()}, warnings, unread))
         fields.is_good &= item.is_good
+        ratings, left = read_ratings(ratings_in("rating", item.raw("ratings"), ""))
+        for remark in left:
+            warnings.add(remark, line=fields.line)
         if system in summaries:
             fields.complain("systems", f"names {system!r} twice, the second time at place {place}.")
         elif system:
-            summaries[system] = summary
+            summaries[system] = summary, tuple(ratings), own
     return summaries
 
 
 def _claims(
-    fields: Fields, summaries: Mapping[str, str], warnings: Warnings, unread: dict[str, None]
+    fields: Fields, summaries: Mapping[str, object], warnings: Warnings, unread: dict[str, None]
 ) -> Iterator[ClaimData]:
     said: dict[tuple[str, str], str] = {}
     for _, item in _items(fields, "claims", required=False):
@@ -131,7 +165,7 @@ def _claims(
         if item.is_good and not text.strip():
             item.complain("claim_text", "is empty.")
         votes = _votes(item, summaries, warnings)
-        together = {system: _majority(of_system) for system, of_system in votes.items()}
+        together = {system: majority(label for _, label in of_system) for system, of_system in votes.items()}
         verdicts = {**together, **_verdicts(item, summaries)}
         for system, verdict in verdicts.items():
             if said.setdefault((text, system), verdict) != verdict:
@@ -139,7 +173,14 @@ def _claims(
                     "claim_text", f"repeats an earlier claim with another verdict on {system!r}. Remove one."
                 )
         weight, systems = _weight(item), _systems_named(item) & summaries.keys()
-        claim = ClaimData(text=text, weight=weight, verdicts=verdicts, votes=votes, systems=systems)
+        reasons = {
+            system: given
+            for system, given in _by_system(item, "reasons", "to a text", summaries)
+            if isinstance(given, str)
+        }
+        unit = item.raw("unit")
+        number = unit if isinstance(unit, int) and unit > 0 else None
+        claim = ClaimData(text, weight, verdicts, votes=votes, systems=systems, reasons=reasons, unit=number)
         fields.is_good &= item.is_good
         yield claim
 
@@ -174,32 +215,32 @@ def _weight(item: Fields) -> float:
     return weight
 
 
-def _verdicts(item: Fields, summaries: Mapping[str, str]) -> dict[str, str]:
+def _verdicts(item: Fields, summaries: Mapping[str, object]) -> dict[str, str]:
     labels: dict[str, str] = {}
     for system, given in _by_system(item, "verdicts", 'to 0 or 1, such as {"lead": 1}', summaries):
-        if (label := _label(given)) is not None:
+        if (label := label_of(given)) is not None:
             labels[system] = label
         else:
-            item.complain("verdicts", f"gives {system!r} {_NO_LABEL}.")
+            item.complain("verdicts", f"gives {system!r} {NO_LABEL}.")
     return labels
 
 
-def _votes(item: Fields, summaries: Mapping[str, str], warnings: Warnings) -> dict[str, Votes]:
+def _votes(item: Fields, summaries: Mapping[str, object], warnings: Warnings) -> dict[str, Votes]:
     """What each rater said of each system's summary, who is named, or numbered by place; gaps left out."""
     found: dict[str, Votes] = {}
     wanted = 'to its votes, such as {"lead": [1, 0, 1]}'
     for system, given in _by_system(item, "raw_votes", wanted, summaries):
         if isinstance(given, list):
-            named = [(RATER.format(place), vote) for place, vote in enumerate(given, start=1)]
+            named = [_named_vote(place, vote) for place, vote in enumerate(given, start=1)]
         elif isinstance(given, dict):
             named = [(str(name).strip(), vote) for name, vote in given.items()]
         else:
             item.complain("raw_votes", f"gives {system!r} no list of votes and no object from rater to vote.")
             continue
         votes = [(name, vote) for name, vote in named if vote is not None]
-        labels = tuple((name, label) for name, vote in votes if (label := _label(vote)) is not None)
+        labels = tuple((name, label) for name, vote in votes if (label := label_of(vote)) is not None)
         if len(labels) < len(votes):
-            item.complain("raw_votes", f"gives {system!r} {_NO_LABEL} among its votes.")
+            item.complain("raw_votes", f"gives {system!r} {NO_LABEL} among its votes.")
         elif len({name for name, _ in labels if name}) < len(labels):
             item.complain("raw_votes", f"names a rater of {system!r} twice, or not at all.")
         elif labels:
@@ -209,27 +250,30 @@ def _votes(item: Fields, summaries: Mapping[str, str], warnings: Warnings) -> di
     return found
 
 
+def _named_vote(place: int, vote: object) -> tuple[str, object]:
+    """A vote with its rater's name: of an object such as {"worker": 7, "vote": 1} what it says, else by place."""
+    if not isinstance(vote, dict) or "vote" not in vote:
+        return RATER.format(place), vote
+    names = (str(value) for name, value in vote.items() if plain(name) in RATER_NAMES)
+    return next(names, RATER.format(place)), vote["vote"]
+
+
 def _systems_named(item: Fields) -> frozenset[str]:
     """The systems that a claim names, with an answer or with null."""
-    values = [item.raw(name) for name in ("verdicts", "raw_votes")]
+    values = [item.raw(name) for name in ("verdicts", "raw_votes", "reasons")]
     return frozenset(str(key).strip() for value in values if isinstance(value, dict) for key in value)
 
 
-_NO_LABEL = f"something else than 0 or 1 (or {', '.join(LABELS)})"
+NO_LABEL = f"something else than 0 or 1 (or {', '.join(LABELS)})"
 
 
-def _label(given: object) -> str | None:
+def label_of(given: object) -> str | None:
+    """The label that a file means: 1 and 0, yes, no and unsure; None for anything else."""
     return _LABELS.get(given) if isinstance(given, int | float | str) else None
 
 
-def _majority(votes: Votes) -> str:
-    """What most raters said; unsure where no answer leads."""
-    (label, most), *others = Counter(label for _, label in votes).most_common()
-    return "unsure" if others and others[0][1] == most else label
-
-
 def _by_system(
-    item: Fields, name: str, wanted: str, summaries: Mapping[str, str]
+    item: Fields, name: str, wanted: str, summaries: Mapping[str, object]
 ) -> Iterator[tuple[str, object]]:
     """What a claim holds of each system that has a summary in the line; what is null left out."""
     value = item.raw(name)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from annotation.imports.duc.ducview import PyramidFile, read_ducview
-from annotation.imports.duc.names import UnfitFile
-from tests.annotation.imports.duc.packages import (
+from annotation.imports.tools.ducview import PyramidFile, read_ducview
+from annotation.imports.tools.names import UnfitFile
+from tests.annotation.imports.tools.packages import (
     BRIDGE,
     BUSES,
     DTD,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from annotation.imports.duc.names import UnfitFile, duc_name
-from annotation.imports.duc.see_html import read_see
-from tests.annotation.imports.duc.packages import read, see_page
+from annotation.imports.tools.names import UnfitFile, duc_name
+from annotation.imports.tools.see_html import read_see
+from tests.annotation.imports.tools.packages import read, see_page
 
 ANCHOR = '<a name="1">[1]</a> <a href="#1" id=1>'
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from annotation.core.text_faults import printable, text_fault
-from annotation.imports.dataset import ClaimData, Dataset, FlatRow, NestedRow, Stretch
-from annotation.imports.duc.ducview import PyramidFile, ducview_root, read_ducview
-from annotation.imports.duc.names import DucName, UnfitFile, duc_name
-from annotation.imports.duc.see_html import looks_like_see, read_see
-from annotation.imports.formats import NAMED, Format, NamedFile, as_text, head_of
+from annotation.imports.files import NAMED, Format, NamedFile, as_text, head_of
 from annotation.imports.problems import Problems, Warnings, unreadable
+from annotation.imports.rows import ClaimData, Dataset, ReferenceText, Row, Stretch
+from annotation.imports.tools.ducview import PyramidFile, ducview_root, read_ducview
+from annotation.imports.tools.names import DucName, UnfitFile, duc_name
+from annotation.imports.tools.see_html import looks_like_see, read_see
 
 MAX_FILE_BYTES = 2 * 1024 * 1024
 PYRAMID_ID = "pyramid"
@@ -91,8 +91,8 @@ def read_duc_files(
     if not found:
         _refuse(files)
     dataset = Dataset()
-    for nested in pyramids.rows():
-        dataset.add_nested(nested)
+    for nested in pyramids.documents():
+        dataset.add_document(nested)
     for row in summaries.rows():
         for _, reason in dataset.add(row):
             problems.add(None, "", f"the summaries of {row.document_id!r}: {reason}")
@@ -167,17 +167,21 @@ class _Summaries:
                 f"is another {role} summary of {name.document_id!r} by {name.summariser!r} than {before.file}."
             )
 
-    def rows(self) -> Iterator[FlatRow]:
-        models: dict[tuple[str, int | None], list[_Summary]] = defaultdict(list)
+    def rows(self) -> Iterator[Row]:
+        models: dict[tuple[str, int | None], list[ReferenceText]] = defaultdict(list)
         for name, model in self.models.items():
-            models[name.document_id, name.target].append(model)
-            yield _with_reference(_row(name), model)
+            author = name.summariser if name.is_person else ""
+            reference = ReferenceText(model.text, name.summariser, author, model.stretches)
+            models[name.document_id, name.target].append(reference)
+            yield replace(_row(name), references=(reference,))
         for name, peer in self.peers.items():
-            row = replace(_row(name), system=name.summariser, summary=peer.text, units=peer.stretches)
-            compared = models[name.document_id, name.target]
-            yield from (_with_reference(row, model) for model in compared)
-            if not compared:
-                yield row
+            yield replace(
+                _row(name),
+                system=name.summariser,
+                summary=peer.text,
+                units=peer.stretches,
+                references=tuple(models[name.document_id, name.target]),
+            )
 
 
 def _is_model(path: PurePosixPath, name: DucName) -> bool:
@@ -190,27 +194,13 @@ def _is_model(path: PurePosixPath, name: DucName) -> bool:
     return name.is_person
 
 
-def _row(name: DucName) -> FlatRow:
-    return FlatRow(
+def _row(name: DucName) -> Row:
+    return Row(
         line=None,
         document_id=name.document_id,
-        documents=(),
-        system="",
         target=name.target,
-        summary="",
         group=name.set_name if name.document else "",
         names_reference=True,
-    )
-
-
-def _with_reference(row: FlatRow, model: _Summary) -> FlatRow:
-    author = model.name.summariser
-    return replace(
-        row,
-        reference=model.text,
-        reference_units=model.stretches,
-        reference_id=author,
-        reference_author=author if model.name.is_person else "",
     )
 
 
@@ -241,23 +231,19 @@ class _Pyramids:
             raise UnfitFile(f"annotates the summary by {name.summariser!r} a second time.")
         self.annotated[set_name][name.summariser] = read
 
-    def rows(self) -> Iterator[NestedRow]:
+    def documents(self) -> Iterator[list[Row]]:
+        """The rows of each set, the claims in the first."""
         for set_name, (_, pyramid) in self.known.items():
             peers = self.annotated[set_name]
-            reference = FlatRow(
-                line=None,
-                document_id=set_name,
-                documents=(),
-                system="",
-                target=pyramid.name.target if pyramid.name else None,
-                summary="",
-                reference=pyramid.text,
-                reference_id=PYRAMID_ID,
+            target = pyramid.name.target if pyramid.name else None
+            reference = Row(
+                None, set_name, target=target, references=(ReferenceText(pyramid.text, PYRAMID_ID),)
             )
             rows = [
                 replace(reference, system=name, summary=peer.peer_text or "") for name, peer in peers.items()
-            ]
-            yield NestedRow(tuple(rows or [reference]), tuple(_claims(pyramid, peers.items())))
+            ] or [reference]
+            claims = tuple(_claims(pyramid, peers.items()))
+            yield [replace(rows[0], claims=claims), *rows[1:]]
 
 
 def _claims(pyramid: PyramidFile, peers: Iterable[tuple[str, PyramidFile]]) -> Iterator[ClaimData]:

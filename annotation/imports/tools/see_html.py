@@ -11,7 +11,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from annotation.imports.duc.names import UnfitFile
+from annotation.imports.tools.names import UnfitFile
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]{0,20})\b([^<>]{0,500})>")
 _ID = re.compile(r"""\bid\s*=\s*["']?\d{1,9}["']?""", re.IGNORECASE)

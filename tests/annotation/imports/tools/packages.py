@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from annotation.imports.dataset import Dataset
-from annotation.imports.duc.convert import read_duc_files
-from annotation.imports.formats import NamedFile
+from annotation.imports.files import NamedFile
 from annotation.imports.problems import ImportRefused, Problems, Warnings
+from annotation.imports.rows import Dataset
+from annotation.imports.tools.duc import read_duc_files
 
 MODEL_UNITS = tuple(
     f"The {thing} closed." for thing in ("bridge", "port", "road", "mill", "dock", "pier", "yard")
@@ -151,7 +151,7 @@ def read(folder: Path, files: Mapping[str, str | bytes]) -> tuple[Dataset, list[
     """What files say, their problems in words, and the remarks."""
     problems, warnings = Problems(), Warnings()
     _, dataset = read_duc_files(stored(folder, files), problems, warnings)
-    return dataset, [problem.describe() for problem in problems.shown], warnings.lines()
+    return dataset, [problem.describe() for problem in problems.shown], tuple(warnings.shown)
 
 
 def refusal(folder: Path, files: Mapping[str, str | bytes]) -> str:

@@ -1,12 +1,12 @@
 """Files that are kept until it is said how they are read; and large ones, that a worker checks or brings in while
-anyone who sent them sees how far it is.
+the person who sent them sees how far it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,32 +22,61 @@ from annotation.core.events import log
 from annotation.core.facts import read
 from annotation.core.lists import Choices, Column, Kind, List
 from annotation.core.permissions import Verb, require
-from annotation.core.refusals import Conflict, NotFound, Refusal
-from annotation.core.shared.kept_files import at_hand, folders_in, forget, keep, opened, size_of
+from annotation.core.refusals import Conflict, Invalid, Refusal
+from annotation.core.shared.kept_files import at_hand, folders_in, forget, keep, size_of
 from annotation.exports.services import remove_file
-from annotation.imports.formats import NamedFile
-from annotation.imports.layouts.layout import Layout
+from annotation.imports.files import NamedFile, parquet_bytes
+from annotation.imports.layout import Layout
 from annotation.imports.problems import ImportRefused, Problem
-from annotation.imports.progress import Progress
-from annotation.imports.rejects import rejected
+from annotation.imports.read import Progress
 from annotation.imports.services import ImportReport, import_files
-from annotation.imports.streams import parquet_bytes
 from annotation.models import Import, Job
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-    from django.core.files import File
     from django.db.models import QuerySet
 
-    from annotation.imports.dataset import Side
+    from annotation.imports.rows import Side
     from annotation.models import Project
 
 FOLDER = "imports"
 """Among the kept files."""
 KEPT_FOR = timedelta(hours=24)
-"""How long files wait for anyone who sent them."""
-REJECTS = "rejects"
-"""Among the choices: the name of the file of rejected rows, beside the files, as they were last read."""
+"""The time that files wait for the person who sent them."""
+MOST_FILES = 100
+"""As many as one request may bring, at any door."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """One file as it was sent: its name for people, its size in bytes where that is known, and its content."""
+
+    name: str
+    size: int
+    chunks: Iterable[bytes]
+
+
+@contextmanager
+def staged(uploads: Iterable[Upload], *, most_bytes: int) -> Iterator[tuple[NamedFile, ...]]:
+    """The files on the disk, gone when the block ends.
+
+    Raises Invalid (field `files`) where the sizes that are given are more than `most_bytes` together.
+    """
+    given = list(uploads)
+    if sum(one.size for one in given) > most_bytes:
+        raise Invalid(
+            f"These files have more than {most_bytes // 1024**2} MB together. Import them in parts, or ask the "
+            "operator of this server to import them on the server.",
+            field="files",
+        )
+    with TemporaryDirectory() as folder:
+        files = []
+        for number, one in enumerate(given, start=1):
+            path = Path(folder) / str(number)
+            with path.open("wb") as stream:
+                stream.writelines(one.chunks)
+            files.append(NamedFile(one.name or path.name, path))
+        yield tuple(files)
 
 
 def is_for_a_worker(files: Sequence[NamedFile]) -> bool:
@@ -68,21 +97,6 @@ def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None
         forget_files(asked)
         raise
     asked.save()
-    return asked
-
-
-def request_import(
-    *,
-    project: Project,
-    files: Sequence[NamedFile],
-    by: User | None,
-    **choices: Any,
-) -> Import:
-    """Keep the files and have a worker import them, with the choices of `import_files`; the row tells how far it is."""
-    asked = keep_upload(project=project, files=files, by=by)
-    with transaction.atomic():
-        _begin(asked, **choices)
-        _log_request(asked, by)
     return asked
 
 
@@ -263,43 +277,10 @@ def refusal_of(asked: Import) -> ImportRefused | None:
 
 def choices_of(asked: Import) -> dict[str, Any]:
     """How the files are read, as `import_files` takes it."""
-    chosen: dict[str, Any] = {name: value for name, value in asked.choices.items() if name != REJECTS}
+    chosen: dict[str, Any] = dict(asked.choices)
     if chosen.get("layout"):
         chosen["layout"] = Layout.stored(chosen["layout"])
     return chosen
-
-
-def rejects_of(asked: Import) -> tuple[str, File[bytes]]:
-    """Name and content of a file with the rows that could not come in, and why. Raises NotFound without one."""
-    name = _rejects_name(asked)
-    if name is None:
-        raise NotFound("There are no rejected rows, or their file is no longer on the server.")
-    return name, opened(f"{_folder_of(asked)}/{name}")
-
-
-def has_rejects(asked: Import) -> bool:
-    return _rejects_name(asked) is not None
-
-
-def _rejects_name(asked: Import) -> str | None:
-    name: str | None = asked.choices.get(REJECTS)
-    return name if name and size_of(f"{_folder_of(asked)}/{name}") is not None else None
-
-
-def _keep_rejects(asked: Import) -> None:
-    """Keep the rows that could not come in with the files: a download reads none of them again."""
-    told = refusal_of(asked) or report_of(asked)
-    if len(asked.files) != 1 or not told or not told.problems:
-        return
-    choices = {name: value for name, value in choices_of(asked).items() if name in {"layout", "claims_side"}}
-    # A file that is no table at all has no rows to give back.
-    with suppress(ImportRefused), files_of(asked) as [file], TemporaryDirectory() as folder:
-        name, lines = rejected(file, told.problems, choices)
-        path = Path(folder) / name
-        with path.open("w", encoding="utf-8", newline="") as stream:
-            stream.writelines(lines)
-        keep(f"{_folder_of(asked)}/{name}", path, moved=True)
-        asked.choices[REJECTS] = name
 
 
 def perform(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
@@ -343,7 +324,6 @@ def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
         asked.report, asked.refusal = asdict(report), None
     except ImportRefused as refused:
         asked.report, asked.refusal = None, _told_refusal(refused)
-    _keep_rejects(asked)
     state, error = Job.State.DONE, ""
     if asked.refusal is not None:
         state, error = Job.State.FAILED, asked.refusal["message"]

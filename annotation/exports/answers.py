@@ -1,0 +1,252 @@
+"""Level `answers`: one row per answer that anybody gave, those that no longer count included.
+
+`claim_id` names what was judged: a claim, for `question` the question, for `rating` the criterion by name.
+`selected_by` and `inclusion_probability` are those of the random sample in which a verdict was given (the last one,
+if several count the same answer). `blind` says of people's answers whether they had seen nothing of the judge's and of
+others'; agreement and estimates use those alone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.db.models import Q, QuerySet
+
+from annotation.core.tables.columns import HEAD, Level, TableRow, columns, number
+from annotation.exports.summaries import peer_batches
+from annotation.models import Check, CoverageJudgment, Rating, Reading, SampledCheck, Verdict
+from annotation.scoring.judge_percents import judge_percents
+
+if TYPE_CHECKING:
+    from annotation.core.tables.pseudonyms import People
+    from annotation.models import Project
+
+_COMMON = "pk role person_id person__username reason evidence created_at withdrawn_at guideline__version"
+_OF_PERCENTS = """
+comparison_id unit_id claim_id reading_id comparison__peer_id comparison__model__external_id unit__position
+claim__position claim__public_id percent reading__submitted_at is_current reading__assignment__may_have_seen
+"""
+_OF_VERDICTS = """
+judge_id judge__name origin_name label votes repeated had_seen check_row_id check_row__peer_id
+check_row__document_set__external_id check_row__side check_row__claim__claim_set__summary__external_id
+check_row__claim__unit__position check_row__claim__public_id check_row__is_current
+"""
+_OF_RATINGS = """
+judge__name origin_name value had_seen summary_id criterion_id criterion__name criterion__retired_at
+assignment__may_have_seen assignment__closed_at
+"""
+
+
+class ExportedAnswer(NamedTuple):
+    """An answer as the columns of the level after the first ones."""
+
+    kind: str
+    reference_id: str | None
+    unit: int | None
+    claim_id: str | None
+    rater: str
+    rater_kind: str
+    value: str | None
+    reason: str | None = None
+    evidence: Sequence[int] = ()
+    submitted_at: datetime | None = None
+    selected_by: str | None = None
+    inclusion_probability: float | None = None
+    superseded: bool = False
+    guideline_version: int | None = None
+    blind: bool | None = None
+
+    def given(self, row: Any) -> ExportedAnswer:
+        """The same with what the columns of every answer say."""
+        return self._replace(
+            reason=row.reason or None,
+            evidence=row.evidence,
+            submitted_at=self.submitted_at or row.created_at,
+            guideline_version=row.guideline__version,
+        )
+
+
+Given = Iterator[tuple[Hashable, ExportedAnswer]]
+"""Answers, each with the key of the summary that it is about, or the external id of its document set."""
+
+
+def standing_among(answers: Iterable[tuple[int, Hashable, bool]]) -> set[int]:
+    """The keys of the answers that stand: the last of each source to each question.
+
+    An answer is its key, its source and question, and whether it says anything: one that could not be given does not
+    take back one that was given before.
+    """
+    last: dict[Hashable, tuple[int, bool]] = {}
+    for key, source, says in answers:
+        if says or not last.get(source, (0, False))[1]:
+            last[source] = key, says
+    return {key for key, _ in last.values()}
+
+
+def _read(answers: QuerySet[Any], columns: str) -> QuerySet[Any]:
+    return answers.values_list(*_COMMON.split(), *columns.split(), named=True)
+
+
+def rater(people: People, row: Any) -> str:
+    """The person or judge who gave an answer, or where a verdict was imported from."""
+    if row.person_id is not None:
+        return people.name(row.person_id, row.person__username or "")
+    return str(row.judge__name or row.origin_name)
+
+
+def reference_of(side: str, external_id: str | None) -> str | None:
+    """The reference from which a check's claim is taken; the peer side and documents have none."""
+    return (external_id or None) if side == Check.Side.REFERENCE else None
+
+
+def _rows(project: Project, people: People) -> Iterator[TableRow]:
+    """Rows of a summary stand by kind, then in the order in which they were given.
+
+    What the source answers to questions stands before the first summary of its document set. Nothing of an
+    assignment that is still open is among them.
+    """
+    document_id: str | None = None
+    for batch in peer_batches(project):
+        peer_ids, names = [peer.pk for peer in batch], {peer.document_id for peer in batch}
+        found: dict[Hashable, list[ExportedAnswer]] = defaultdict(list)
+        of_sources = {"peer": None, "document_set__external_id__in": names, "project": project}
+        for place, answer in chain(
+            _verdicts(people, **{f"check_row__{name}": value for name, value in of_sources.items()}),
+            _percents(peer_ids, people),
+            _verdicts(people, check_row__peer_id__in=peer_ids),
+            _ratings(peer_ids, people),
+        ):
+            found[place].append(answer)
+        for peer in batch:
+            if peer.document_id != document_id:
+                document_id = peer.document_id
+                for answer in found.get(document_id, ()):
+                    yield (project.slug, document_id, None, None, *answer)
+            for answer in found.get(peer.pk, ()):
+                yield (*peer.head(project), *answer)
+
+
+def _percents(peer_ids: Sequence[int], people: People) -> Given:
+    """Percents of closed assignments, and decisions; then each judge's as one more assessor's."""
+    is_given = Q(reading__state=Reading.State.SUBMITTED) | Q(role=CoverageJudgment.Role.ADJUDICATOR)
+    judgments = CoverageJudgment.objects.filter(
+        is_given, comparison__peer_id__in=peer_ids, percent__isnull=False
+    )
+    given = _read(judgments.order_by("-role", "pk"), _OF_PERCENTS)
+    # One row of each reading is current; decisions are told apart by what they are about alone.
+    standing = standing_among(
+        (row.pk, (row.comparison_id, row.unit_id, row.claim_id, row.reading_id), True)
+        for row in given
+        if row.is_current and row.withdrawn_at is None
+    )
+    for row in given:
+        seen = row.reading__assignment__may_have_seen
+        said = ExportedAnswer(
+            "unit",
+            row.comparison__model__external_id or None,
+            row.claim__position if row.claim__public_id else row.unit__position,
+            row.claim__public_id,
+            people.name(row.person_id, row.person__username),
+            row.role,
+            str(row.percent),
+            submitted_at=row.reading__submitted_at,
+            superseded=row.pk not in standing,
+            blind=None if seen is None else not seen,
+        )
+        yield row.comparison__peer_id, said.given(row)
+    for each in judge_percents(peer_ids):
+        place, value = (each.reference_id or None, each.number, each.claim_id), f"{each.percent:.6g}"
+        yield (
+            each.peer_id,
+            ExportedAnswer("unit", *place, each.judge, "judge", value, None, each.marks, each.at),
+        )
+
+
+def _verdicts(people: People, **checks: Any) -> Given:
+    """What was said of the checks that this names by their path from an answer."""
+    given = _read(Verdict.objects.filter(**checks).order_by("pk"), _OF_VERDICTS)
+    counting = [row for row in given if row.check_row__is_current and row.withdrawn_at is None]
+    source = {row.pk: row.judge_id or row.person_id or row.origin_name for row in counting}
+    source |= {row.pk: "" for row in counting if row.role == Verdict.Role.ADJUDICATOR}
+    standing = standing_among(
+        (row.pk, (row.check_row_id, row.role, source[row.pk]), bool(row.label)) for row in counting
+    )
+    # Answers to sampled checks; others were volunteered.
+    sampled = SampledCheck.objects.filter(**checks, verdict__isnull=False, sample__cancelled_at=None)
+    chosen = sampled.order_by("sample_id").values_list(
+        "verdict_id", "sample__method", "inclusion_probability"
+    )
+    selected = {verdict: (method, chance) for verdict, method, chance in chosen}
+    for row in given:
+        side, is_reviewed = row.check_row__side, row.role == Verdict.Role.REVIEWER
+        method, chance = selected.get(row.pk, (None, None))
+        said = ExportedAnswer(
+            "question" if side == Check.Side.QUESTION else "check",
+            reference_of(side, row.check_row__claim__claim_set__summary__external_id),
+            row.check_row__claim__unit__position,
+            row.check_row__claim__public_id,
+            rater(people, row),
+            "import" if is_reviewed and row.person_id is None else row.role,
+            row.label,
+            selected_by=method,
+            inclusion_probability=number(chance),
+            superseded=row.pk not in standing,
+            blind=not row.had_seen if is_reviewed and row.person_id is not None else None,
+        ).given(row)
+        place = row.check_row__peer_id or row.check_row__document_set__external_id
+        yield place, said
+        if row.repeated:
+            yield place, said._replace(kind="repeat", value=row.repeated, reason=None, evidence=())
+        for name, vote in row.votes if is_reviewed else ():
+            who = f"{row.origin_name} {people.rater(name)}"
+            yield place, said._replace(kind="vote", rater=who, value=vote, reason=None, evidence=())
+
+
+def _ratings(peer_ids: Sequence[int], people: People) -> Given:
+    """What people and judges answered to criteria; nothing of an open assignment."""
+    is_open = Q(assignment__isnull=False, assignment__closed_at__isnull=True)
+    ratings = Rating.objects.filter(~is_open, summary_id__in=peer_ids).order_by("pk")
+    given = _read(ratings, _OF_RATINGS)
+    # A person's empty answer takes back the one before it, a judge's does not.
+    standing = standing_among(
+        (
+            row.pk,
+            (row.summary_id, row.criterion_id, row.judge__name or row.person_id or row.origin_name),
+            row.value is not None or row.role != Rating.Role.JUDGE,
+        )
+        for row in given
+        if row.criterion__retired_at is None and row.withdrawn_at is None
+    )
+    for row in given:
+        is_judge = row.role == Rating.Role.JUDGE
+        if row.value is None and not is_judge:
+            continue
+        is_imported = row.person_id is None and not is_judge
+        said = ExportedAnswer(
+            "rating",
+            None,
+            None,
+            row.criterion__name,
+            people.rater(row.origin_name) if is_imported else rater(people, row),
+            "import" if is_imported else row.role,
+            None if row.value is None else f"{row.value:.6g}",
+            submitted_at=row.assignment__closed_at,
+            superseded=row.pk not in standing,
+            blind=None if is_judge else not (row.had_seen or row.assignment__may_have_seen),
+        )
+        yield row.summary_id, said.given(row)
+
+
+LEVEL = Level(
+    "answers",
+    HEAD
+    + columns(
+        "kind reference_id unit:integer claim_id rater rater_kind value reason evidence:integers submitted_at:moment "
+        "selected_by inclusion_probability:number superseded:flag guideline_version:integer blind:flag"
+    ),
+    _rows,
+)

@@ -1,0 +1,196 @@
+"""Level `nested`: one line a document set and target length, in the layout of a nested import.
+
+Ids are sorted by their bytes and numbers as numbers, so that databases agree and a file that is imported and exported
+again stays the same. `claims` are those of the references or documents; a set that has none of these has those of its
+summaries there, which otherwise stand beside their summary as `own_claims`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Prefetch
+
+from annotation.core.paging import batches
+from annotation.core.tables.columns import Level, TableRow, columns
+from annotation.models import (
+    Check,
+    Claim,
+    ClaimOrigin,
+    ClaimSet,
+    CoverageJudgment,
+    DocumentSet,
+    Rating,
+    Summary,
+    Verdict,
+)
+from annotation.models.judgment import COUNTING
+
+if TYPE_CHECKING:
+    from annotation.core.tables.pseudonyms import People
+    from annotation.models import Project
+
+SETS_AT_ONCE = 200
+Fields = dict[str, Any]
+_OF_VERDICT = "check_row_id person_id person__username label votes reason"
+_OF_RATING = "summary_id criterion__name person_id person__username origin_name value reason"
+_OF_PERCENT = """
+comparison__peer_id comparison__model__external_id unit__position claim__position person_id person__username percent
+evidence
+"""
+_RATING = ("criterion", "rater", "value", "reason")
+_PERCENT = ("reference_id", "unit", "rater", "percent", "marks")
+
+
+def _rows(project: Project, people: People) -> Iterator[TableRow]:
+    sets = DocumentSet.objects.filter(project=project).order_by().values_list("external_id", "pk")
+    keys = sorted(sets, key=lambda each: each[0].encode())
+    claims = Prefetch("claims", Claim.objects.select_related("unit").order_by("position"))
+    active = ClaimSet.objects.filter(is_active=True).order_by("pk").prefetch_related(claims)
+    whole = DocumentSet.objects.prefetch_related(
+        "documents",
+        Prefetch("claim_sets", active, "of_documents"),
+        Prefetch("summaries", Summary.objects.select_related("system")),
+        Prefetch("summaries__claim_sets", active, "active"),
+    )
+    for batch in batches(keys, SETS_AT_ONCE):
+        found = whole.in_bulk([pk for _, pk in batch])
+        peers = [text.pk for each in found.values() for text in each.summaries.all() if text.is_peer]
+        said = _Said(peers, people)
+        for _, pk in batch:
+            yield from _lines(found[pk], said)
+
+
+def _lines(document_set: Any, said: _Said) -> Iterator[TableRow]:
+    """A line for each target length of the set's summaries."""
+    texts = document_set.summaries.all()
+    documents = [document.text for document in document_set.documents.all()]
+    asked = [each for each in document_set.of_documents if each.kind == ClaimSet.Kind.QUESTIONS]
+    every = [each for each in texts if each.is_peer]
+    every.sort(key=lambda peer: (peer.target_words or 0, peer.system.name.encode()))
+    for target, some in groupby(every, key=attrgetter("target_words")):
+        peers = list(some)
+        references = [each for each in texts if each.is_model and each.target_words in (target, None)]
+        references.sort(key=lambda each: _natural(each.external_id))
+        of_sets = [each for each in document_set.of_documents if each.kind == ClaimSet.Kind.CLAIMS]
+        of_texts = [one for each in references for one in each.active]
+        claims = [(claim, peers) for claim in said.claims_of([*of_texts, *of_sets])]
+        own = {peer.pk: said.claims_of(peer.active) for peer in peers}
+        if not claims:
+            claims = [(claim, [peer]) for peer in peers for claim in own.pop(peer.pk)]
+        yield (
+            document_set.external_id,
+            documents[0] if len(documents) == 1 else documents or None,
+            references[0].text if len(references) == 1 else [each.text for each in references] or None,
+            references[0].external_id or None if len(references) == 1 else None,
+            target,
+            document_set.group or None,
+            document_set.language,
+            document_set.metadata or None,
+            [claim.text for each in asked for claim in each.claims.all()] or None,
+            [said.of_summary(peer, own.get(peer.pk, ())) for peer in peers],
+            [said.of_claim(claim, compared) for claim, compared in claims] or None,
+        )
+
+
+def _natural(name: str) -> tuple[bool, int, bytes]:
+    """Numbers before other names, by their value."""
+    is_number = name.isdecimal()
+    return not is_number, int(name) if is_number else 0, name.encode()
+
+
+class _Said:
+    """All answers about some summaries; a fixed number of queries."""
+
+    def __init__(self, peers: Sequence[int], people: People) -> None:
+        self._people = people
+        current = Check.objects.filter(peer_id__in=peers, is_current=True).order_by()
+        columns = ("pk", "claim_id", "peer_id", "human_label", "judge_label")
+        self._checks = {(row.claim_id, row.peer_id): row for row in current.values_list(*columns, named=True)}
+        self._answered = {row.claim_id for row in self._checks.values() if row.human_label}
+        self._votes: dict[int, dict[str, str]] = defaultdict(dict)
+        self._reasons: dict[int, str] = {}
+        verdicts = Verdict.objects.filter(check_row__peer_id__in=peers, judge=None, withdrawn_at=None)
+        for row in verdicts.order_by("pk").values_list(*_OF_VERDICT.split(), named=True):
+            votes = {people.rater(name): vote for name, vote in row.votes}
+            if row.person_id is not None:
+                votes[self._name(row)] = row.label
+            self._votes[row.check_row_id].update(votes)
+            self._reasons[row.check_row_id] = row.reason
+        self._ratings: dict[int, dict[tuple[str, str], Fields]] = defaultdict(dict)
+        ratings = Rating.objects.filter(
+            summary_id__in=peers, judge=None, withdrawn_at=None, criterion__retired_at=None
+        ).exclude(assignment__isnull=False, assignment__closed_at__isnull=True)
+        for row in ratings.order_by("pk").values_list(*_OF_RATING.split(), named=True):
+            who = people.rater(row.origin_name) if row.person_id is None else self._name(row)
+            rating = (row.criterion__name, who, row.value, row.reason or None)
+            self._ratings[row.summary_id][rating[:2]] = dict(zip(_RATING, rating, strict=True))
+        self._percents: dict[int, list[Fields]] = defaultdict(list)
+        percents = CoverageJudgment.objects.filter(COUNTING, comparison__peer_id__in=peers).order_by("pk")
+        for row in percents.values_list(*_OF_PERCENT.split(), named=True):
+            reference, unit = row.comparison__model__external_id, row.unit__position or row.claim__position
+            percent = (reference or None, unit, self._name(row), row.percent, row.evidence)
+            self._percents[row.comparison__peer_id].append(dict(zip(_PERCENT, percent, strict=True)))
+
+    def _name(self, row: Any) -> str:
+        return self._people.name(row.person_id, row.person__username or "")
+
+    def claims_of(self, sets: Sequence[Any]) -> list[Any]:
+        """The claims of these sets, without sets that a judge extracted and nobody has answered: a run makes them."""
+        found = ((one.origin != ClaimOrigin.JUDGE, [*one.claims.all()]) for one in sets)
+        return [
+            each for keep, some in found if keep or {c.pk for c in some} & self._answered for each in some
+        ]
+
+    def of_summary(self, peer: Any, claims: Sequence[Any]) -> Fields:
+        """A summary with its ratings, percents and own claims, as far as there are any."""
+        ratings = self._ratings.get(peer.pk, {})
+        told: Fields = {
+            "system": peer.system.name,
+            "summary_text": peer.text,
+            "ratings": [ratings[key] for key in sorted(ratings) if ratings[key]["value"] is not None],
+            "percents": self._percents.get(peer.pk),
+            "own_claims": [self.of_claim(claim, [peer]) for claim in claims],
+        }
+        return {name: value for name, value in told.items() if value or name == "summary_text"}
+
+    def of_claim(self, claim: Any, peers: Sequence[Any]) -> Fields:
+        """A claim with what people and the deciding judge say of it, by system."""
+        checks = {peer.system.name: self._checks.get((claim.pk, peer.pk)) for peer in peers}
+        answered = {system: check for system, check in checks.items() if check and check.human_label}
+        told: Fields = {
+            "unit": claim.unit.position if claim.unit else None,
+            "raw_votes": {
+                system: dict(sorted(votes.items()))
+                for system, check in answered.items()
+                if (votes := self._votes.get(check.pk))
+            },
+            "reasons": {
+                system: reason
+                for system, check in answered.items()
+                if (reason := self._reasons.get(check.pk))
+            },
+            "judge_verdicts": {
+                system: check.judge_label for system, check in checks.items() if check and check.judge_label
+            },
+        }
+        return {
+            "claim_text": claim.text,
+            "weight": claim.weight,
+            "verdicts": {system: check and check.human_label for system, check in checks.items()},
+            **{name: value for name, value in told.items() if value},
+        }
+
+
+LEVEL = Level(
+    "nested",
+    columns(
+        "doc_id source_text:json reference_text:json reference_id target_words:integer group language metadata:json "
+        "questions:json systems:json claims:json"
+    ),
+    _rows,
+)

@@ -1,0 +1,414 @@
+"""How a file of rows is read: the column of each field, layouts in wide use, and paths into values."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any, Literal
+
+from annotation.core.refusals import Invalid
+
+MAX_NAME_CHARACTERS = 200
+MAX_TARGET = 2_147_483_647
+DEEPEST = 4
+DEFAULT_SYSTEM = "system 1"
+ENCODINGS = ("utf-8", "windows-1252", "iso-8859-15", "mac-roman", "windows-1250", "windows-1251", "shift-jis")
+
+FLAT_REQUIRED = ("document_id", "document", "system", "summary")
+FLAT_OPTIONAL = (
+    "reference",
+    "reference_id",
+    "reference_author",
+    "target_words",
+    "group",
+    "language",
+    "metadata",
+    "questions",
+    "rating",
+    "rater",
+)
+FLAT_FIELDS = (*FLAT_REQUIRED, *FLAT_OPTIONAL)
+NESTED_FIELDS = (
+    "doc_id",
+    "source_text",
+    "reference_text",
+    "systems",
+    "system",
+    "summary_text",
+    "ratings",
+    "claims",
+    "claim_text",
+    "weight",
+    "verdicts",
+    "raw_votes",
+    "reasons",
+)
+NESTED_OPTIONAL = ("reference_id", "target_words", "group", "language", "metadata", "questions")
+SEVERAL_COLUMNS = ("summary", "reference", "rating")
+"""Fields that several columns may hold."""
+
+Target = int | Literal["reference"] | None
+"""A number, the median length of the file's references, or none."""
+
+Names = Mapping[str, tuple[str, ...]]
+"""For each field the names that its column may have, the surest first, as `plain` gives them."""
+
+GENERAL: Names = {
+    "document": (
+        "document", "doc", "article", "source", "sourcetext", "sourcedocument", "documenttext", "articletext", "input",
+        "inputs", "text", "fulltext", "src", "story", "body", "dialogue", "transcript", "passage", "content", "context",
+        "prompt", "retrievedcontexts",
+    ),
+    "reference": (
+        "reference", "references", "referencesummary", "referencetext", "refsumm", "highlights", "gold", "goldsummary",
+        "goldensummary", "expectedoutput", "expected", "referenceoutput", "referenceoutputs", "groundtruth",
+        "humansummary", "humansummaries", "modelsummary", "target", "targetsummary", "tgt", "ideal", "abstract",
+    ),
+    "summary": (
+        "actualoutput", "systemsummary", "systemoutput", "modeloutput", "generatedsummary", "predictedsummary",
+        "peersummary", "decoded", "prediction", "pred", "hypothesis", "candidate", "generated", "generation", "output",
+        "outputs", "outputtext", "completion", "response", "answer", "summary", "summarytext", "summarysentences",
+        "sentences",
+    ),
+    "system": (
+        "system", "systemid", "systemname", "model", "modelname", "modelid", "summarizer", "summariser", "engine",
+    ),
+    "document_id": (
+        "documentid", "docid", "articleid", "sourceid", "storyid", "dialogueid", "bbcid", "hash", "id", "exampleid",
+    ),
+    "reference_id": ("referenceid",),
+    "reference_author": ("referenceauthor",),
+    "target_words": ("targetwords", "targetlength", "maxwords", "wordlimit"),
+    "group": ("group",),
+    "language": ("language", "lang"),
+    "metadata": ("metadata",),
+    "questions": ("questions",),
+    "rater": (
+        "rater", "raterid", "annotator", "annotatorid", "worker", "workerid", "evaluator", "evaluatorid", "judgeid",
+    ),
+}  # fmt: skip
+
+CRITERIA = frozenset({
+    "coherence", "consistency", "factualconsistency", "fluency", "relevance", "faithfulness", "faithful", "factuality",
+    "factual", "isfactual", "isfaithful", "isconsistent", "informativeness", "informative", "grammaticality", "grammar",
+    "readability", "clarity", "referentialclarity", "nonredundancy", "focus", "structure", "conciseness", "quality",
+    "overall", "overallquality", "overallscore", "helpfulness", "accuracy", "adequacy", "correctness", "usefulness",
+    "naturalness", "succinctness", "completeness", "rating", "likert",
+})  # fmt: skip
+"""What people rate summaries by, as `plain` gives it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A layout in wide use: its title, the names of its columns, and those that show it is this one.
+
+    Fields that it does not name are read as in any other file.
+    """
+
+    title: str
+    names: Names = field(default_factory=dict)
+    shown_by: frozenset[str] = frozenset()
+
+
+AUTO, WIDE = "auto", "wide"
+
+PRESETS: Mapping[str, Preset] = {
+    "summeval": Preset(
+        "SummEval",
+        {
+            "document": ("text", "article"),
+            "summary": ("decoded",),
+            "reference": ("references",),
+            "system": ("modelid",),
+            "document_id": ("id",),
+        },
+        frozenset({"decoded", "modelid"}),
+    ),
+    "qags": Preset(
+        "QAGS",
+        {"document": ("article",), "summary": ("summarysentences",)},
+        frozenset({"article", "summarysentences"}),
+    ),
+    "frank": Preset(
+        "FRANK",
+        {
+            "document": ("article",),
+            "summary": ("summary",),
+            "reference": ("reference",),
+            "system": ("modelname",),
+            "document_id": ("hash",),
+        },
+        frozenset({"article", "summary", "hash", "modelname"}),
+    ),
+    "cnn-dailymail": Preset(
+        "CNN/DailyMail",
+        {"document": ("article",), "reference": ("highlights",), "document_id": ("id",)},
+        frozenset({"article", "highlights"}),
+    ),
+    # XSum's names are anybody's: they show nothing.
+    "xsum": Preset("XSum", {"document": ("document",), "reference": ("summary",), "document_id": ("id",)}),
+    "deepeval": Preset(
+        "DeepEval",
+        {
+            "document": ("input",),
+            "summary": ("actualoutput",),
+            "reference": ("expectedoutput",),
+            "document_id": (),
+        },
+        frozenset({"input", "actualoutput"}),
+    ),
+    "langsmith": Preset(
+        "LangSmith",
+        {
+            "document": ("inputs", "input"),
+            "summary": ("outputs", "output"),
+            "reference": ("referenceoutputs", "referenceoutput", "reference", "expectedoutput"),
+            "document_id": (),
+        },
+        frozenset({"inputs", "outputs"}),
+    ),
+    "langfuse": Preset(
+        "Langfuse",
+        {"document": ("input",), "summary": ("output",), "reference": ("expectedoutput",), "document_id": ()},
+        frozenset({"input", "output"}),
+    ),
+    WIDE: Preset("one column per system", {"summary": (), "system": ()}),
+    AUTO: Preset(""),
+}
+"""By name, the ones that show themselves most clearly first."""
+
+
+def plain(name: str) -> str:
+    """A column's name without what people write differently: case, spaces, dashes, underscores, a list's brackets."""
+    return re.sub(r"[\s_\-]+|\[\]$", "", name).casefold()
+
+
+def is_field(name: str) -> bool:
+    """Whether a name is that of a field, in any layout."""
+    own = (*FLAT_FIELDS, *NESTED_FIELDS, "data", "item", "sample", "row", "record", "example", "fields")
+    return name in own or any(plain(name) in names for names in GENERAL.values())
+
+
+def indexed(name: str) -> tuple[str, str] | None:
+    """The name and the number of a column that is one of several: `references.0`, `reference_2`, `fluency 3`."""
+    found = re.fullmatch(r"(.*?[^\W\d_])[\s._\-\[]*(\d{1,3})\]?", name)
+    return (found[1], found[2]) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The column of each field, as `{"summary": "output"}`; a field that is not named has a column of its own name,
+    or none where the mapping `is_whole`.
+
+    `systems` are columns that each hold the summaries of the one system that they are named after, `references`
+    columns of one reference each, `ratings` columns of people's ratings. `system` is who wrote the summaries where no
+    column says so, `target` how long they should be where none does. A `preset` names the layout that is to be
+    recognised in the columns; what the mapping says comes before it. `encoding` is that of a text file.
+    """
+
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    systems: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    ratings: tuple[str, ...] = ()
+    system: str = ""
+    target: Target = None
+    preset: str = ""
+    encoding: str = ""
+    is_whole: bool = False
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Whether it says something that only a file of rows can have."""
+        return replace(self, encoding="") != Layout()
+
+    def columns(self) -> dict[str, str]:
+        """The columns that are read, by field; those of `systems`, `references` and `ratings` besides."""
+        named = {
+            name: self.mapping.get(name, None if self.is_whole or name == "rating" else name)
+            for name in FLAT_FIELDS
+        }
+        if self.systems:
+            named["summary"] = named["system"] = None
+        if self.references:
+            named["reference"] = None
+        return {name: column for name, column in named.items() if column is not None}
+
+    @property
+    def all_columns(self) -> frozenset[str]:
+        return frozenset({*self.columns().values(), *self.systems, *self.references, *self.ratings})
+
+    def without(self, absent: Iterable[str]) -> Layout:
+        """The same, whole: fields whose columns the file does not have are read from none."""
+        gone = set(absent)
+        kept = {name: column for name, column in self.columns().items() if name not in gone}
+        return replace(self, mapping=kept, is_whole=True)
+
+    @classmethod
+    def stored(cls, told: Mapping[str, Any]) -> Layout:
+        """The layout that `dataclasses.asdict` has taken apart."""
+        chosen: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in told.items()
+        }
+        return cls(**chosen)
+
+
+def layout_of(
+    pairs: Iterable[str] = (), *, preset: str = "", system: str = "", target: str = "", encoding: str = ""
+) -> Layout:
+    """A layout as people type it: pairs such as "summary=output", and a target of "reference", "none" or a number.
+
+    A pair may stand the other way round, where only its right side is a field. Summary, reference and rating may have
+    several columns. Raises Invalid.
+    """
+    mapping, several = _mapping(pairs)
+    for name, given, known in (("preset", preset, tuple(PRESETS)), ("encoding", encoding, ENCODINGS)):
+        if given and given not in known:
+            raise Invalid(f"There is no {name} {given!r}. There are {', '.join(known)}.", field=name)
+    if len(system.strip()) > MAX_NAME_CHARACTERS:
+        raise Invalid(f"The name of a system has at most {MAX_NAME_CHARACTERS} characters.", field="system")
+    systems = several.get("summary", ())
+    if systems and (taken := {"system", "summary_text"} & mapping.keys()):
+        raise Invalid(
+            f"Several columns hold summaries, each of one system, and {taken.pop()} is given a column besides. "
+            "Leave one of the two out.",
+            field="mapping",
+        )
+    return Layout(
+        mapping=mapping,
+        systems=systems,
+        references=several.get("reference", ()),
+        ratings=several.get("rating", ()),
+        system=system.strip(),
+        target=_target(target.strip()),
+        preset=preset,
+        encoding=encoding,
+    )
+
+
+def _mapping(pairs: Iterable[str]) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """The columns of fields that have one, and of those that have several; ratings are always several."""
+    known = {*FLAT_FIELDS, *NESTED_FIELDS}
+    found: dict[str, tuple[str, ...]] = {}
+    for pair in pairs:
+        name, equals, column = (part.strip() for part in pair.partition("="))
+        if not (name and equals and column):
+            raise Invalid(
+                f"A column of another name is given as field=column, such as summary=output, not {pair!r}.",
+                field="mapping",
+            )
+        if name not in known and column in known:
+            name, column = column, name
+        if name not in known:
+            raise Invalid(
+                f"There is no field {name!r} to map. Fields of a flat file: {', '.join(FLAT_FIELDS)}; "
+                f"of a nested one: {', '.join(NESTED_FIELDS)}.",
+                field="mapping",
+            )
+        before = found.get(name, ())
+        if column in before or (before and name not in SEVERAL_COLUMNS):
+            raise Invalid(f"The field {name} is given two columns. Give it one.", field="mapping")
+        found[name] = (*before, column)
+    several = {name: columns for name, columns in found.items() if len(columns) > 1 or name == "rating"}
+    return {name: columns[0] for name, columns in found.items() if name not in several}, several
+
+
+def _target(typed: str) -> Target:
+    if typed in {"", "none"}:
+        return None
+    if typed == "reference":
+        return "reference"
+    if typed.isascii() and typed.isdigit() and len(typed) < 11 and 1 <= int(typed) <= MAX_TARGET:
+        return int(typed)
+    raise Invalid(
+        f"The target length is a whole number of at least 1, reference or none, not {typed!r}.",
+        field="target_length",
+    )
+
+
+def document_hash(documents: Iterable[str]) -> str:
+    """A name for a document set, made of its texts: the same for the same texts."""
+    whole = sha256()
+    for text in documents:
+        whole.update(f"{len(text)} {text}".encode("utf-8", "surrogatepass"))
+    return f"doc-{whole.hexdigest()[:12]}"
+
+
+_STEP = re.compile(r"[^.\[\]]+|\[(?:-?[0-9]{1,6})?\]")
+
+
+def pick(values: Mapping[str, object], path: str) -> object:
+    """The value under a name or, where there is no such name, at the end of a path; None where it leads nowhere.
+
+    `[]` goes on in each item of a list and gives a list, `[0]` and `[-1]` in one. Texts that hold JSON are opened.
+    Example: paths are `input.article`, `messages[-1].content`, `sentences[].text`.
+    """
+    if path in values or not ("." in path or "[" in path):
+        return values.get(path)
+    return _walk(values, _STEP.findall(path))
+
+
+def _walk(value: object, steps: list[str]) -> object:
+    for number, step in enumerate(steps):
+        value = opened(value)
+        if step == "[]":
+            rest = steps[number + 1 :]
+            return [_walk(item, rest) for item in value] if isinstance(value, list) else None
+        if step.startswith("["):
+            place = int(step[1:-1])
+            is_there = isinstance(value, list) and -len(value) <= place < len(value)
+            value = value[place] if is_there and isinstance(value, list) else None
+        else:
+            value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def root(path: str) -> str:
+    """The name at which a path begins."""
+    return re.split(r"[.\[]", path, maxsplit=1)[0]
+
+
+def last(path: str) -> str:
+    """The name at which a path ends, as `plain` gives it."""
+    return plain(path.rpartition(".")[2])
+
+
+def opened(value: object) -> object:
+    """What a text holds as JSON, where it is an object or a list; else the value itself."""
+    if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value
+
+
+def text_paths(values: Mapping[str, object]) -> Iterator[str]:
+    """Every name of a record, each followed by the paths to the texts inside of its value."""
+    for name, value in values.items():
+        yield name
+        yield from _inside(name, opened(value), 1)
+
+
+def _inside(path: str, value: object, depth: int) -> Iterator[str]:
+    if depth > DEEPEST:
+        return
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from _leaf(f"{path}.{name}", part, depth)
+    elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        # Of a conversation, what was said last; of other lists, all of it.
+        step = "[-1]" if {"role", "content"} <= value[-1].keys() else "[]"
+        for name, part in value[-1].items():
+            if "[]" not in path:
+                yield from _leaf(f"{path}{step}.{name}", part, depth)
+    elif isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+        yield f"{path}[]"
+
+
+def _leaf(path: str, value: object, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        yield path
+    else:
+        yield from _inside(path, value, depth + 1)

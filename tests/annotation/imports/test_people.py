@@ -1,0 +1,393 @@
+"""People's answers in the files of tools and studies: headers and structure as published, texts in our own words."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from django.core.management import call_command
+
+from annotation.core.tables.pseudonyms import pseudonym
+from annotation.imports.problems import ImportRefused
+from annotation.imports.read import FileReading, read_dataset
+from annotation.models import Criterion, Project, Rating, Score, Verdict
+from tests.annotation.exports.reading import exported
+from tests.annotation.imports.files import import_dataset, jsonl, problems_of, raw, row
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MILL = "The mill by the river closes in May. Forty people lose their work."
+SUMMARY = "The mill closes in June. Forty people lose work."
+EXPERTS = [{"coherence": 4, "consistency": 5}, {"coherence": 3, "consistency": 5}]
+SPAN = {"start": 19, "end": 23, "text": "June"}
+LABEL_STUDIO = {
+    "id": 5,
+    "data": {"document": MILL, "summary": SUMMARY, "model": "m1"},
+    "annotations": [
+        {
+            "completed_by": {"email": "a@example.org"},
+            "result": [
+                {
+                    "from_name": "faithful",
+                    "to_name": "summary",
+                    "type": "choices",
+                    "value": {"choices": ["No"]},
+                },
+                {"from_name": "stars", "to_name": "summary", "type": "rating", "value": {"rating": 4}},
+                {
+                    "from_name": "e",
+                    "to_name": "summary",
+                    "type": "labels",
+                    "value": {**SPAN, "labels": ["Wrong"]},
+                },
+            ],
+        },
+        {
+            "completed_by": 7,
+            "result": [
+                {
+                    "from_name": "faithful",
+                    "to_name": "summary",
+                    "type": "choices",
+                    "value": {"choices": ["Yes"]},
+                }
+            ],
+        },
+        {"completed_by": 8, "was_cancelled": True, "result": []},
+    ],
+}
+ARGILLA = {
+    "id": "a",
+    "fields": {"text": MILL, "summary": SUMMARY},
+    "metadata": {"model": "m1"},
+    "responses": {
+        "quality": [
+            {"user_id": "u1", "value": 4, "status": "submitted"},
+            {"user_id": "u2", "value": 1, "status": "draft"},
+        ],
+        "errors": [{"user_id": "u1", "value": [{"start": 19, "end": 23, "label": "hallucination"}]}],
+    },
+}
+PRODIGY = {
+    "text": SUMMARY,
+    "document": MILL,
+    "system": "m1",
+    "_task_hash": 1,
+    "_annotator_id": "ann",
+    "spans": [{"start": 19, "end": 23, "label": "ERROR"}],
+    "answer": "accept",
+}
+QAGS = {
+    "article": MILL,
+    "summary_sentences": [
+        {
+            "sentence": "The mill closes in June.",
+            "responses": [{"worker_id": 1, "response": "no"}, {"worker_id": 2, "response": "yes"}],
+        },
+        {"sentence": "Forty people lose work.", "responses": [{"worker_id": 1, "response": "yes"}]},
+    ],
+}
+FRANK = {
+    "hash": "h1",
+    "article": MILL,
+    "model_name": "m1",
+    "summary": SUMMARY,
+    "summary_sentences": ["The mill closes in June.", "Forty people lose work."],
+    "summary_sentences_annotations": [
+        {"annotator_0": ["CircE"], "annotator_1": ["NoE"], "annotator_2": ["CircE"]},
+        {"annotator_0": ["NoE"], "annotator_1": ["NoE"], "annotator_2": ["NoE"]},
+    ],
+}
+ROSE = {
+    "example_id": "r1",
+    "source": MILL,
+    "reference": "The mill shuts. Forty lose work.",
+    "reference_acus": ["The mill shuts.", "Forty people lose work."],
+    "system_outputs": {"bart": SUMMARY, "lead": "The mill by the river closes in May."},
+    "annotations": {"bart": {"acu": 1.0, "acu_labels": [1, 1]}, "lead": {"acu": 0.5, "acu_labels": [1, 0]}},
+}
+REALSUMM = {
+    "0": {
+        "doc_id": "cnn-0",
+        "ref_summ": "The mill shuts.",
+        "system_summaries": {"bart": {"system_summary": SUMMARY, "scores": {"litepyramid_recall": 0.5}}},
+    },
+    "1": {
+        "doc_id": "cnn-1",
+        "ref_summ": "A ferry sank.",
+        "system_summaries": {"bart": {"system_summary": "It sank.", "scores": {"litepyramid_recall": 1.0}}},
+    },
+}
+TOFUEVAL = (
+    "doc_id,annotation_id,topic,model_name,sent_idx,summ_sent,sent_label,exp,type\n"
+    "d1,1,work,Model-A,1,The mill closes in June.,no,It closes in May.,extrinsic\n"
+    "d1,2,work,Model-A,2,Forty people lose work.,yes,,\n"
+    "d1,3,river,Model-A,1,The mill is by the river.,yes,,\n"
+)
+XSUM = (
+    "bbcid,system,summary,hallucination_type,hallucinated_span,hallucinated_span_start,hallucinated_span_end,worker_id\n"
+    f"1,BERTS2S,{SUMMARY},extrinsic,June,19,23,wid_0\n"
+    f"1,BERTS2S,{SUMMARY},NULL,NULL,NULL,NULL,wid_1\n"
+)
+XSUM_FACTS = f"bbcid,system,summary,is_factual,worker_id\n1,BERTS2S,{SUMMARY},no,wid_0\n1,BERTS2S,{SUMMARY},yes,wid_1\n"
+MTURK = (
+    "HITId,WorkerId,AssignmentStatus,Input.document,Input.summary,Answer.quality,Answer.comment\n"
+    f"h1,w1,Approved,{MILL},{SUMMARY},4,ok\nh1,w2,Rejected,{MILL},{SUMMARY},1,\n"
+)
+MIN = {"coherence": 4, "fluency_1": 5, "fluency_2": 3, "relevance": [5, 4, 3]}
+
+
+class Case(NamedTuple):
+    """A file, and what is read of its first summary: ratings, and the verdict of each claim, counted by hand."""
+
+    name: str
+    content: Any
+    rated: dict[tuple[str, str], float] = {}
+    verdicts: tuple[str, ...] = ()
+    votes: tuple[tuple[str, str], ...] = ()
+    systems: int = 1
+
+
+CASES = [
+    Case(
+        "summeval.jsonl",
+        {"id": "1", "text": MILL, "decoded": SUMMARY, "model_id": "M1", "expert_annotations": EXPERTS}
+        | {
+            "turker_annotations": [{"coherence": 2, "consistency": 1}],
+            "references": ["It shuts.", "Mill shuts."],
+        },
+        {
+            ("coherence", "expert 1"): 4,
+            ("consistency", "expert 1"): 5,
+            ("coherence", "expert 2"): 3,
+            ("consistency", "expert 2"): 5,
+            ("coherence", "turker 1"): 2,
+            ("consistency", "turker 1"): 1,
+        },
+    ),
+    Case(
+        "dialsummeval.jsonl",
+        {"dialogue_id": "1", "dialogue": MILL, "model_id": "A", "summary": SUMMARY} | MIN,
+        {
+            ("coherence", "rater 1"): 4,
+            ("fluency", "rater 1"): 5,
+            ("fluency", "rater 2"): 3,
+            ("relevance", "rater 1"): 5,
+            ("relevance", "rater 2"): 4,
+            ("relevance", "rater 3"): 3,
+        },
+    ),
+    Case(
+        "rows.csv",
+        "document_id,document,system,summary,relevance,rater\n"
+        f"d1,{MILL},m1,{SUMMARY},4,ann\nd1,{MILL},m1,{SUMMARY},5,ben\n",
+        {("relevance", "ann"): 4, ("relevance", "ben"): 5},
+    ),
+    Case(
+        "own.jsonl",
+        row(rating={"tone": {"ann": 4}, "fluency": {"ann": 5}}),
+        {("tone", "ann"): 4, ("fluency", "ann"): 5},
+    ),
+    Case(
+        "label_studio.json",
+        [LABEL_STUDIO],
+        {("faithful", "a@example.org"): 0, ("stars", "a@example.org"): 4, ("faithful", "7"): 1},
+        # One of two marks the first sentence, nobody the second.
+        ("unsure", "yes"),
+        (("a@example.org", "no"), ("7", "yes")),
+    ),
+    Case("argilla.json", [ARGILLA], {("quality", "u1"): 4}, ("no", "yes"), (("u1", "no"),)),
+    Case("prodigy.jsonl", PRODIGY, {}, ("no", "yes"), (("ann", "no"),)),
+    Case("qags.jsonl", QAGS, {}, ("unsure", "yes"), (("1", "no"), ("2", "yes"))),
+    Case(
+        "frank.jsonl",
+        FRANK,
+        {},
+        ("no", "yes"),
+        (("annotator_0", "no"), ("annotator_1", "yes"), ("annotator_2", "no")),
+    ),
+    Case("rose.jsonl", ROSE, {}, ("yes", "yes"), systems=2),
+    Case("realsumm.json", REALSUMM),
+    Case("tofueval.csv", TOFUEVAL, {}, ("no", "yes"), (("rater 1", "no"),)),
+    Case("xsum.csv", XSUM, {}, ("unsure", "yes"), (("wid_0", "no"), ("wid_1", "yes"))),
+    Case("xsum_factuality.csv", XSUM_FACTS, {("is_factual", "wid_0"): 0, ("is_factual", "wid_1"): 1}),
+    Case("mturk.csv", MTURK, {("quality", "w1"): 4}),
+]
+
+
+def read(folder: Path, case: Case) -> FileReading:
+    content = case.content if isinstance(case.content, str) else json.dumps(case.content)
+    return read_dataset(raw(folder, content, case.name))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_people_s_answers_are_read_with_their_raters(tmp_path: Path, case: Case) -> None:
+    reading = read(tmp_path, case)
+    assert reading.problems.shown == []
+    one = next(iter(reading.dataset.sets.values()))
+    (system, _), peer = next(iter(one.peers.items()))
+    assert len(one.peers) == case.systems
+    assert peer.ratings == case.rated
+    claims = one.claims or peer.claims
+    assert tuple(claim.verdicts[system] for claim in claims) == case.verdicts
+    if case.votes:
+        assert peer.claims[0].votes[system] == case.votes
+        assert reading.claims_side == "peer"
+
+
+def test_sentences_of_several_rows_are_one_summary(tmp_path: Path) -> None:
+    sets = read(tmp_path, next(case for case in CASES if case.name == "tofueval.csv")).dataset.sets
+    texts = {name: one.peers["Model-A", None].text.text for name, one in sets.items()}
+    assert texts == {"d1: work": SUMMARY, "d1: river": "The mill is by the river."}
+    assert sets["d1: work"].peers["Model-A", None].claims[0].reasons == {"Model-A": "It closes in May."}
+
+
+@pytest.mark.parametrize(
+    ("columns", "what"),
+    [
+        ({"faithfulness": "0.83"}, "figures of a metric"),
+        ({"faithfulness": 1.0}, "a float of a metric"),
+        ({"quality": "good"}, "words without a number"),
+        ({"hours": 4}, "a number that is about something else"),
+    ],
+)
+def test_what_may_not_be_people_s_ratings_is_not_read(
+    tmp_path: Path, columns: dict[str, Any], what: str
+) -> None:
+    reading = read_dataset(jsonl(tmp_path, row(**columns)))
+    assert next(iter(reading.dataset.sets["d1"].peers.values())).ratings == {}, what
+    assert any(f"Not read: `{next(iter(columns))}`" in remark for remark in reading.warnings.shown)
+
+
+def test_a_label_that_names_no_error_makes_no_mark(tmp_path: Path) -> None:
+    spans = [{"start": 0, "end": 8, "label": "SUPPORTED"}]
+    reading = read_dataset(jsonl(tmp_path, {**PRODIGY, "spans": spans}))
+    assert not reading.dataset.has_claims
+    assert (
+        "Line 1: Stretches labelled `SUPPORTED` are not read: no label names an error."
+        in reading.warnings.shown
+    )
+
+
+def test_two_ratings_of_one_rater_are_a_problem(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, *(row(relevance=value, rater="ann") for value in (4, 5)))
+    [(line, _, reason)] = problems_of(path)
+    assert line == 2
+    assert "the same rater, 'ann', has rated it as 4 before" in reason
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    return Project.objects.create(slug="mill", name="Mill")
+
+
+def bring(project: Project, folder: Path, content: Any, name: str = "a.json") -> Any:
+    return import_dataset(project=project, path=raw(folder, json.dumps(content), name), by=None)
+
+
+def test_ratings_are_rows_with_a_criterion_as_data(project: Project, tmp_path: Path) -> None:
+    report = bring(project, tmp_path, [LABEL_STUDIO])
+    assert (report.counts.criteria.created, report.counts.ratings.created) == (2, 3)
+    given = Rating.objects.order_by("pk").values_list("criterion__name", "origin_name", "value", "role")
+    assert list(given) == [
+        ("faithful", "a@example.org", 0, "reviewer"),
+        ("stars", "a@example.org", 4, "reviewer"),
+        ("faithful", "7", 1, "reviewer"),
+    ]
+    faithful, stars = Criterion.objects.order_by("position")
+    # Answers of no and yes; a 4, of the shortest scale in use that has one.
+    assert (faithful.scale, stars.fact.values) == ("yes_no", (1, 2, 3, 4))
+    again = bring(project, tmp_path, [LABEL_STUDIO])
+    assert not again.counts.has_changes
+
+
+def test_a_mark_is_a_no_with_its_words_as_the_reason(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, [ARGILLA])
+    first, second = Verdict.objects.order_by("check_row__claim__position")
+    assert (first.label, first.reason, first.votes) == ("no", "“June”: hallucination", [["u1", "no"]])
+    assert (second.label, second.reason) == ("yes", "")
+    # One of two units is supported.
+    assert Score.objects.get().alignment == 0.5
+
+
+def test_published_criteria_are_known_by_name(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, CASES[0].content, "summeval.jsonl")
+    names = set(Criterion.objects.values_list("name", flat=True))
+    assert names == {"summeval_coherence", "summeval_consistency"}
+    assert Rating.objects.filter(criterion__name="summeval_coherence").count() == 3
+
+
+def test_a_rating_beyond_the_project_s_scale_is_refused(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row(rating={"tone": {"ann": 2}}), "a.jsonl")
+    with pytest.raises(ImportRefused) as refused:
+        bring(project, tmp_path, row(system="birch", rating={"tone": {"ann": 9}}), "b.jsonl")
+    assert "the project's criterion tone goes from 1 to 3" in refused.value.problems[0].reason
+    assert Rating.objects.count() == 1
+
+
+def test_raters_are_pseudonyms_in_exports(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row(rating={"tone": {"ann.berg": 2, "rater 2": 3}}), "a.jsonl")
+    rows = exported(project, "answers", tmp_path / "answers.jsonl")
+    assert {(each["rater"], each["value"]) for each in rows} == {
+        (pseudonym(project, "ann.berg"), "2"),
+        ("rater 2", "3"),
+    }
+    named = exported(project, "answers", tmp_path / "named.jsonl", named=True)
+    assert {each["rater"] for each in named} == {"ann.berg", "rater 2"}
+
+
+def test_a_file_without_documents_has_no_alignment(project: Project, tmp_path: Path) -> None:
+    report = bring(project, tmp_path, REALSUMM)
+    assert (report.counts.documents.created, report.counts.comparisons.created) == (0, 2)
+    assert set(Score.objects.values_list("alignment", flat=True)) == {None}
+
+
+def test_a_nested_line_holds_claims_of_both_sides_with_ratings_and_units(
+    project: Project, tmp_path: Path
+) -> None:
+    """As the export `nested` writes it."""
+    line = {
+        "doc_id": "d1",
+        "source_text": MILL,
+        "reference_text": "The mill shuts. Forty lose work.",
+        "reference_id": "A",
+        "target_words": 20,
+        "systems": [
+            {
+                "system": "m1",
+                "summary_text": SUMMARY,
+                "ratings": [{"criterion": "tone", "rater": "ann", "value": 3.0, "reason": None}],
+                "claims": [{"claim_text": "It closes in June.", "weight": 1.0, "verdicts": {"m1": "no"}}],
+            }
+        ],
+        "claims": [
+            {
+                "claim_text": "Forty lose work.",
+                "weight": 1.0,
+                "unit": 2,
+                "verdicts": {"m1": "yes"},
+                "raw_votes": {"m1": {"ann": "yes"}},
+                "reasons": {"m1": "It says so."},
+                "judge_verdicts": {"m1": "no"},
+            }
+        ],
+    }
+    report = bring(project, tmp_path, line, "a.jsonl")
+    assert "Not read: `claims[].judge_verdicts`." in report.warnings
+    said = Verdict.objects.order_by("check_row__side").values_list(
+        "check_row__side",
+        "label",
+        "reason",
+        "check_row__claim__unit__position",
+        "check_row__peer__target_words",
+    )
+    assert list(said) == [("peer", "no", "", None, 20), ("reference", "yes", "It says so.", 2, 20)]
+    assert Rating.objects.get().value == 3
+    score = Score.objects.get()
+    # The one claim of the summary is not supported; of two units the second is covered and the first has no claim.
+    assert (score.alignment, score.coverage) == (0.0, 1.0)
+    call_command("verify_scores", project.slug, stdout=StringIO())
+    assert not bring(project, tmp_path, line, "a.jsonl").counts.has_changes
