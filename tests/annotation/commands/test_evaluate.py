@@ -108,7 +108,9 @@ def test_a_run_that_is_under_way_is_not_started_twice(world: World) -> None:
 
 
 def joined(world: World, metrics: list[str]) -> Run:
-    return Command(stderr=io.StringIO())._run(world.project, world.judge, metrics, None, None, wait=True)
+    return Command(stderr=io.StringIO())._run(
+        world.project, world.judge, metrics, None, None, None, wait=True
+    )
 
 
 def test_a_run_under_way_is_joined_under_any_name_of_its_metric(world: World) -> None:

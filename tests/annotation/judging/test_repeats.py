@@ -5,15 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.contrib.auth.models import User
 
 from annotation.analysis.judge.judge_quality import judge_quality
 from annotation.core.refusals import Invalid
 from annotation.judging.services.start_run import start_run
-from annotation.models import Check, Project, Verdict
+from annotation.models import Check, Membership, Project, Role, Verdict
+from tests.annotation.exports.reading import exported
 from tests.annotation.judging.doing import add_document_set, judge_all, judge_to_end
 from tests.llm_server import faults
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from django.test import Client
+
     from annotation.models import Judge
     from tests.llm_server import Call, Fault, LLMServer
 
@@ -54,7 +61,11 @@ def repeated(project: Project, judge: Judge, share: float) -> None:
 
 
 def test_a_server_that_flips_one_in_ten_is_measured_as_a_tenth(
-    project: Project, llm_judge: Judge, llm_server: LLMServer
+    project: Project,
+    llm_judge: Judge,
+    llm_server: LLMServer,
+    signed_in: Callable[[User], Client],
+    tmp_path: Path,
 ) -> None:
     paid = len(llm_server.calls)
     before = list(Verdict.objects.order_by("pk").values_list("pk", "label"))
@@ -71,6 +82,13 @@ def test_a_server_that_flips_one_in_ten_is_measured_as_a_tenth(
     assert {name: part.value for name, part in agreement.by_length.items()} == {"up to 8 words": 0.1}
     # Twice 25 yes of 50 and then 20: observed .9, by chance .5 x .4 + .5 x .6 = .5; kappa .8, of which the root.
     assert agreement.kappa_ceiling == pytest.approx(0.8**0.5)
+    rows = exported(project, "answers", tmp_path / "answers.jsonl")
+    assert [row["kind"] for row in rows].count("repeat") == SETS * CLAIMS
+    olga = User.objects.create_user("olga")
+    Membership.objects.create(project=project, user=olga, roles=[Role.OWNER])
+    page = signed_in(olga).get("/p/mill/scores/judge/").content.decode()
+    assert "agree with itself?" in page
+    assert "a kappa with people above 0.89" in page
     changed = Check.objects.filter(uncertainty=1.0)
     assert set(changed.values_list("claim__position", flat=True)) == {1}
     assert changed.count() == SETS

@@ -280,3 +280,20 @@ def test_a_signature_names_version_judge_and_prompt_versions(judge_of: JudgeMake
     assert "openai:large-1" in found
     assert f"prompts:{'.'.join(prompt.version for prompt in PROMPTS.values())}" in found
     assert found != signed(judge_of(model="large-1", seed=2))
+
+
+def test_an_evaluation_names_the_models_that_answered(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    store = MemoryCallStore()
+
+    def models() -> tuple[str, ...]:
+        judge = judge_of(store=store)
+        [found] = evaluate_summaries(
+            [("It rained.", "It rained.")], judge=judge, metrics=["alignment", "coherence"]
+        )
+        return found.served_models
+
+    llm_server.then(None, faults.completion(lambda completion: completion | {"model": "scripted-2"}))
+    assert models() == ("scripted", "scripted-2")
+    # The calls of a store name them too.
+    assert models() == ("scripted", "scripted-2")
+    assert len(llm_server.calls) == 2
