@@ -104,13 +104,15 @@ class Marked:
 class Said:
     """What people said of the summary of a row, where a tool keeps that apart from the row's columns.
 
-    `ratings` are criterion, rater and value; `claims` are a sentence, its votes by rater, and a reason.
+    `ratings` are criterion, rater and value; `claims` are a sentence, its votes by rater, and a reason; `unread` names
+    fields of the record that the tool's layout leaves out.
     """
 
     ratings: list[tuple[str, str, object]] = field(default_factory=list)
     marks: list[Marked] = field(default_factory=list)
     claims: list[tuple[str, Mapping[str, object], str]] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -448,7 +450,7 @@ def _delimiter(path: Path, wanted: Collection[str], encoding: str) -> str:
         except csv.Error:
             continue
         _require_few(len(header), line=1)
-        cells = {cell.strip() for cell in header}
+        cells = {" ".join(cell.split()) for cell in header}
         if wanted and cells.issuperset(wanted):
             return delimiter
         columns[delimiter] = len(cells)
@@ -560,7 +562,8 @@ def _header(cells: list[str], line: int, wanted: Collection[str]) -> tuple[str, 
         )
     columns: dict[str, None] = {}
     for cell in cells:
-        column = cell.strip()
+        # Spreadsheets break lines in heads and hold no-break spaces.
+        column = " ".join(cell.split())
         if column in columns and column in wanted:
             raise unreadable(
                 f"the header names the column {column!r} twice. Rename one of the two.",

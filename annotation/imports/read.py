@@ -507,7 +507,7 @@ class _Reader:
 
     def _take_flat(self, record: Record) -> None:
         if self._is_json or self.look.tool:
-            self._note_unread(record.values)
+            self._note_unread((*record.values, *record.said.unread))
         for mapping, given in self.variants:
             fields = Fields(record, mapping, self.problems, given=given)
             if self.layout.systems and fields.raw("summary") is None:
@@ -522,6 +522,7 @@ class _Reader:
     def _take_nested(self, record: Record) -> None:
         fields = Fields(record, self.layout.mapping, self.problems)
         rows = nested_rows(fields, self.warnings, self.unread)
+        self.unread.update(dict.fromkeys(record.said.unread))
         if not rows:
             return
         conflicts = self.dataset.add_document(rows)

@@ -27,8 +27,15 @@ _PROMPT = re.compile(r"\[([^\[\]]+)\]\s+\S")
 _GRADE = re.compile(r"\[(PASS|FAIL|ERROR)\](?: \([\d.]+\))?\s*")
 _GRADED = re.compile(r"\n+(?:Pass|Fail|Error) Reason:.*\Z", re.DOTALL)
 _ASIDE = re.compile(r"comment|note|reason|why|explan|feedback", re.IGNORECASE)
+_OF_MTURK = re.compile(
+    r"Input\.|Answer\.|HIT|Title$|Description$|Keywords$|Reward$|Creation|Max|Requester|Assignment|Auto|Expiration$|"
+    r"NumberOf|Lifetime|WorkerId$|Accept|Submit|Approv|Reject|WorkTime|Last\d"
+)
+"""Columns that Mechanical Turk itself writes."""
 _KINDS = [str, int, int, str, str, str]
 """The types of the values of a mark."""
+LEFT_OUT = "they are marked as rejected, ignored or cancelled, or have no output"
+_TAG = re.compile(r"\s*</?t>\s*")
 _NOTHING = {"", "null", "none", "na", "n/a", "nan"}
 
 
@@ -42,6 +49,43 @@ class Tool(NamedTuple):
     shows: Callable[[Values], object]
     rows: Callable[[Any], Rows]
     key: tuple[str, ...] = ()
+
+
+class _Read(dict[str, Any]):
+    """The values of a record, which notes what a tool's function reads of them."""
+
+    def __init__(self, values: Values) -> None:
+        super().__init__(values)
+        self._asked: set[str] = set()
+
+    @property
+    def unread(self) -> list[str]:
+        """The names of filled fields that were not asked for."""
+        return [
+            name
+            for name in dict.keys(self)
+            if name not in self._asked and dict.get(self, name) not in ("", None)
+        ]
+
+    def __getitem__(self, name: str) -> Any:
+        self._asked.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self._asked.add(name)
+        return super().get(name, default)
+
+    def __iter__(self) -> Iterator[str]:
+        self._asked.update(dict.keys(self))
+        return super().__iter__()
+
+    def keys(self) -> Any:
+        self._asked.update(dict.keys(self))
+        return super().keys()
+
+    def items(self) -> Any:
+        self._asked.update(dict.keys(self))
+        return super().items()
 
 
 def laid_flat(records: Iterator[Record], problems: Problems) -> tuple[str, Iterator[Record]]:
@@ -61,11 +105,12 @@ def _flat(tool: Tool, records: Iterator[Record], problems: Problems) -> Iterator
     def key(record: Record) -> object:
         return tuple(record.values.get(name) for name in tool.key) or record.line
 
+    passed_over = 0
     for _, together in groupby(records, key):
         group = list(together)
-        given = [record.values for record in group] if tool.key else group[0].values
+        read = [_Read(record.values) for record in group]
         try:
-            rows = list(tool.rows(given))
+            rows = list(tool.rows(read if tool.key else read[0]))
             for _, said in rows:
                 _check(said)
         except (AttributeError, KeyError, TypeError, ValueError, IndexError):
@@ -75,7 +120,12 @@ def _flat(tool: Tool, records: Iterator[Record], problems: Problems) -> Iterator
                 f"is not laid out as {tool.title} writes it, while the first record is. Remove or correct it.",
             )
             continue
+        passed_over += not rows
         for values, said in rows:
+            if passed_over:
+                said.remarks.append(f"Records before this one are left out ({passed_over}): {LEFT_OUT}.")
+                passed_over = 0
+            said.unread.extend(chain(*(one.unread for one in read)))
             yield Record(group[0].line, values, said)
 
 
@@ -129,7 +179,14 @@ def _label_studio(values: Values) -> Rows:
                 chosen = value["choices"]
                 said.ratings.append((name, rater, chosen[0] if len(chosen) == 1 else chosen))
     # The id is that of the task: one document has several.
-    row = {**{name: value for name, value in values.items() if name not in {"data", "id", *data}}, **data}
+    row = {
+        **{
+            name: value
+            for name, value in values.items()
+            if name not in {"data", "id", "annotations", "completions", *data}
+        },
+        **data,
+    }
     for rater, texts in written.items():
         yield {**row, **texts, **({"annotator": rater} if len(written) > 1 else {})}, said
     if not written:
@@ -198,14 +255,35 @@ def _argilla(values: Values) -> Rows:
     for name, answer in answers:
         if answer.get("status") not in {None, "submitted"}:
             continue
-        rater, value = _name(answer.get("user_id")), answer["value"]
-        if isinstance(value, list) and all(isinstance(one, dict) and "start" in one for one in value):
-            said.marks.append(Marked(rater))
-            for one in value:
-                _mark(said, Marked(rater, one["start"], one["end"]), [one["label"]])
-        else:
-            said.ratings.append((name, rater, value))
+        _answered(said, name, _name(answer.get("user_id")), answer["value"])
     yield {**(values.get("metadata") or {}), **values["fields"]}, said
+
+
+def _answered(said: Said, question: str, rater: str, value: Any) -> None:
+    """Note an answer of Argilla: marks, or a rating."""
+    if isinstance(value, list) and all(isinstance(one, dict) and "start" in one for one in value):
+        said.marks.append(Marked(rater))
+        for one in value:
+            _mark(said, Marked(rater, one["start"], one["end"]), [one["label"]])
+    else:
+        said.ratings.append((question, rater, value))
+
+
+def _argilla_columns(values: Values) -> Rows:
+    said, row = Said(), dict(values)
+    for name in [
+        name.removesuffix(".responses.users") for name in values if name.endswith(".responses.users")
+    ]:
+        users, states = values[f"{name}.responses.users"] or (), values.get(f"{name}.responses.status") or ()
+        for place, (rater, value) in enumerate(zip(users, values[f"{name}.responses"] or (), strict=True)):
+            if not states or states[place] == "submitted":
+                _answered(said, name, _name(rater), value)
+        own = f"{name}.responses", f"{name}.suggestion"
+        row = {column: value for column, value in row.items() if not column.startswith(own)}
+    yield (
+        {column: value for column, value in row.items() if column not in {"id", "_server_id", "status"}},
+        said,
+    )
 
 
 def _prodigy(values: Values) -> Rows:
@@ -233,7 +311,12 @@ def _promptfoo(values: Values) -> Rows:
     named = provider.get("label") or provider.get("id") if isinstance(provider, dict) else provider
     output = (values.get("response") or {}).get("output")
     if output is not None:
-        yield {**values["vars"], "system": named, "summary": output}, Said()
+        prompt = values.get("prompt")
+        label = prompt.get("label") or prompt.get("raw") if isinstance(prompt, dict) else prompt
+        yield (
+            {**({"prompt": label} if label else {}), **values["vars"], "system": named, "summary": output},
+            Said(),
+        )
 
 
 def _promptfoo_table(values: Values) -> Rows:
@@ -270,8 +353,18 @@ def _mturk(values: Values) -> Rows:
         value = given
         if isinstance(given, dict):
             value = next((choice for choice, is_on in given.items() if is_on), None)
-        if not _ASIDE.search(name) and str(value).strip().lower() not in _NOTHING:
+        elif "." in name and str(given).strip().lower() in {"true", "false", "on"}:
+            # A form without scripts writes a column for each choice.
+            name, _, choice = name.rpartition(".")  # noqa: PLW2901
+            value = choice if str(given).strip().lower() != "false" else None
+        if str(value).strip().lower() in _NOTHING:
+            continue
+        if _ASIDE.search(name):
+            said.unread.append(f"Answer.{name}")
+        else:
             said.ratings.append((name, rater, value))
+    own = [name for name, value in values.items() if value and not _OF_MTURK.match(name)]
+    said.unread.extend(own)
     yield row, said
 
 
@@ -302,7 +395,8 @@ def _tofueval(rows: list[Values]) -> Rows:
         texts[sentence] = None
         label = str(row.get("sent_label", "")).strip().lower()
         if label not in _NOTHING:
-            said.claims.append((sentence, {RATER.format(1): label}, str(row.get("exp") or "")))
+            reason = ": ".join(filter(None, (str(row.get("type") or ""), str(row.get("exp") or ""))))
+            said.claims.append((sentence, {RATER.format(1): label}, reason))
     topic = f": {first['topic']}" if first.get("topic") else ""
     yield (
         {
@@ -333,7 +427,8 @@ def _offset(cell: object) -> int:
 
 
 def _rose(values: Values) -> Rows:
-    outputs, judged = opened(values["system_outputs"]), opened(values["annotations"])
+    outputs, judged, said = opened(values["system_outputs"]), opened(values["annotations"]), Said()
+    _note_unread(said, "annotations.*", judged, {"acu_labels"})  # type: ignore[arg-type]
     claims: list[dict[str, object]] = [
         {"claim_text": text, "verdicts": {}} for text in values["reference_acus"]
     ]
@@ -348,24 +443,35 @@ def _rose(values: Values) -> Rows:
             "systems": [{"system": name, "summary_text": text} for name, text in outputs.items()],  # type: ignore[attr-defined]
             "claims": claims,
         },
-        Said(),
+        said,
     )
 
 
 def _realsumm(values: Values) -> Rows:
-    source = values.get("source", values.get("src"))
+    source, said = values.get("source", values.get("src")), Said()
+    _note_unread(said, "system_summaries.*", values["system_summaries"], {"system_summary"})
     yield (
         {
             "doc_id": values.get("doc_id", values.get("id")),
             **({} if source is None else {"source_text": source}),
-            "reference_text": values["ref_summ"],
+            "reference_text": _without_tags(values["ref_summ"]),
             "systems": [
-                {"system": name, "summary_text": given["system_summary"]}
+                {"system": name, "summary_text": _without_tags(given["system_summary"])}
                 for name, given in values["system_summaries"].items()
             ],
         },
-        Said(),
+        said,
     )
+
+
+def _without_tags(text: str) -> str:
+    """The text without the tags <t> and </t> around its sentences."""
+    return _TAG.sub(" ", text).strip()
+
+
+def _note_unread(said: Said, path: str, given: Mapping[str, Values], known: set[str]) -> None:
+    names = dict.fromkeys(name for one in given.values() for name in one if name not in known)
+    said.unread.extend(f"{path}.{name}" for name in names)
 
 
 def _machine_summaries(values: Values) -> Rows:
@@ -412,6 +518,9 @@ TOOLS = (
     Tool("Label Studio", _is_label_studio, _label_studio),
     Tool("Label Studio", _has("annotation_id", "annotator", "lead_time"), _label_studio_min),
     Tool("Argilla", _is_argilla, _argilla),
+    Tool(
+        "Argilla", lambda values: any(name.endswith(".responses.users") for name in values), _argilla_columns
+    ),
     Tool("Prodigy", _has("_task_hash"), _prodigy),
     Tool("Promptfoo", _has("vars", "provider", "response"), _promptfoo),
     Tool("Promptfoo", lambda values: any(map(_PROMPT.match, values)), _promptfoo_table),

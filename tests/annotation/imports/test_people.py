@@ -72,6 +72,18 @@ ARGILLA = {
         "errors": [{"user_id": "u1", "value": [{"start": 19, "end": 23, "label": "hallucination"}]}],
     },
 }
+ARGILLA_COLUMNS = {
+    "id": "a",
+    "text": MILL,
+    "summary": SUMMARY,
+    "model": "m1",
+    "quality.responses": [4, 1],
+    "quality.responses.users": ["u1", "u2"],
+    "quality.responses.status": ["submitted", "draft"],
+    "quality.suggestion": 2,
+    "errors.responses": [[{"start": 19, "end": 23, "label": "hallucination"}]],
+    "errors.responses.users": ["u1"],
+}
 PRODIGY = {
     "text": SUMMARY,
     "document": MILL,
@@ -113,7 +125,7 @@ ROSE = {
 REALSUMM = {
     "0": {
         "doc_id": "cnn-0",
-        "ref_summ": "The mill shuts.",
+        "ref_summ": "<t> The mill shuts. </t>",
         "system_summaries": {"bart": {"system_summary": SUMMARY, "scores": {"litepyramid_recall": 0.5}}},
     },
     "1": {
@@ -201,6 +213,7 @@ CASES = [
         (("a@example.org", "no"), ("7", "yes")),
     ),
     Case("argilla.json", [ARGILLA], {("quality", "u1"): 4}, ("no", "yes"), (("u1", "no"),)),
+    Case("argilla_columns.json", [ARGILLA_COLUMNS], {("quality", "u1"): 4}, ("no", "yes"), (("u1", "no"),)),
     Case("prodigy.jsonl", PRODIGY, {}, ("no", "yes"), (("ann", "no"),)),
     Case("qags.jsonl", QAGS, {}, ("unsure", "yes"), (("1", "no"), ("2", "yes"))),
     Case(
@@ -217,6 +230,58 @@ CASES = [
     Case("xsum_factuality.csv", XSUM_FACTS, {("is_factual", "wid_0"): 0, ("is_factual", "wid_1"): 1}),
     Case("mturk.csv", MTURK, {("quality", "w1"): 4}),
 ]
+
+
+PROMPTFOO = {
+    "provider": "m1",
+    "vars": {"document": MILL},
+    "prompt": {"raw": "Summarise.", "label": "short"},
+    "response": {"output": SUMMARY},
+    "gradingResult": {"comment": "wrong month"},
+}
+UNREAD = [
+    ("realsumm.json", REALSUMM, "`system_summaries.*.scores`"),
+    ("rose.jsonl", ROSE, "`annotations.*.acu`"),
+    ("tofueval.csv", TOFUEVAL.replace("type\n", "remark\n"), "`annotation_id`, `remark`"),
+    ("mturk.csv", MTURK.replace("Answer.comment", "Answer.comment,mine").replace(",ok", ",ok,x"), "`mine`"),
+    ("mturk.csv", MTURK, "`Answer.comment`"),
+    ("promptfoo.json", [PROMPTFOO], "`gradingResult`"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "named"), UNREAD)
+def test_fields_that_a_tool_s_layout_leaves_out_are_named(
+    tmp_path: Path, name: str, content: Any, named: str
+) -> None:
+    warnings = read(tmp_path, Case(name, content)).warnings.shown
+    [unread] = [one for one in warnings if one.startswith("Not read: ")]
+    assert named in unread
+
+
+def test_the_tags_around_sentences_of_realsumm_are_no_words(tmp_path: Path) -> None:
+    dataset = read(tmp_path, Case("realsumm.json", REALSUMM)).dataset
+    [reference] = dataset.sets["cnn-0"].references.values()
+    assert reference.text_for(None) == "The mill shuts."
+
+
+def test_a_column_for_each_choice_of_mechanical_turk_is_one_rating(tmp_path: Path) -> None:
+    columns = MTURK.replace("Answer.quality,Answer.comment", "Answer.faithful.yes,Answer.faithful.no")
+    content = columns.replace(",4,ok", ",true,false").replace(",1,\n", ",false,true\n")
+    one = next(iter(read(tmp_path, Case("mturk.csv", content)).dataset.sets.values()))
+    assert next(iter(one.peers.values())).ratings == {("faithful", "w1"): 1}
+
+
+def test_records_that_a_tool_marks_as_rejected_are_counted(tmp_path: Path) -> None:
+    head, approved, rejected = MTURK.splitlines()
+    warnings = read(tmp_path, Case("mturk.csv", "\n".join((head, rejected, approved)))).warnings.shown
+    assert any(
+        "Records before this one are left out (1): they are marked as rejected" in one for one in warnings
+    )
+
+
+def test_heads_with_line_breaks_and_no_break_spaces_are_read_as_words(tmp_path: Path) -> None:
+    content = f'document_id,document,"system",summary,"my\n note\u00a0x"\nd1,{MILL},m1,{SUMMARY},1\n'
+    assert "Not read: `my note x`." in read(tmp_path, Case("rows.csv", content)).warnings.shown
 
 
 def read(folder: Path, case: Case) -> FileReading:
@@ -243,7 +308,9 @@ def test_sentences_of_several_rows_are_one_summary(tmp_path: Path) -> None:
     sets = read(tmp_path, next(case for case in CASES if case.name == "tofueval.csv")).dataset.sets
     texts = {name: one.peers["Model-A", None].text.text for name, one in sets.items()}
     assert texts == {"d1: work": SUMMARY, "d1: river": "The mill is by the river."}
-    assert sets["d1: work"].peers["Model-A", None].claims[0].reasons == {"Model-A": "It closes in May."}
+    assert sets["d1: work"].peers["Model-A", None].claims[0].reasons == {
+        "Model-A": "extrinsic: It closes in May."
+    }
 
 
 @pytest.mark.parametrize(
