@@ -109,7 +109,7 @@ def gates_and_tests_without_the_server(fresh: Fresh) -> None:
     assert {"django", "celery", "kombu", "pyarrow", "rest_framework", "gunicorn"} & there == set()
     # Coverages of 0.5 and 0.83: one is below the bar.
     gate = fresh.run("coverdict", "gate", str(EXAMPLE), "--fail-under", "coverage=.6")
-    assert (gate.returncode, "alder (20 words): is its mean coverage below 0.6? yes" in gate.stdout) == (
+    assert (gate.returncode, "FAIL alder (20 words) coverage 0.50 < 0.60" in gate.stdout) == (
         3,
         True,
     ), gate.stderr
@@ -128,9 +128,9 @@ def gates_and_tests_without_the_server(fresh: Fresh) -> None:
 
 def imports_judges_and_serves_from_an_empty_folder(fresh: Fresh) -> None:
     for words in (
-        ("import", "mystudy", str(EXAMPLE), "--create"),
+        ("import_dataset", "mystudy", str(EXAMPLE), "--create"),
         ("evaluate", "mystudy", "--wait", "--fail-under", "coverage=.5"),
-        ("verify", "mystudy"),
+        ("verify_scores", "mystudy"),
     ):
         done = fresh.run("coverdict", *words)
         assert done.returncode == 0, done.stderr
