@@ -1,4 +1,4 @@
-"""The sample project says of itself only what is true: lengths, baselines, planted errors, judgments."""
+"""The sample project says of itself only what is true: lengths, baselines, errors, judgments."""
 
 import json
 import re
@@ -45,7 +45,7 @@ def _words(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.casefold()))
 
 
-def _planted() -> list[tuple[str, int, str, str | None]]:
+def _errors() -> list[tuple[str, int, str, str | None]]:
     """The README's table of errors: set, target, what the summary says, what the source says or None."""
     cells = re.findall(
         r"^\| ([\w-]+)(?: \((\d+)\))? \| `([^`]+)` \| (?:`([^`]+)`|nothing) \|$",
@@ -79,10 +79,8 @@ def test_lead_is_the_most_whole_sentences_that_fit(row: Row) -> None:
     assert count_words(row["summary"]) <= row["target_words"] < count_words(" ".join(one_more))
 
 
-@pytest.mark.parametrize(("name", "target", "summary", "source"), _planted())
-def test_planted_error_is_where_the_readme_says(
-    name: str, target: int, summary: str, source: str | None
-) -> None:
+@pytest.mark.parametrize(("name", "target", "summary", "source"), _errors())
+def test_an_error_is_where_the_readme_says(name: str, target: int, summary: str, source: str | None) -> None:
     row = BY_KEY[name, "cedar-1", target]
     documents = "\n".join(_documents(row))
     assert summary in row["summary"]
@@ -91,11 +89,11 @@ def test_planted_error_is_where_the_readme_says(
     assert summary not in documents or (source is not None and summary in source)
 
 
-def test_every_cedar_summary_but_one_has_a_planted_error() -> None:
+def test_every_cedar_summary_but_one_has_an_error() -> None:
     cedar = {(row["document_id"], row["target_words"]) for row in ROWS if row["system"] == "cedar-1"}
-    planted = {(name, target) for name, target, _, _ in _planted()}
-    assert cedar - planted == {("news-bridge-repair", 60)}
-    assert planted <= cedar
+    errors = {(name, target) for name, target, _, _ in _errors()}
+    assert cedar - errors == {("news-bridge-repair", 60)}
+    assert errors <= cedar
 
 
 @PERCENTS

@@ -28,7 +28,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A part of [0, 1] drawn over the width of a chart."""
+    """A part of [0, 1] over the width of a chart."""
 
     low: float
     high: float
@@ -50,7 +50,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class LeagueRow:
-    """A system with its rank by the drawn score, None without a mean.
+    """A system with its rank by the shown score, None without a mean.
 
     `may_be_best` is False for all systems unless the tests exclude some.
     """
@@ -64,7 +64,7 @@ class LeagueRow:
 
 @dataclass(frozen=True, slots=True)
 class League:
-    """The systems at one target length, drawn for one of their scores."""
+    """The systems at one target length with one of their scores."""
 
     target_words: int | None
     column: str
@@ -83,7 +83,7 @@ def league(
     is_made: bool = True,
     judge: Judge | None = None,
 ) -> League:
-    """A table of the leaderboard drawn for one score, best first or sorted by `sort`.
+    """A table of the leaderboard for one score, best first or sorted by `sort`.
 
     `is_made` is False while a worker computes the intervals. `judge` is the project's deciding judge, named in the
     sentence.

@@ -46,12 +46,12 @@ def check_connection(*, project: Project, judge: Judge, by: User | None) -> Conn
         raise Invalid(f"The judge {judge.name!r} has no server.", field="judge", code="unusable_judge")
     require_usable(judge)
     # As if nothing was known of the server yet.
-    anew = copy(judge)
-    anew.reply_format, anew.refused_parameters = "", []
+    fresh = copy(judge)
+    fresh.reply_format, fresh.refused_parameters = "", []
     found: list[tuple[str, Sequence[str]]] = []
     began = time.monotonic()
     try:
-        verdict = asyncio.run(_ask(build(anew, remember=lambda _, *taken: found.append(taken))))
+        verdict = asyncio.run(_ask(build(fresh, remember=lambda _, *taken: found.append(taken))))
     except TimeoutError as late:
         raise _failed(f"The server gave no answer within {LONGEST_SECONDS:g} seconds.") from late
     except JudgeError as failure:

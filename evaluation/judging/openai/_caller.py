@@ -306,7 +306,7 @@ class Caller:
         expected = price.of(prompt_tokens, round(likely))
         broken = Usage(cost=price.of(prompt_tokens, 0), broken_calls=1)
         # Money first: who waits for it must not keep others from calls that would give some back.
-        async with _set_aside(self._settings.budget, expected) as bill, session.slots:
+        async with _reserved(self._settings.budget, expected) as bill, session.slots:
             try:
                 reply = await self._timed(session, body)
             except (Transient, asyncio.CancelledError) as failure:
@@ -337,7 +337,7 @@ class Caller:
 
 
 @asynccontextmanager
-async def _set_aside(budget: Budget | None, most: float) -> AsyncIterator[_Bill]:
+async def _reserved(budget: Budget | None, most: float) -> AsyncIterator[_Bill]:
     """Money for one attempt; what its bill does not take is given back, whatever happens."""
     bill = _Bill()
     if budget is None:

@@ -156,7 +156,7 @@ def budget(transactional_db: None, world: World) -> Iterator[RunBudget]:
     made.close()
 
 
-def test_what_is_set_aside_leaves_less_for_others_until_it_is_given_back(budget: RunBudget) -> None:
+def test_what_is_reserved_leaves_less_for_others_until_it_is_given_back(budget: RunBudget) -> None:
     async def reserve_and_wait() -> None:
         await budget.reserve(0.6)
         waiting = asyncio.create_task(budget.reserve(0.5))
