@@ -180,11 +180,7 @@ def _label_studio(values: Values) -> Rows:
                 said.ratings.append((name, rater, chosen[0] if len(chosen) == 1 else chosen))
     # The id is that of the task: one document has several.
     row = {
-        **{
-            name: value
-            for name, value in values.items()
-            if name not in {"data", "id", "annotations", "completions", *data}
-        },
+        **{name: value for name, value in values.items() if name not in {"data", "id", *data}},
         **data,
     }
     for rater, texts in written.items():
