@@ -113,10 +113,10 @@ class RowDesk:
         for failure in [*final, *self._failures]:
             raise failure
         bare = [
-            f"No claims could be extracted from {', '.join(texts)}. {why}"
+            f"No claims could be extracted from {', '.join(sorted(texts))}. {why}"
             for why, texts in self._bare.items()
         ]
-        if problems := [*self._problems, *bare]:
+        if problems := sorted([*self._problems, *bare]):
             raise Refusal(" ".join(problems))
 
     # What is asked of the documents
