@@ -26,7 +26,7 @@ SERVER_COMMANDS: Mapping[str, str] = {
     "erase_person": "remove a person's data",
     "verify_scores": "recompute and verify stored scores",
 }
-"""What each command of the application does, by its name."""
+"""A line of help for each command of the application, by name."""
 
 
 def as_typed(name: str, *words: str) -> str:

@@ -167,7 +167,7 @@ def _percents(peer_ids: Sequence[int], people: People) -> Given:
 
 
 def _verdicts(people: People, **checks: Any) -> Given:
-    """What was said of the checks that this names by their path from an answer."""
+    """The verdicts on the checks that match these lookups, which start at a verdict."""
     given = _read(Verdict.objects.filter(**checks).order_by("pk"), _OF_VERDICTS)
     counting = [row for row in given if row.check_row__is_current and row.withdrawn_at is None]
     source = {row.pk: row.judge_id or row.person_id or row.origin_name for row in counting}
@@ -207,7 +207,7 @@ def _verdicts(people: People, **checks: Any) -> Given:
 
 
 def _ratings(peer_ids: Sequence[int], people: People) -> Given:
-    """What people and judges answered to criteria; nothing of an open assignment."""
+    """The ratings of people and judges, without those of open assignments."""
     is_open = Q(assignment__isnull=False, assignment__closed_at__isnull=True)
     ratings = Rating.objects.filter(~is_open, summary_id__in=peer_ids).order_by("pk")
     given = _read(ratings, _OF_RATINGS)

@@ -31,7 +31,7 @@ _OF_VERDICT = "check_row_id role label person_id person__username judge__name or
 
 
 def judge_confidence(label: str | None, probability: float | None) -> float | None:
-    """How sure a judge is of its own label, from its probability of yes.
+    """A judge's confidence in its own label, from its probability of yes.
 
     In [0, 1]: p for yes, 1 - p for no. None without a probability, and for other labels: the probability
     of yes says nothing of how firmly a judge cannot tell.

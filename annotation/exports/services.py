@@ -196,7 +196,7 @@ def remove_file(export: Export) -> None:
 
 
 def manifest_of(export: Export) -> Manifest:
-    """What a finished export was made of. Raises Conflict as `open_export`."""
+    """The manifest of a finished export. Raises Conflict as `open_export`."""
     _require_finished(export)
     made: Manifest = export.manifest
     return made

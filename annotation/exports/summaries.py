@@ -27,7 +27,7 @@ class Peer(NamedTuple):
     target_words: int | None
 
     def head(self, project: Project) -> TableRow:
-        """What each of its rows begins with."""
+        """The first columns of each of its rows."""
         return (project.slug, self.document_id, self.system, self.target_words)
 
 

@@ -164,7 +164,7 @@ def _deferred() -> Iterator[None]:
 
 
 def about(*, project: Project, people: People, level: str, format_name: str, plain: bool = False) -> Manifest:
-    """What is true of the whole export, whichever files it has.
+    """The part of the manifest that describes the whole export.
 
     `signature` names the rules that hold now, `score_signatures` those that made the stored scores:
     they differ only while a project is being rescored.
@@ -212,7 +212,7 @@ def _score_signatures(project: Project) -> list[str]:
 
 
 def _judging(project: Project) -> list[Manifest]:
-    """What each judge's runs over the project have paid for."""
+    """The runs, calls, tokens and cost of each judge in the project."""
     runs = Run.objects.filter(project=project).order_by("judge__name").values_list("judge__name")
     made: list[Manifest] = []
     for judge, count, cost in runs.annotate(runs=Count("pk"), paid=Sum("cost")):

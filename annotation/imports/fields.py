@@ -279,14 +279,14 @@ def rating_value(value: object) -> float | None:
 
 
 def is_no_rating(value: object) -> bool:
-    """Whether nobody rated: an empty cell, or what tables hold in its place."""
+    """True if nobody rated: an empty cell, or what tables hold in its place."""
     return value is None or (
         isinstance(value, str) and value.strip().casefold() in {"", "-", *_WRITTEN_FOR_EMPTY}
     )
 
 
 def criterion_and_rater(column: str) -> tuple[str, str]:
-    """What a column of ratings is about and whose they are: `fluency_2`, `expert 1 coherence`, `relevance`.
+    """The criterion and the rater of a column of ratings: `fluency_2`, `expert 1 coherence`, `relevance`.
 
     The rater is empty where the name tells none.
     """

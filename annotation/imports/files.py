@@ -102,7 +102,7 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What people said of the summary of a row, where a tool keeps that apart from the row's columns.
+    """People's answers about the summary of a row, from layouts that keep them outside of its columns.
 
     `ratings` are criterion, rater and value; `claims` are a sentence, its votes by rater, and a reason; `unread` names
     fields of the record that the tool's layout leaves out.
@@ -221,7 +221,7 @@ def table_of(
 
 
 def _is_of_one_byte(path: Path) -> bool:
-    """Whether several lines have other signs than ASCII's, and none of the first of these lines is UTF-8."""
+    """True if several lines have other signs than ASCII's, and none of the first of these lines is UTF-8."""
     found = 0
     with path.open("rb") as stream:
         for line in iter(lambda: stream.readline(MAX_LINE_BYTES), b""):
@@ -236,7 +236,7 @@ def _is_of_one_byte(path: Path) -> bool:
 
 
 def _is_one_object(path: Path, *, ends_soon: bool) -> bool:
-    """Whether JSON is written over several lines, or `ends_soon` and there is a single line."""
+    """True if JSON is written over several lines, or `ends_soon` and there is a single line."""
     with path.open("rb") as stream:
         lines = iter(lambda: stream.readline(MAX_LINE_BYTES).removeprefix(_MARK), b"")
         first = next(filter(None, map(bytes.strip, lines)), b"")

@@ -1,4 +1,4 @@
-"""What the columns of a file probably hold, told from their names and first rows."""
+"""Guess the fields of a file's columns from their names and first rows."""
 
 from __future__ import annotations
 
@@ -58,16 +58,16 @@ _ASIDE = frozenset({
     "instructions", "comment", "comments", "note", "notes", "reason", "reasoning", "graderreason", "rationale",
     "explanation", "feedback",
 })  # fmt: skip
-"""What is said beside texts and is never by a system, however long."""
+"""Names of columns with remarks, which are never systems' summaries, however long."""
 
 _OF_REFERENCES = ("reference", "gold", "human", "editor", "summary")
-"""What the name of a column may hold that has the references, the surest first."""
+"""Words in the names of columns with references, the surest first."""
 
 _WRAPPERS = frozenset({"item", "sample", "fields", "data", "row", "record", "example"})
 """Columns that are none themselves: tools keep a row's own columns in them."""
 
 _PIECES = ("text", "sentences", "sents", "lines", "turns", "utterances", "paragraphs")
-"""How the name of a column ends that holds one text in pieces."""
+"""Endings of the names of columns that hold pieces of one text."""
 _SAID = {"document": "the document", "summary": "the summary", "reference": "the reference"}
 
 
@@ -118,13 +118,13 @@ class Look:
 
     @property
     def is_nested(self) -> bool:
-        """Whether a line holds a document with several systems: our other layout, which has no columns to choose."""
+        """True if a line holds a document with several systems: our other layout, which has no columns to choose."""
         may_nest = self.format.is_json or bool(self.tool)
         return may_nest and bool(self.records) and isinstance(self.records[0].values.get("systems"), list)
 
     @property
     def is_judged(self) -> bool:
-        """Whether a tool keeps people's answers beside the columns."""
+        """True if a tool keeps people's answers beside the columns."""
         return any(one.said.ratings or one.said.marks or one.said.claims for one in self.records)
 
     def guess(self, *, preset: str = AUTO, given: Mapping[str, str] | None = None) -> Guess:
@@ -276,7 +276,7 @@ class _Guesser:
             self._assign("rater")
 
     def _holds_ratings(self, column: str) -> bool:
-        """Whether a column holds people's ratings: whole numbers, yes or no, on what people rate summaries by.
+        """True if a column holds people's ratings: whole numbers, yes or no, on what people rate summaries by.
 
         Numbers from 0 to 1 that are written with a decimal point are figures of a metric.
         """
@@ -401,7 +401,7 @@ class _Guesser:
         return fit is None or all(map(fit, values))
 
     def _names_systems(self, column: str) -> bool:
-        """Whether the values are names and no prompts."""
+        """True if the values are names and no prompts."""
         values = [value for row in self.rows if (value := pick(row, column)) is not None and value != ""]
         if not all(isinstance(value, str | int) for value in values):
             return False
@@ -415,7 +415,7 @@ class _Guesser:
         return column != root(column) and (not is_header or plain(root(column)) in _OBJECTS)
 
     def _is_of_documents(self, column: str) -> bool:
-        """Whether each document has one id, and each id one document, as far as the rows show."""
+        """True if each document has one id, and each id one document, as far as the rows show."""
         document = self.mapping.get("document")
         if document is None:
             return True
@@ -486,7 +486,7 @@ _FITTING: Mapping[str, Callable[[Any], object]] = {
     "language": lambda value: isinstance(value, str) and LANGUAGE.fullmatch(value.strip()),
     "metadata": lambda value: isinstance(opened(value), dict),
 }
-"""Whether a value may be that of a field."""
+"""True if a value may be that of a field."""
 
 
 def _known_as(column: str) -> str:
@@ -500,7 +500,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _is_tag(value: object) -> bool:
-    """Whether a value is a number or a single word that ends no sentence: a label, a score, the name of a corpus."""
+    """True if a value is a number or a single word that ends no sentence: a label, a score, the name of a corpus."""
     if isinstance(value, bool | int | float):
         return True
     is_word = isinstance(value, str) and has_word_breaks(value) and len(value.split()) == 1

@@ -1,4 +1,4 @@
-"""How a file of rows is read: the column of each field, layouts in wide use, and paths into values."""
+"""The layout of a file of rows: the column of each field, common layouts, and paths into values."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ CRITERIA = frozenset({
     "overall", "overallquality", "overallscore", "helpfulness", "accuracy", "adequacy", "correctness", "usefulness",
     "naturalness", "succinctness", "completeness", "rating", "likert",
 })  # fmt: skip
-"""What people rate summaries by, as `plain` gives it."""
+"""Common names of criteria, as `plain` returns them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ def plain(name: str) -> str:
 
 
 def is_field(name: str) -> bool:
-    """Whether a name is that of a field, in any layout."""
+    """True if a name is that of a field, in any layout."""
     own = (*FLAT_FIELDS, *NESTED_FIELDS, "data", "item", "sample", "row", "record", "example", "fields")
     return name in own or any(plain(name) in names for names in GENERAL.values())
 
@@ -222,7 +222,7 @@ class Layout:
 
     @property
     def is_of_rows(self) -> bool:
-        """Whether it says something that only a file of rows can have."""
+        """True if it says something that only a file of rows can have."""
         return replace(self, encoding="") != Layout()
 
     def columns(self) -> dict[str, str]:

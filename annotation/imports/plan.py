@@ -1,4 +1,4 @@
-"""What importing a data set would change: the file compared with the rows that are there.
+"""Compare a data set with the rows of the project: the changes that importing it makes.
 
 A plan reads and never writes. Its rows are unsaved ones and rows with new values in them; `services` writes them.
 """
@@ -68,7 +68,7 @@ OwnerOfClaims = Summary | DocumentSet
 
 @dataclass(slots=True)
 class Count:
-    """How many rows of a kind the import makes, changes and finds as they should be."""
+    """The numbers of rows of a kind that the import creates, changes and leaves as they are."""
 
     created: int = 0
     changed: int = 0
@@ -144,7 +144,7 @@ class Replaced(NamedTuple):
 
 @dataclass(slots=True)
 class ImportPlan:
-    """What to write of some of the file's sets, in no particular order, and what forbids it.
+    """The rows to write for some of the file's sets, in no particular order, and the problems that prevent it.
 
     A large file is planned part by part; the parts share their counts and problems. `texts` are divided into units,
     each by its language; `given_units` has, by the `summary_key` of a summary in it, the units as the file cuts it, and
@@ -186,7 +186,7 @@ class ImportPlan:
 
     @property
     def size(self) -> tuple[int, ...]:
-        """How much of it makes scores or statistics out of date; these resample groups."""
+        """The number of rows that make scores or statistics out of date; statistics resample groups."""
         parts = (self.regrouped, self.documents, self.texts, self.summaries, self.comparisons)
         sizes = [len(part) for part in (*parts, self.questions, self.claims, self.answers)]
         return (*sizes, len(self.updated))
@@ -211,7 +211,7 @@ class ImportPlan:
 
 
 def plan_import(plan: ImportPlan, dataset: Dataset, *, side: Side | None) -> Iterator[ImportPlan]:
-    """What importing the data set into the plan's project would change, part by part.
+    """The changes that importing the data set into the plan's project makes, part by part.
 
     A part holds some document sets with all that belongs to them; the first, the systems and criteria, too. What a
     part says is written before the next is asked for, or nothing is.
@@ -334,7 +334,7 @@ class Existing:
         return [peer for peer in peers if (peer.pk, model.pk) in self.comparisons]
 
     def has_answer(self, check_id: int, origin: str, label: str, votes: Votes) -> bool:
-        """Whether a file of that name said so last of this check, or, if it never spoke, any file did."""
+        """True if a file of that name said so last of this check, or, if it never spoke, any file did."""
         said = self.answers.get(check_id)
         if not said:
             return False

@@ -1,4 +1,4 @@
-"""What is wrong with a file, where, and what to do about it."""
+"""Problems and remarks of an import: the place, the reason and the remedy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PROBLEMS_SHOWN = 50
 EXAMPLES = 3
 """Lines that are named of one cause."""
 LIKELY_PAIR = "summary=output"
-"""What stands for a column of another name where nothing likelier is known."""
+"""A placeholder for the name of a column, if no likelier one is known."""
 
 _SENTENCE_END = re.compile(r"\. [A-Z]")
 _PARTICULARS = re.compile(r"""'[^']*'|"[^"]*"|“[^”]*”|[0-9][0-9,.]*""")
@@ -23,7 +23,7 @@ _PARTICULARS = re.compile(r"""'[^']*'|"[^"]*"|“[^”]*”|[0-9][0-9,.]*""")
 
 
 class Remedy(StrEnum):
-    """What may help against a refusal or a remark. How it is done is said by each door in its own words."""
+    """A remedy for a refusal or a remark. Page, command and API each describe it in their own words."""
 
     MAP = "map"
     PRESET = "preset"
@@ -37,7 +37,7 @@ COMMAND_WORDS = {
     Remedy.CLAIMS_SIDE: "Use --claims-side reference or --claims-side peer.",
     Remedy.SKIP_INVALID: "Use --skip-invalid to skip and list invalid rows.",
 }
-"""What commands say of remedies."""
+"""The words of commands for remedies."""
 
 
 def ways_out(
@@ -57,7 +57,7 @@ def ways_out(
 
 
 def cause_of(sentence: str) -> str:
-    """What sentences share that say the same of other values."""
+    """The part that sentences about different values have in common."""
     return _PARTICULARS.sub("…", sentence)
 
 

@@ -415,7 +415,7 @@ class _Reader:
         )
 
     def _is_made_up(self, name: str) -> bool:
-        """Whether something stands for a field without a column."""
+        """True if something stands for a field without a column."""
         layout = self.layout
         if name == "summary" and layout.systems:
             return True

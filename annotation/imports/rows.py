@@ -1,4 +1,4 @@
-"""What a file says, row by row and put together: document sets, summaries, references, claims and people's answers.
+"""The contents of a file, by row and by document set: summaries, references, claims and people's answers.
 
 Texts that many rows repeat are held once.
 """
@@ -78,7 +78,7 @@ class ClaimData(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one record says of one summary, checked.
+    """The checked contents of one record about one summary.
 
     A row without documents leaves those of the set, and one without a system holds references alone. `names_reference`
     tells that the row itself gives a reference_id: its summary is then compared with that reference alone. `units` are
@@ -423,7 +423,7 @@ def judged_sentence(system: str, text: str, votes: Votes, reason: str) -> ClaimD
 
 
 def majority(labels: Iterable[str]) -> str:
-    """What most raters said; unsure where no answer leads."""
+    """The most frequent label; unsure if two are equally frequent."""
     (label, most), *others = Counter(labels).most_common()
     return "unsure" if others and others[0][1] == most else label
 

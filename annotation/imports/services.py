@@ -74,7 +74,7 @@ SUMMARIES_RESCORED_AT_ONCE = 5000
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import did, or with `dry_run` would do: rows by kind, what was left out, what to know.
+    """The result of an import, or with `dry_run` of a trial: rows by kind, omissions and remarks.
 
     `problems` holds the first problems of the rows that `skip_invalid` left out; `problem_count`
     counts them all and `rows_left_out` their rows. `claims_side` is None where the file has no claims.
@@ -160,7 +160,7 @@ def import_new_project(
 
 @dataclass(frozen=True, slots=True)
 class PushedRow:
-    """What became of a row, and why it was refused; the public ids of its summary and of its reference."""
+    """The outcome of a row, the reason if it was refused, and the public ids of its summary and its reference."""
 
     state: Literal["created", "changed", "unchanged", "refused"]
     summary: str | None = None
@@ -170,7 +170,7 @@ class PushedRow:
 
 @dataclass(frozen=True, slots=True)
 class PushReport:
-    """What a push did, row by row and by kind of row."""
+    """The result of a push, by row and by kind of row."""
 
     rows: tuple[PushedRow, ...]
     counts: ImportCounts
@@ -305,7 +305,7 @@ def _stale_peers(part: ImportPlan) -> set[int]:
 
 
 def _outcome(row: Row, parts: Sequence[ImportPlan]) -> PushedRow:
-    """What became of a row."""
+    """The outcome of a row."""
     part, peer, model = next((part, *found) for part in parts if any(found := part.written(row)))
     main = peer or model
     created, changed = set(map(id, part.summaries)), set(map(id, part.updated.values()))
@@ -441,7 +441,7 @@ def _divide(plan: ImportPlan) -> list[_Pieces]:
 
 
 def _stretches(plan: ImportPlan, owner: Summary | Document, text: str, language: str) -> Iterable[Stretch]:
-    """Where the units of a text stand: as its file cuts it, else by sentences."""
+    """The offsets of the units of a text: those of its file, else its sentences."""
     if isinstance(owner, Summary) and (given := plan.given_units.get(summary_key(owner))) is not None:
         return given
     return ((span.start, span.end) for span in sentence_spans(text, language))

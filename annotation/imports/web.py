@@ -291,7 +291,7 @@ def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
 
 
 def _lacks_reference(project: Project, look: Look | None, form: Form) -> bool:
-    """Whether the project compares with references and no column holds them."""
+    """True if the project compares with references and no column holds them."""
     is_flat = look is not None and not look.is_nested
     return is_flat and project.compares == Project.Compares.REFERENCE and not form.has_reference
 

@@ -139,7 +139,7 @@ def import_kept(
 
 
 def is_kept(asked: Import) -> bool:
-    """Whether its files wait to be checked or imported."""
+    """True if its files wait to be checked or imported."""
     is_over = asked.report is not None and not asked.dry_run
     is_cancelled = state_of(asked) == Job.State.CANCELLED
     return not (is_over or is_cancelled or is_open(asked)) and None not in _sizes_of(asked)
@@ -210,7 +210,7 @@ def state_of(asked: Import) -> str:
 
 
 def is_open(asked: Import) -> bool:
-    """Whether it waits for a worker or is worked on."""
+    """True if it waits for a worker or is worked on."""
     return asked.job is not None and asked.job.state in jobs.OPEN
 
 
@@ -260,7 +260,7 @@ def time_left(asked: Import) -> timedelta | None:
 
 
 def report_of(asked: Import) -> ImportReport | None:
-    """What the import did, or would do; None while it is not over, or where it was refused."""
+    """The result of the import or of its trial; None until it has ended, and if it was refused."""
     if asked.report is None:
         return None
     return read(ImportReport, asked.report)
@@ -276,7 +276,7 @@ def refusal_of(asked: Import) -> ImportRefused | None:
 
 
 def choices_of(asked: Import) -> dict[str, Any]:
-    """How the files are read, as `import_files` takes it."""
+    """The layout of the files, for `import_files`."""
     chosen: dict[str, Any] = dict(asked.choices)
     if chosen.get("layout"):
         chosen["layout"] = Layout.stored(chosen["layout"])

@@ -121,7 +121,7 @@ class GateReport:
 
     @property
     def exit_code(self) -> int:
-        """What a program that asked ends with."""
+        """The exit code of the program."""
         answers = {check.answer for check in self.checks}
         if "fail" in answers and not self.model_changes:
             return BELOW_OR_WORSE
@@ -280,7 +280,7 @@ def _values(documents: _Documents, metric: str) -> dict[str, float | None]:
 
 
 def _lacking(metric: str, rows: Sequence[ScoredRow]) -> str:
-    """How many summaries have no score, with the first one's reason; nothing where all have one."""
+    """The number of summaries without a score, with the first reason; "" if all have one."""
     lacking = [row for row in rows if row.scores[metric] is None]
     many = f"{len(lacking)} of {len(rows)} summaries have no {metric.replace('_', ' ')}"
     return f"{many}. The first: {lacking[0].reasons[metric]}" if lacking else ""
@@ -355,7 +355,7 @@ class _Move:
         )
 
     def is_worse(self, by: float) -> Answer:
-        """Whether it is worse by at least so much, whatever the scores are that are missing."""
+        """True if it is worse by at least so much, whatever the scores are that are missing."""
         if self.is_unchanged:
             return "pass"
         answers: set[Answer] = set()
@@ -376,7 +376,7 @@ class _Move:
 
 
 def _below(values: Mapping[str, float | None], bar: float, top: float) -> tuple[Answer, str]:
-    """Whether the mean reaches the bar, whatever the scores up to `top` are that are missing; and the figures."""
+    """True if the mean reaches the bar, whatever the scores up to `top` are that are missing; and the figures."""
     least, most = (
         mean(lacking if value is None else value for value in values.values()) for lacking in (0.0, top)
     )

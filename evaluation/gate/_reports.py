@@ -19,7 +19,7 @@ VERDICTS = {
     3: "Below the threshold, or worse than the baseline",
     4: "Cannot tell",
 }
-"""What an exit code says."""
+"""The meaning of each exit code."""
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # What a log of GitHub Actions or Azure would run: names come from a file.
@@ -38,7 +38,7 @@ def gate_report_text(report: GateReport, form: ReportFormat = "table") -> str:
 
 
 def _verdict(report: GateReport) -> str:
-    """What came of it, without a full stop; nothing has passed where nothing was asked."""
+    """The result as a sentence without a full stop; nothing passed if nothing was asked."""
     if report.exit_code == 0 and not report.checks:
         return "No threshold given; scored only"
     return VERDICTS[report.exit_code]

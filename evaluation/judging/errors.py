@@ -1,4 +1,4 @@
-"""What can go wrong with a judge itself.
+"""Errors of a judge itself.
 
 A claim that gets no usable answer raises nothing: its verdict is unscored (label None) with the reason.
 No message ever holds an API key.

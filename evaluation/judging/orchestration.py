@@ -1,4 +1,4 @@
-"""One road from texts to answers: what depends on documents is asked once, then each summary in one round trip.
+"""Judge texts: documents are asked about once, then each summary in one round trip.
 
 A `Desk` says what is still open and keeps what was answered: in memory for a notebook, in rows for a worker. Both ask
 through `judge_texts`, so that equal replies lead to equal answers. A run that was cut off goes on where it stopped:
@@ -25,7 +25,7 @@ from evaluation.judging.protocol import (
 )
 
 MOST_ROUNDS = 2
-"""How often a summary is asked about: what its desk left open at first, and what turned out to be open then."""
+"""The rounds of questions about a summary: the open ones, then those that the first answers opened."""
 
 _R = TypeVar("_R")
 _S = TypeVar("_S")
@@ -33,7 +33,7 @@ _S = TypeVar("_S")
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """What is still to be asked about a summary.
+    """The open questions about a summary.
 
     With `takes_claims` its own claims are taken and compared with the source; `own_claims` are known ones to compare.
     """
@@ -45,13 +45,13 @@ class Open:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether nothing is asked."""
+        """True if nothing is asked."""
         return self.cover.is_empty and not self.takes_claims and not self.own_claims
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What the judge answered of an `Open`, or the error that it raised; None where nothing was asked."""
+    """The answers of the judge to an `Open`, or the error that it raised; None if nothing was asked."""
 
     asked: Open
     aligned: tuple[JudgedClaim, ...] | JudgeError | None
@@ -68,10 +68,10 @@ ReadDocument = Callable[[DocumentRequest], Coroutine[Any, Any, DocumentReading]]
 
 
 class Desk(Protocol[_S]):
-    """What is known of some texts, and where answers are kept. `keep_…` may raise to end the work."""
+    """Says what is open about some texts and keeps the answers. `keep_…` may raise to end the work."""
 
     def of_documents(self) -> Sequence[DocumentRequest]:
-        """What is open that depends on documents and references alone."""
+        """The open questions that depend only on documents and references."""
         ...
 
     async def keep_documents(self, readings: Sequence[DocumentReading | JudgeError]) -> None:

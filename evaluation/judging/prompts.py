@@ -1,4 +1,4 @@
-"""What an LLM judge is told, as versioned data.
+"""The prompts of an LLM judge, as versioned data.
 
 A prompt is a fixed system message per step and a user message that is one JSON object, so that no text can
 break out of its field. What several calls share stands first in that object, so that providers' prompt
@@ -67,7 +67,7 @@ class Prompt:
 
     @property
     def is_reworded(self) -> bool:
-        """Whether its words are a user's own."""
+        """True if its words are a user's own."""
         return _OWN in self.version
 
     @property

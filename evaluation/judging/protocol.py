@@ -18,10 +18,10 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 """A value that can be written as JSON."""
 
 Side = Literal["covered", "supported"]
-"""What a check asks: is the claim expressed by a summary (covered), or borne out by a source (supported)?"""
+"""The question of a check: does a summary express the claim (covered), or does a source support it (supported)?"""
 
 RatingName = Literal["coherence", "conciseness"]
-"""What a judge can be asked to rate a summary by."""
+"""The criteria that judges rate."""
 
 ReplyFormat = Literal["json_schema", "json_object", "text"]
 """How a server can be told to answer, best first: held to a schema, as some JSON object, as plain text."""
@@ -52,7 +52,7 @@ class Text:
 
     @property
     def is_blank(self) -> bool:
-        """Whether there is nothing to read."""
+        """True if there is nothing to read."""
         return not self.text.strip()
 
     @property
@@ -112,7 +112,7 @@ class Rating:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRequest:
-    """What is wanted of a document, whatever summaries of it are judged.
+    """A request about a document, for all its summaries.
 
     `claims`: those of `reference` where there is one, else those of the source. `questions` are closed ones
     to be answered from the source; `n_questions` how many more the judge makes up, with the source's answers.
@@ -143,7 +143,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class DocumentReading:
-    """What a judge took from a document.
+    """The answer to a `DocumentRequest`.
 
     A part that was wanted and got no usable answer is None, and `faults` says why under the part's name:
     claims, questions or topics. Half of a text's claims are none, because they would score as the whole.
@@ -165,7 +165,7 @@ class JudgedClaim:
 
 @dataclass(frozen=True, slots=True)
 class CoverRequest:
-    """What is asked about a summary without showing its source.
+    """A request about a summary without its source.
 
     Does it express each of `claims`, what does it answer to each of `questions`, does it deal with each of
     `topics`, and how does it rate.
@@ -180,7 +180,7 @@ class CoverRequest:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is asked."""
+        """True if nothing is asked."""
         return not (self.claims or self.questions or self.topics or self.ratings)
 
 
@@ -219,7 +219,7 @@ class StoredCall:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a judge's service takes, per million tokens, in one currency throughout. Raises InvalidWeight."""
+    """The prices of a judge's service per million tokens, in one currency. Raises InvalidWeight."""
 
     prompt: float = 0.0
     completion: float = 0.0
@@ -235,7 +235,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a number of calls took. Calls whose server reported no tokens count with 0.
+    """The usage of some calls. Calls whose server reported no tokens count with 0.
 
     `cost` is in the currency of the judges' prices; 0 where none was given. `broken_calls` were sent and got
     no answer: timed out, cut off on the way or cancelled. They are not among `calls` and `prompt_tokens`, but
@@ -350,14 +350,14 @@ def note_made(key: str) -> None:
 
 
 def is_of_this_pass(key: str) -> bool:
-    """Whether the call was made in the pass in place. For judges."""
+    """True if the call was made in the pass in place. For judges."""
     made = _MADE.get()
     return made is not None and key in made
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How hard a judge may press its service.
+    """Limits on the calls of a judge.
 
     `concurrency`: calls at once. `timeout_seconds`: for one attempt from first byte sent to last byte read.
     `max_attempts`: attempts per call, the first included. `max_wait_seconds`: the longest pause between two
@@ -381,7 +381,7 @@ class Limits:
 
 
 class Budget(Protocol):
-    """What calls may cost. Money is reserved before every attempt at a call and settled after it.
+    """The budget of calls. Money is reserved before every attempt at a call and settled after it.
 
     Both may wait, for a budget may lie in a database. Who is cancelled while reserving has set nothing aside; settling
     ends even where the judge's own task is cancelled meanwhile.
@@ -397,7 +397,7 @@ class Budget(Protocol):
 
 
 class CallStore(Protocol):
-    """Where answered calls are kept, so that the same question is never paid for twice."""
+    """Stores answered calls, so that no question is paid for twice."""
 
     async def get(self, key: str) -> StoredCall | None:
         """The call kept under this key, or None."""
@@ -429,7 +429,7 @@ class MemoryCallStore:
 
     @property
     def usage(self) -> Usage:
-        """What the kept calls took."""
+        """The usage of the stored calls."""
         return Usage.of(self.calls)
 
 
@@ -444,12 +444,12 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Its name for people."""
         ...
 
     @property
     def kind(self) -> str:
-        """What sort of judge: lexical, openai or panel."""
+        """The kind: lexical, openai or panel."""
         ...
 
     @property
@@ -459,7 +459,7 @@ class Judge(Protocol):
 
     @property
     def concurrency(self) -> int:
-        """How many calls it makes at once."""
+        """The number of simultaneous calls."""
         ...
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
@@ -482,7 +482,7 @@ class Judge(Protocol):
         ...
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
-        """What is asked about a summary alone; one call where it fits into one."""
+        """Answer the questions about a summary alone, in one call if they fit."""
         ...
 
     async def explain(self, facts: Mapping[str, Json], *, instruction: str = "") -> str | None:
@@ -499,7 +499,7 @@ class Judge(Protocol):
 
 
 def is_worded(content: str) -> bool:
-    """Whether a text holds a letter or digit, so that something can be claimed in it."""
+    """True if a text holds a letter or digit, so that something can be claimed in it."""
     return any(character.isalnum() for character in content)
 
 

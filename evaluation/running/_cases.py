@@ -1,4 +1,4 @@
-"""What is evaluated, by which metrics, with which options."""
+"""Inputs, metrics and options of an evaluation."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -101,7 +101,7 @@ class SummaryInput:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is wanted of every summary, as `evaluate_summary` describes it.
+    """The metrics and options for every summary; `evaluate_summary` describes them.
 
     Raises EvaluationError, InvalidPercent and InvalidWeight for options that cannot be.
     """
@@ -151,26 +151,26 @@ class Options:
 
     @property
     def asks_questions(self) -> bool:
-        """Whether questions are asked, given or made up."""
+        """True if questions are asked, given or made up."""
         can_ask = bool(self.questions or self.n_questions)
         return can_ask and self.wants("question_coverage", "summarization")
 
     @property
     def needs_claims(self) -> bool:
-        """Whether the reference's claims are needed."""
+        """True if the reference's claims are needed."""
         by_claims = self.wants("summarization") and not self.asks_questions
         return by_claims or self.wants("coverage", "claim_coverage", "factual_alignment")
 
     @property
     def needs_alignment(self) -> bool:
-        """Whether the summary's own claims are needed."""
+        """True if the summary's own claims are needed."""
         return self.wants(
             "factual_alignment", "summarization", "alignment", "factual_consistency", "faithfulness"
         )
 
     @property
     def ratings(self) -> tuple[RatingName, ...]:
-        """What the judge has to rate."""
+        """The criteria that the judge rates."""
         names: tuple[RatingName, ...] = ("coherence", "conciseness")
         return tuple(name for name in names if name in self.metrics)
 
@@ -187,7 +187,7 @@ class Case:
 
     @property
     def request(self) -> DocumentRequest:
-        """What is wanted of the document."""
+        """The request about the document."""
         options = self.options
         needs_claims = options.needs_claims and self.item.claims is None
         return DocumentRequest(

@@ -1,4 +1,4 @@
-"""What comes out of an evaluation."""
+"""The results of an evaluation."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

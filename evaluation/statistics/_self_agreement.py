@@ -1,4 +1,4 @@
-"""How often a judge that is asked the same question again answers otherwise."""
+"""The share of answers that a judge changes when it is asked the same question again."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass

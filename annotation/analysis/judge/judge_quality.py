@@ -86,7 +86,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """How often a judge changed its answers when it was asked the same again."""
+    """The share of answers that a judge changed when it was asked the same question again."""
 
     judge: str
     agreement: SelfAgreement

@@ -50,13 +50,13 @@ def format_of(name: str, head: str) -> Format | None:
 
 
 def _is_nist_table(head: str) -> bool:
-    """Whether a line begins with a set, M or P, a document and a target length, as in the tables of 2001 to 2004."""
+    """True if a line begins with a set, M or P, a document and a target length, as in the tables of 2001 to 2004."""
     rows = map(str.split, head.split("\n")[:200])
     return any(len(cells) >= 10 and cells[1] in {"M", "P"} and cells[3].isdecimal() for cells in rows)
 
 
 def are_duc_files(files: Sequence[NamedFile]) -> bool:
-    """Whether files are to be read here: several, or one whose beginning is of these formats."""
+    """True if files are to be read here: several, or one whose beginning is of these formats."""
     return len(files) != 1 or format_of(files[0].name, _head(files[0])) is not None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import astuple, replace
 from itertools import chain, groupby
 from typing import Any, NamedTuple
@@ -32,9 +31,10 @@ _OF_MTURK = re.compile(
     r"NumberOf|Lifetime|WorkerId$|Accept|Submit|Approv|Reject|WorkTime|Last\d"
 )
 """Columns that Mechanical Turk itself writes."""
+_CHOSEN = {"true": True, "on": True, "false": False}
 _KINDS = [str, int, int, str, str, str]
 """The types of the values of a mark."""
-LEFT_OUT = "they are marked as rejected, ignored or cancelled, or have no output"
+LEFT_OUT = "They are marked as rejected or ignored, or have no output."
 _TAG = re.compile(r"\s*</?t>\s*")
 _NOTHING = {"", "null", "none", "na", "n/a", "nan"}
 
@@ -105,7 +105,8 @@ def _flat(tool: Tool, records: Iterator[Record], problems: Problems) -> Iterator
     def key(record: Record) -> object:
         return tuple(record.values.get(name) for name in tool.key) or record.line
 
-    passed_over = 0
+    left_out = 0
+    last: Record | None = None
     for _, together in groupby(records, key):
         group = list(together)
         read = [_Read(record.values) for record in group]
@@ -120,13 +121,16 @@ def _flat(tool: Tool, records: Iterator[Record], problems: Problems) -> Iterator
                 f"is not laid out as {tool.title} writes it, while the first record is. Remove or correct it.",
             )
             continue
-        passed_over += not rows
+        left_out += not rows
         for values, said in rows:
-            if passed_over:
-                said.remarks.append(f"Records before this one are left out ({passed_over}): {LEFT_OUT}.")
-                passed_over = 0
             said.unread.extend(chain(*(one.unread for one in read)))
-            yield Record(group[0].line, values, said)
+            if last is not None:
+                yield last
+            last = Record(group[0].line, values, said)
+    if last is not None:
+        if left_out:
+            last.said.remarks.append(f"Records left out: {left_out:,}. {LEFT_OUT}")
+        yield last
 
 
 def _check(said: Said) -> None:
@@ -334,34 +338,41 @@ def _mturk(values: Values) -> Rows:
     if values.get("AssignmentStatus") == "Rejected" or str(values.get("Reject") or "").strip():
         return
     said, rater = Said(), str(values["WorkerId"])
-    row: dict[str, object] = {}
-    answers: dict[str, object] = {}
-    for name, value in values.items():
-        if name.startswith("Input."):
-            row[name.removeprefix("Input.")] = value
-        elif name == "Answer.taskAnswers":
-            with suppress(NotJson):
-                held: Any = load_json(str(value))
-                answers.update(held[0] if isinstance(held, list) else held)
-        elif name.startswith("Answer."):
-            answers[name.removeprefix("Answer.")] = value
-    for name, given in answers.items():
+    for name, given in _mturk_answers(values, said).items():
         value = given
         if isinstance(given, dict):
-            value = next((choice for choice, is_on in given.items() if is_on), None)
-        elif "." in name and str(given).strip().lower() in {"true", "false", "on"}:
-            # A form without scripts writes a column for each choice.
-            name, _, choice = name.rpartition(".")  # noqa: PLW2901
-            value = choice if str(given).strip().lower() != "false" else None
+            # A single box is ticked or not.
+            ticked = [choice for choice, is_on in given.items() if is_on]
+            value = bool(ticked) if len(given) == 1 else next(iter(ticked), None)
         if str(value).strip().lower() in _NOTHING:
             continue
         if _ASIDE.search(name):
             said.unread.append(f"Answer.{name}")
         else:
             said.ratings.append((name, rater, value))
-    own = [name for name, value in values.items() if value and not _OF_MTURK.match(name)]
-    said.unread.extend(own)
-    yield row, said
+    said.unread.extend(name for name, value in values.items() if value and not _OF_MTURK.match(name))
+    inputs = {name: value for name, value in values.items() if name.startswith("Input.")}
+    yield {name.removeprefix("Input."): value for name, value in inputs.items()}, said
+
+
+def _mturk_answers(values: Values, said: Said) -> dict[str, Any]:
+    """The answers by question; those to choices by choice."""
+    answers: dict[str, Any] = {}
+    for name, value in values.items():
+        if name == "Answer.taskAnswers":
+            try:
+                held: Any = load_json(str(value))
+                answers.update(held[0] if isinstance(held, list) else held)
+            except NotJson:
+                said.unread.append(name)
+        elif name.startswith("Answer."):
+            question, _, choice = name.removeprefix("Answer.").rpartition(".")
+            if question and (is_on := _CHOSEN.get(str(value).strip().lower())) is not None:
+                # A form without scripts writes a column for each choice.
+                answers.setdefault(question, {})[choice] = is_on
+            else:
+                answers[name.removeprefix("Answer.")] = value
+    return answers
 
 
 def _qags(values: Values) -> Rows:

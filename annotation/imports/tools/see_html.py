@@ -28,7 +28,7 @@ _INVISIBLE = tuple(
 
 
 def looks_like_see(head: str) -> bool:
-    """Whether the beginning of a file is that of HTML."""
+    """True if the beginning of a file is that of HTML."""
     start = head.lstrip()[:64].lower()
     return start.startswith(("<html", "<!doctype html", "<a name", "<head", "<body"))
 

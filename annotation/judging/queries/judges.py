@@ -1,4 +1,4 @@
-"""Which judges a project may use, and where their servers are."""
+"""The judges that a project may use, and the addresses of their servers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def judges_of(project: Project | None) -> QuerySet[Judge]:
 
 
 def is_of(judge: Judge, project: Project) -> bool:
-    """Whether the project may use the judge."""
+    """True if the project may use the judge."""
     return judge.project_id in (None, project.pk)
 
 

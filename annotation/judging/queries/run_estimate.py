@@ -1,4 +1,4 @@
-"""What a run will come to, before it is started: calls, tokens, money and time."""
+"""Estimate a run before its start: calls, tokens, money and time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far runs are, what failed in them, and whether anybody is there to work."""
+"""The progress of runs, their failures, and the state of workers."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class ServedModel:
 
     @property
     def is_another(self) -> bool:
-        """Whether somebody else answered than before, or several did."""
+        """True if somebody else answered than before, or several did."""
         return len({*self.models, self.before} - {""}) > 1
 
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """Where a run stands. Jobs count document sets; summaries are summaries.
+    """The progress of a run. Jobs count document sets.
 
     `unscored` counts the verdicts, answers to questions and ratings that cannot be used, `usable` the others.
     `failures` are the first of the jobs with an error, in the order of the document sets; `unscored_reasons` why
@@ -122,7 +122,7 @@ class RunProgress:
 
 
 def is_under_way(run: Run) -> bool:
-    """Whether it is not over yet."""
+    """True if it is not over yet."""
     return Run.objects.filter(pk=run.pk, state=Run.State.ACTIVE).exists()
 
 
@@ -145,7 +145,7 @@ def runs_to_settle() -> QuerySet[Run]:
 
 
 def is_whole(run: Run) -> bool:
-    """Whether the run goes over every summary of its project, as neither a trial nor changed claims do."""
+    """True if the run goes over every summary of its project, as neither a trial nor changed claims do."""
     visited = Job.objects.filter(run=run, document_set=OuterRef("document_set"))
     peers = Summary.objects.filter(document_set__project=run.project_id, is_peer=True)
     return not run.is_trial and not peers.filter(~Exists(visited)).exists()
@@ -193,7 +193,7 @@ def run_progress(run: Run) -> RunProgress:
 
 
 def is_without_use(run: Run) -> bool:
-    """Whether the latest document sets of the run, SETS_WITHOUT_USE of them, failed or brought no usable answer.
+    """True if the latest document sets of the run, SETS_WITHOUT_USE of them, failed or brought no usable answer.
 
     Those that ended before the run was last resumed do not count.
     """
@@ -220,7 +220,7 @@ def why_without_use(run: Run) -> str:
 
 
 def usage_of(calls: QuerySet[JudgeCall]) -> Usage:
-    """What some kept calls took together; their cost is kept with the run that paid."""
+    """The total usage of some stored calls; their cost is stored with the run that paid."""
     sums = calls.aggregate(
         made=Count("pk"),
         prompt=Sum("prompt_tokens", default=0),
@@ -277,7 +277,7 @@ def not_judged_by(project: Project, judge: Judge) -> QuerySet[Summary]:
 
 
 def is_worker_alive(now: datetime | None = None) -> bool:
-    """Whether any worker has reported lately."""
+    """True if any worker has reported lately."""
     return workers_alive(now) > 0
 
 

@@ -101,7 +101,7 @@ def require_usable(judge: Judge) -> None:
 
 
 def has_price(judge: Judge) -> bool:
-    """Whether its calls cost anything; those of a panel if those of any member do."""
+    """True if its calls cost anything; those of a panel if those of any member do."""
     return any(member.has_price for member in members_of(judge))
 
 
@@ -310,7 +310,7 @@ def kept_signature(signature: str) -> str:
 
 
 def is_allowed_url(url: str, allowed: list[str]) -> bool:
-    """Whether a judge may call that base URL.
+    """True if a judge may call that base URL.
 
     An entry allows what has its scheme, its host, its port (the scheme's own where it names none) and its path or what
     lies below it. `:*` in place of a port allows every port.

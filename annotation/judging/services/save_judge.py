@@ -194,7 +194,7 @@ def _set_archived(judge: Judge, by: User | None, at: datetime | None) -> Judge:
 
 
 def is_used(judge: Judge) -> bool:
-    """Whether the judge has answered anything, or is asked to."""
+    """True if the judge has answered anything, or is asked to."""
     return not judge._state.adding and (
         judge.runs.exists() or judge.verdicts.exists() or JudgeCall.all_calls.filter(judge=judge).exists()
     )

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
 from annotation import perform_job
 from annotation.core.refusals import Conflict, Refusal
@@ -127,14 +128,16 @@ class Command(BaseCommand):
             if options[name] is not None
         }
         try:
-            row = change_project(project=row, by=None, **rules) if rules else row
-            chosen = _instructed(_judge_named(judge, row), row, instruction.strip())
-            if bars:
-                _require_deciding(chosen, row)
-            wanted = row.usual_metrics
-            if metrics is not None:
-                wanted = [name.strip() for name in metrics.split(",") if name.strip()]
-            run = self._run(row, chosen, wanted, n_questions, max_cost, repeat_share, wait)
+            # A refusal of the run leaves no changed settings and no copy of a judge behind.
+            with transaction.atomic():
+                row = change_project(project=row, by=None, **rules) if rules else row
+                chosen = _instructed(_judge_named(judge, row), row, instruction.strip())
+                if bars:
+                    _require_deciding(chosen, row)
+                wanted = row.usual_metrics
+                if metrics is not None:
+                    wanted = [name.strip() for name in metrics.split(",") if name.strip()]
+                run = self._run(row, chosen, wanted, n_questions, max_cost, repeat_share, wait)
         except Refusal as refusal:
             raise CommandError(refusal.message) from refusal
         if not wait:
@@ -287,7 +290,7 @@ class _OwnWorker:
 
 
 class _ProgressLine:
-    """How far the run is: one line that changes on a terminal, else a new one every few seconds."""
+    """The progress of the run: one line that changes on a terminal, else a new one every few seconds."""
 
     def __init__(self, command: BaseCommand) -> None:
         self._command = command

@@ -339,7 +339,7 @@ def _best_unit(gains: Sequence[float], part: Part, units: Sequence[Statement]) -
 
 
 def _is_flipped(ours: Statement, theirs: Statement) -> bool:
-    """Whether one denies some of what they share and the other nothing of it, in nearly the same words."""
+    """True if one denies some of what they share and the other nothing of it, in nearly the same words."""
     if not (ours.denied or theirs.denied):
         return False
     both = frozenset(ours.keys) & frozenset(theirs.keys)
@@ -384,7 +384,7 @@ def _beside(words: Sequence[Token], place: int) -> Sequence[Token]:
 def _has_other_number(
     part: Part, missing: Sequence[Token], gains: Sequence[float], units: Sequence[Statement]
 ) -> bool:
-    """Whether a unit that says some of the claim has another number beside a word that ours stands beside."""
+    """True if a unit that says some of the claim has another number beside a word that ours stands beside."""
     words, keys, _, _, _ = part.statement
     numbers = [keys.index(word.key) for word in missing if word.kind == "number"]
     beside = {word.key for place in numbers for word in _beside(words, place)}
@@ -397,7 +397,7 @@ def _has_other_number(
 
 
 def _has_other_name(ours: Statement, missing: Sequence[Token], unit: Statement) -> bool:
-    """Whether the text lacks a name of ours while the unit has one that is not ours."""
+    """True if the text lacks a name of ours while the unit has one that is not ours."""
     others = (word.key for word in unit.words if word.kind == "name")
     return any(word.kind == "name" for word in missing) and any(key not in ours.keys for key in others)
 

@@ -84,7 +84,7 @@ def statements(content: str, language: str) -> Iterator[Statement]:
 
 
 def _is_abbreviation(content: str) -> bool:
-    """Whether it is a title or the like that the splitter took for a sentence: "Gov."."""
+    """True if it is a title or the like that the splitter took for a sentence: "Gov."."""
     return content.lower().removesuffix(".") in _ABBREVIATIONS
 
 
@@ -122,7 +122,7 @@ def _clauses(content: str, sentence: Span, *, is_english: bool) -> Iterator[Span
 
 
 def _is_opinion(statement: str) -> bool:
-    """Whether it says no more than what its writer likes, thinks or finds good or bad."""
+    """True if it says no more than what its writer likes, thinks or finds good or bad."""
     words = list(_tokens(statement))
     if _QUOTED.search(statement) or not words:
         return False
@@ -162,7 +162,7 @@ def _subject(words: Sequence[_Word]) -> int | None:
 
 
 def _is_verb(words: Sequence[_Word], place: int) -> bool:
-    """Whether the word is the verb of the subject before it."""
+    """True if the word is the verb of the subject before it."""
     word, before = words[place].text, words[place - 1].text
     if word in _AUXILIARY:
         return True

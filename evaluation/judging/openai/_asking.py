@@ -143,7 +143,7 @@ def _halves(items: Sequence[_K]) -> list[Sequence[_K]]:
 
 
 def holds_claims(text: Text) -> bool:
-    """Whether some unit is long enough to claim something: four words, or eight characters without spaces.
+    """True if some unit is long enough to claim something: four words, or eight characters without spaces.
 
     Questions claim nothing.
     """

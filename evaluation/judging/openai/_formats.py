@@ -1,4 +1,4 @@
-"""How an LLM judge's server is called, and what it is known to take."""
+"""The request format of an LLM judge's server, and the parameters that it accepts."""
 
 import threading
 from collections.abc import Callable, Collection, Mapping
@@ -18,7 +18,7 @@ Where "max_tokens" is refused the newer name is used."""
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where and how a judge is called. `parameters` go into every request as they are."""
+    """The address and parameters of a judge's calls. `parameters` go into every request as they are."""
 
     judge: str
     base_url: str

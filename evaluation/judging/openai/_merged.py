@@ -183,7 +183,7 @@ class ReadItems:
                 yield question, chunk
 
     def is_unit(self, item: str) -> bool:
-        """Whether the item is a unit whose claims are wanted."""
+        """True if the item is a unit whose claims are wanted."""
         return item in self._units
 
     def reading(self, parts: Sequence[Mapping[str, Answered[Taken]]]) -> DocumentReading:

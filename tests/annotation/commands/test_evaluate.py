@@ -156,6 +156,9 @@ def test_rules_of_summarization_are_the_projects_from_then_on(world: World) -> N
     assert rules.get(pk=world.project.pk) == (0.7, True, 10.0)
     evaluate_again = complaint("harbour", "--scale", "0")
     assert "write a number above 0" in str(evaluate_again)
+    # A refused run changes nothing.
+    complaint("harbour", "--threshold", "0.9", "--metrics", "nonsense")
+    assert rules.get(pk=world.project.pk) == (0.7, True, 10.0)
 
 
 def test_an_instruction_makes_a_judge_of_the_projects_own_once(world: World) -> None:

@@ -271,12 +271,22 @@ def test_a_column_for_each_choice_of_mechanical_turk_is_one_rating(tmp_path: Pat
     assert next(iter(one.peers.values())).ratings == {("faithful", "w1"): 1}
 
 
+@pytest.mark.parametrize(("ticked", "rated"), [("true", 1), ("false", 0)])
+def test_a_single_box_of_mechanical_turk_is_yes_or_no(tmp_path: Path, ticked: str, rated: float) -> None:
+    content = MTURK.replace("Answer.quality", "Answer.faithful.on").replace(",4,ok", f",{ticked},ok")
+    one = next(iter(read(tmp_path, Case("mturk.csv", content)).dataset.sets.values()))
+    assert next(iter(one.peers.values())).ratings == {("faithful", "w1"): rated}
+
+
+def test_answers_of_mechanical_turk_that_are_no_json_are_named(tmp_path: Path) -> None:
+    content = MTURK.replace("Answer.comment", "Answer.taskAnswers").replace(",4,ok", ",4,{broken")
+    warnings = read(tmp_path, Case("mturk.csv", content)).warnings.shown
+    assert any(one.startswith("Not read: ") and "`Answer.taskAnswers`" in one for one in warnings)
+
+
 def test_records_that_a_tool_marks_as_rejected_are_counted(tmp_path: Path) -> None:
-    head, approved, rejected = MTURK.splitlines()
-    warnings = read(tmp_path, Case("mturk.csv", "\n".join((head, rejected, approved)))).warnings.shown
-    assert any(
-        "Records before this one are left out (1): they are marked as rejected" in one for one in warnings
-    )
+    warnings = read(tmp_path, Case("mturk.csv", MTURK)).warnings.shown
+    assert any("Records left out: 1. They are marked as rejected" in one for one in warnings)
 
 
 def test_heads_with_line_breaks_and_no_break_spaces_are_read_as_words(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a judge answered about summaries and sources becomes rows: checks, verdicts, ratings."""
+"""Store a judge's answers as checks, verdicts and ratings."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class LatestWord(NamedTuple):
     signature: str
 
     def is_same(self, said: str | float | None, reason: str, signature: str) -> bool:
-        """Whether another row would add nothing: the same judge has answered, or failed in the same way."""
+        """True if another row would add nothing: the same judge has answered, or failed in the same way."""
         return self.signature == signature and (
             self.said is not None or (said, reason) == (None, self.reason)
         )
@@ -101,16 +101,16 @@ class Given:
         return cls(latest_verdicts(verdicts), _latest(ratings.order_by("pk").values_list(*columns)))
 
     def has_verdict(self, pair: AnswerPair, signature: str) -> bool:
-        """Whether the judge, as it is now, has given a usable verdict."""
+        """True if the judge, as it is now, has given a usable verdict."""
         return is_usable(self.verdicts.get(pair), signature)
 
     def has_rating(self, peer: int, name: str, signature: str) -> bool:
-        """Whether there is a usable rating under the signature."""
+        """True if there is a usable rating under the signature."""
         return is_usable(self.ratings.get((peer, name)), signature)
 
 
 def is_usable(word: LatestWord | None, signature: str) -> bool:
-    """Whether it is an answer of the judge that the signature names."""
+    """True if it is an answer of the judge that the signature names."""
     return word is not None and word.said is not None and word.signature == signature
 
 

@@ -322,7 +322,7 @@ class RowDesk:
         return _located(claims, answers, self.source)
 
     def _needs_alignment(self, peer: Summary) -> bool:
-        """Whether the peer has no claims, or those that this judge took before it was cut off.
+        """True if the peer has no claims, or those that this judge took before it was cut off.
 
         The latter are asked for once more, from the store of calls, with the verdicts that were lost.
         """
@@ -366,7 +366,7 @@ class RowDesk:
         return sides
 
     def _lacks_topics(self, peer: Summary) -> bool:
-        """Whether this judge, as it is now, is still to say which topics the peer deals with."""
+        """True if this judge, as it is now, is still to say which topics the peer deals with."""
         return "topics" in self._parts and not self._is_given(peer, TOPICS)
 
     def _unrated(self, peer: Summary) -> list[RatingName]:
@@ -374,7 +374,7 @@ class RowDesk:
         return [name for name in RATED if name in self._parts and not self._is_given(peer, name)]
 
     def _is_given(self, peer: Summary, given: str | int) -> bool:
-        """Whether a rating, by its name, or a verdict on a claim is there; what is repeated is asked as a whole."""
+        """True if a rating, by its name, or a verdict on a claim is there; what is repeated is asked as a whole."""
         if self._repeats(peer.pk):
             return False
         if isinstance(given, str):
@@ -404,7 +404,7 @@ class RowDesk:
         return {"value": value, "reason": reason, "version": f"{name}:{VERSION}"}
 
     def _is_answered(self, peer: Summary) -> bool:
-        """Whether nothing is left to do for the peer."""
+        """True if nothing is left to do for the peer."""
         if self._uncomputed(peer) or self._lacks_topics(peer):
             return False
         claims = self._sides(peer)

@@ -1,4 +1,4 @@
-"""What a run's calls cost, held to its cap."""
+"""The cost of a run's calls, limited by its cap."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class RunBudget:
             raise
 
     def _hold(self, cost: float) -> bool:
-        """Whether there was room; False while calls under way may give some back."""
+        """True if there was room; False while calls under way may give some back."""
         if self._run.filter(max_cost__gte=F("cost") + cost).update(cost=F("cost") + cost):
             self._open += 1
             return True
@@ -83,7 +83,7 @@ class RunBudget:
 
 
 def cost_of_calls(run: Run) -> float:
-    """What the run's stored calls cost at the judges' prices."""
+    """The cost of the run's stored calls at the judges' prices."""
     calls = JudgeCall.objects.filter(run=run).order_by()
     sums = calls.values_list("judge__prompt_price", "judge__completion_price").annotate(
         Sum("prompt_tokens"), Sum("completion_tokens")

@@ -228,7 +228,7 @@ class Turn:
         ]
 
     def _repeats(self, peer: int) -> bool:
-        """Whether the judge is asked again about a summary: so at random, and alike if the run is resumed."""
+        """True if the judge is asked again about a summary: so at random, and alike if the run is resumed."""
         return random.Random(f"{self.run.public_id} {peer}").random() < (self.run.repeat_share or 0.0)
 
     async def _work(self, one: _Set) -> None:
