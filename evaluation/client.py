@@ -149,7 +149,10 @@ class Coverdict:
         return Project(self, slug)
 
     def create_project(self, name: str, **choices: Any) -> Project:
-        """Create a project; `choices` are `slug`, `description` and `compares`. Raises ApiError."""
+        """Create a project, or open the caller's own of that name; `choices` are `description` and `compares`.
+
+        Raises ApiError.
+        """
         return self.project(str(self.ask("POST", "projects/", {"name": name, **choices})["slug"]))
 
     def ask(

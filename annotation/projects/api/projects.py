@@ -26,6 +26,7 @@ from annotation.projects.services.change_project import (
     RULES,
     change_project,
     create_project,
+    own_project,
 )
 from evaluation import metrics
 
@@ -91,7 +92,6 @@ class ProjectRules(serializers.ModelSerializer[Project]):
 
 class NewProject(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=120)
-    slug = serializers.SlugField(max_length=60, required=False, help_text="Created from the name if omitted.")
     description = serializers.CharField(allow_blank=True, required=False)
     compares = WordChoice(choices=Project.Compares.choices, required=False)
 
@@ -150,15 +150,23 @@ class Projects(ApiView):
         rows, following = page_after(found, order=("slug",), after=after, size=limit)
         return self.rows(ProjectRow(rows, many=True).data, following)
 
-    @operation("create_project", request=NewProject, responses={201: ProjectDetail}, refusals=("403", "409"))
+    @operation(
+        "create_project",
+        request=NewProject,
+        responses={200: ProjectDetail, 201: ProjectDetail},
+        refusals=("403",),
+    )
     def post(self, request: Request) -> Response:
-        """Create a project and make the caller its owner.
+        """Create a project and make the caller its owner, or return the caller's own project of that name unchanged.
 
-        Needs staff rights, unless the operator lets everybody create projects.
+        The slug is made from the name and ends in random letters. Needs staff rights, unless the operator lets
+        everybody create projects.
         """
-        made = create_project(by=self.person, **self.body(NewProject))
-        shown = ProjectDetail(made, context={"person": self.person}).data
-        return Response(shown, status=status.HTTP_201_CREATED)
+        asked = self.body(NewProject)
+        own = own_project(asked["name"], self.person)
+        found = own or create_project(by=self.person, **asked)
+        shown = ProjectDetail(found, context={"person": self.person}).data
+        return Response(shown, status=status.HTTP_200_OK if own else status.HTTP_201_CREATED)
 
 
 class OneProject(ApiView):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from copy import copy
-from itertools import count
 from typing import TYPE_CHECKING
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import Value
 from django.db.models.functions import Mod
+from django.utils.crypto import get_random_string
 from django.utils.formats import date_format
 from django.utils.text import slugify
 
@@ -83,6 +83,8 @@ LONGEST_LEASE_MINUTES = 7 * 24 * 60
 LONGEST_TARGET = 2**31 - 1
 
 LONGEST_SLUG = 60
+SUFFIX_LENGTH = 4
+SUFFIX_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
 @transaction.atomic
@@ -90,7 +92,7 @@ def create_project(*, slug: str = "", name: str = "", by: User | None, **rules: 
     """Create a project and make its creator the owner. `by` is None for a command.
 
     Without a slug one is made from the name. Raises NotAllowed if the person may not create projects, Invalid for
-    unusable values, Conflict (code `slug_taken`).
+    unusable values, Conflict (code `slug_taken`) for a slug that exists.
     """
     if not may_create_projects(by):
         raise NotAllowed(
@@ -100,14 +102,14 @@ def create_project(*, slug: str = "", name: str = "", by: User | None, **rules: 
     name = " ".join(name.split())
     if not slug and not name:
         raise Invalid("Give the project a name.", field="name")
-    project = Project(slug=slug or free_slug(name), name=name or slug, **rules)
+    project = Project(slug=slug or new_slug(name), name=name or slug, **rules)
     _clean(project)
     try:
         with transaction.atomic():
             project.save()
     except IntegrityError as error:
         raise Conflict(
-            f"There is already a project {project.slug!r}. Choose another address.", code="slug_taken"
+            f"There is already a project {project.slug!r}. Choose another name.", code="slug_taken"
         ) from error
     criterion_of(project, UNMARKED)
     if by is not None:
@@ -116,16 +118,23 @@ def create_project(*, slug: str = "", name: str = "", by: User | None, **rules: 
     return project
 
 
-def free_slug(name: str) -> str:
-    """Return an unused slug for a project name: "Harbour study" gives "harbour-study" or "harbour-study-2".
+def own_project(name: str, owner: User) -> Project | None:
+    """The oldest project of that name that the person owns, without archived ones."""
+    rows = Membership.objects.filter(
+        user=owner, project__name=" ".join(name.split()), project__archived_at__isnull=True
+    )
+    owned = rows.select_related("project").order_by("project_id")
+    return next((each.project for each in owned if Role.OWNER in each.role_set), None)
 
-    A name without any Latin letter or digit gives "project".
+
+def new_slug(name: str) -> str:
+    """A slug made from a project's name: "Harbour study" gives "harbour-study-k7qd".
+
+    The random end keeps the slugs of other people's projects unknown. A name without any Latin letter or digit
+    gives "project-" and such an end.
     """
-    wanted = slugify(name)[: LONGEST_SLUG - 6].strip("-_") or "project"
-    taken = set(Project.all_projects.filter(slug__startswith=wanted).values_list("slug", flat=True))
-    if wanted not in taken:
-        return wanted
-    return next(slug for number in count(2) if (slug := f"{wanted}-{number}") not in taken)
+    stem = slugify(name)[: LONGEST_SLUG - SUFFIX_LENGTH - 1].strip("-_") or "project"
+    return f"{stem}-{get_random_string(SUFFIX_LENGTH, SUFFIX_LETTERS)}"
 
 
 def change_project(

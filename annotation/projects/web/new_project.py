@@ -5,9 +5,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from annotation.core.permissions import may_create_projects
-from annotation.core.refusals import Conflict, Invalid, NotAllowed
+from annotation.core.refusals import Invalid, NotAllowed
 from annotation.models import Project
-from annotation.projects.services.change_project import LONGEST_SLUG, create_project
+from annotation.projects.services.change_project import create_project
 from annotation.web.htmx import Request
 from annotation.web.refusals import status_of
 from annotation.web.screen import screen
@@ -32,7 +32,6 @@ EXPLAINED = (
 
 class NewProjectForm(forms.Form):
     name = forms.CharField(max_length=120)
-    slug = forms.SlugField(max_length=LONGEST_SLUG, required=False)
     compares = forms.ChoiceField(choices=Project.Compares.choices, initial=Project.Compares.REFERENCE)
 
 
@@ -49,10 +48,9 @@ def new_project(request: Request) -> HttpResponse:
         if form.is_valid():
             try:
                 made = create_project(by=request.user, **form.cleaned_data)
-            except (Invalid, Conflict) as refusal:
+            except Invalid as refusal:
                 status = status_of(refusal)
-                field = "slug" if isinstance(refusal, Conflict) else refusal.field
-                form.add_error(field if field in form.fields else None, refusal.message)
+                form.add_error(refusal.field if refusal.field in form.fields else None, refusal.message)
             else:
                 return redirect("import", slug=made.slug)
         else:

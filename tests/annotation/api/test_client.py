@@ -83,7 +83,7 @@ def test_the_notebook_and_the_example_of_the_readme_run(
         "short": 0.25,
     }
     assert Verdict.objects.get(public_id=told["outcomes"][0]["verdict"]).label == "yes"
-    assert Project.objects.get(slug="mystudy").runs.get().state == "finished"
+    assert Project.objects.get(name="My study").runs.get().state == "finished"
 
 
 def test_frames_of_every_kind_are_pushed_without_their_empty_cells(server: Coverdict) -> None:
@@ -141,9 +141,10 @@ def test_many_rows_go_in_batches_and_say_how_far_they_are(live_server: LiveServe
     told: list[tuple[str, int, int]] = []
     with Coverdict(live_server.url, token, progress=lambda *how_far: told.append(how_far)) as server:
         rows = [{**ROWS[0], "document_id": f"d{number}"} for number in range(450)]
-        assert server.create_project("Mill").push(rows).created == 450
+        project = server.create_project("Mill")
+        assert project.push(rows).created == 450
         # And in pages of 500 they come back.
-        assert len(server.project("mill").summaries()) == 450
+        assert len(server.project(project.slug).summaries()) == 450
     assert told == [("push", 200, 450), ("push", 400, 450), ("push", 450, 450)]
 
 
@@ -153,7 +154,7 @@ def test_a_run_without_worker_is_not_waited_for_without_end(server: Coverdict) -
     run = project.run()
     with pytest.raises(TimeoutError):
         run.wait(timeout=0)
-    server.ask("POST", f"projects/mill/runs/{run.id}/cancel/")
+    server.ask("POST", f"projects/{project.slug}/runs/{run.id}/cancel/")
     with pytest.raises(RunEnded, match="cancelled"):
         run.refresh().wait()
 
@@ -314,12 +315,13 @@ def test_a_download_that_breaks_off_goes_on(
     cutting: tuple[type[Cutting], str], server: Coverdict, token: str, tmp_path: Path
 ) -> None:
     handler, address = cutting
-    server.create_project("Mill").push(ROWS)
+    project = server.create_project("Mill")
+    project.push(ROWS)
     handler.cuts += [100, 50]
     worker = Thread(target=write_exports)
     worker.start()
     with Coverdict(address, token, progress=False, patience=10) as broken:
-        path = broken.project("mill").export("scores", tmp_path / "scores.csv", format="csv", timeout=60)
+        path = broken.project(project.slug).export("scores", tmp_path / "scores.csv", format="csv", timeout=60)
     worker.join()
     assert handler.asked == [None, "bytes=100-", "bytes=150-"]
     assert path.read_text().startswith("project,document_id,system")
@@ -337,12 +339,13 @@ def test_a_download_that_gets_on_is_not_given_up(
     handler, address = cutting
     # Each pause is within the patience, and two of them are not.
     monkeypatch.setattr(clients, "FIRST_PAUSE", 0.5)
-    server.create_project("Mill").push(ROWS)
+    project = server.create_project("Mill")
+    project.push(ROWS)
     export = request_export(project=Project.objects.get(), level="scores", format="csv", by=None)
     perform(export)
     handler.cuts += [100, 50]
     with Coverdict(address, token, progress=False, patience=0.8) as broken:
-        broken.download(f"projects/mill/exports/{export.public_id}/file/", tmp_path / "scores.csv")
+        broken.download(f"projects/{project.slug}/exports/{export.public_id}/file/", tmp_path / "scores.csv")
     assert handler.asked == [None, "bytes=100-", "bytes=150-"]
 
 
@@ -350,15 +353,16 @@ def test_a_file_that_is_another_by_then_is_fetched_anew(
     cutting: tuple[type[Cutting], str], server: Coverdict, token: str, tmp_path: Path
 ) -> None:
     handler, address = cutting
-    server.create_project("Mill").push(ROWS)
+    project = server.create_project("Mill")
+    project.push(ROWS)
     export = request_export(project=Project.objects.get(), level="scores", format="csv", by=None)
     perform(export)
     handler.cuts += [100]
-    file = f"projects/mill/exports/{export.public_id}/file/"
+    file = f"projects/{project.slug}/exports/{export.public_id}/file/"
 
     def written_again(what: str, done: int, total: int) -> None:
         if done == 100:
-            server.project("mill").push({**ROWS[0], "document_id": "d2"})
+            server.project(project.slug).push({**ROWS[0], "document_id": "d2"})
             with transaction.atomic():
                 jobs.again(Job.objects.filter(export=export))
             perform(export)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +13,7 @@ from annotation.core.refusals import NotAllowed
 from annotation.judging.services.start_run import start_run
 from annotation.models import Event, Membership, Project, Run
 from annotation.projects.queries.guide import guide_steps
-from annotation.projects.services.change_project import create_project, free_slug
+from annotation.projects.services.change_project import create_project, new_slug
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -42,18 +43,31 @@ def test_staff_make_projects_and_others_where_the_operator_says_so(
     assert not Project.objects.filter(name="Mill").exists()
     settings.COVERDICT_NEW_PROJECTS = "everybody"
     assert "New project" in rex.get("/").content.decode()
-    assert rex.post(NEW, {"name": "Mill", "compares": "source"})["Location"] == "/p/mill/import/"
+    location = rex.post(NEW, {"name": "Mill", "compares": "source"})["Location"]
+    assert re.fullmatch(r"/p/mill-[a-z2-9]{4}/import/", location)
     settings.COVERDICT_NEW_PROJECTS = "staff"
     world.vic.is_staff = True
     world.vic.save()
     made = client_of("vic").post(AT, {"name": "Mill"})
-    assert (made.status_code, made.json()["slug"], made.json()["roles"]) == (201, "mill-2", ["owner"])
+    assert (made.status_code, made.json()["roles"]) == (201, ["owner"])
+    assert Project.objects.filter(name="Mill").count() == 2
+
+
+@pytest.mark.usefixtures("everybody")
+def test_a_second_request_returns_the_callers_own_project(world: World, client_of: ApiDoor) -> None:
+    first = client_of("rex").post(AT, {"name": "Mill", "compares": "source"})
+    again = client_of("rex").post(AT, {"name": " Mill", "compares": "claims"})
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert (again.json()["slug"], again.json()["compares"]) == (first.json()["slug"], "source")
+    # Somebody else's project of that name stays unknown, and so does one in which the person is no owner.
+    assert client_of("vic").post(AT, {"name": "Mill"}).status_code == 201
+    assert client_of("rex").post(AT, {"name": world.project.name}).status_code == 201
 
 
 @pytest.mark.usefixtures("everybody")
 def test_the_maker_is_the_owner_and_the_log_says_so(world: World, signed_in: SignIn) -> None:
-    signed_in(world.rex).post(NEW, {"name": " Tram  study ", "slug": "trams", "compares": "claims"})
-    project = Project.objects.get(slug="trams")
+    signed_in(world.rex).post(NEW, {"name": " Tram  study ", "compares": "claims"})
+    project = Project.objects.get(slug__startswith="tram-study-")
     assert (project.name, project.compares) == ("Tram study", "claims")
     assert Membership.objects.get(project=project).role_set == {"owner"}
     assert Event.objects.get(project=project).actor == world.rex
@@ -63,8 +77,6 @@ def test_the_maker_is_the_owner_and_the_log_says_so(world: World, signed_in: Sig
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"slug": "harbour"}, "There is already a project"),
-        ({"slug": "two words"}, "valid"),
         ({"name": ""}, "required"),
         ({"compares": "everything"}, "valid choice"),
     ],
@@ -72,8 +84,8 @@ def test_the_maker_is_the_owner_and_the_log_says_so(world: World, signed_in: Sig
 def test_what_makes_no_sense_is_refused_and_kept_in_the_form(
     world: World, signed_in: SignIn, given: dict[str, str], told: str
 ) -> None:
-    answer = signed_in(world.rex).post(NEW, {"name": "Mill", "slug": "mill", "compares": "source", **given})
-    assert answer.status_code in (409, 422)
+    answer = signed_in(world.rex).post(NEW, {"name": "Mill", "compares": "source", **given})
+    assert answer.status_code == 422
     page = answer.content.decode()
     assert told in page
     assert f'value="{given.get("name", "Mill")}"' in page
@@ -82,10 +94,11 @@ def test_what_makes_no_sense_is_refused_and_kept_in_the_form(
 
 @pytest.mark.parametrize(
     ("name", "slug"),
-    [("Harbour", "harbour-2"), ("Größe & Maß", "groe-ma"), ("夏の調査", "project"), ("x" * 120, "x" * 54)],
+    [("Harbour", "harbour"), ("Größe & Maß", "groe-ma"), ("夏の調査", "project"), ("x" * 120, "x" * 55)],
 )
-def test_an_address_is_made_from_the_name(world: World, name: str, slug: str) -> None:
-    assert free_slug(name) == slug
+def test_a_slug_is_made_from_the_name_and_ends_in_random_letters(name: str, slug: str) -> None:
+    assert re.fullmatch(rf"{slug}-[a-z2-9]{{4}}", new_slug(name))
+    assert new_slug(name) != new_slug(name)
 
 
 # The steps
@@ -99,30 +112,30 @@ def steps(project: Project, person: User) -> dict[str, bool]:
 def test_the_steps_follow_what_is_there_until_a_run_has_finished(world: World, signed_in: SignIn) -> None:
     client = signed_in(world.rex)
     client.post(NEW, {"name": "Mill", "compares": "reference"})
-    mill = Project.objects.get(slug="mill")
+    mill = Project.objects.get(name="Mill")
     assert steps(mill, world.rex) == {
         "import": False,
         "judges": False,
         "runs": False,
     }
     rows = b"document_id,document,reference,system,summary\n1,It rains.,It rains.,alder,It rains.\n"
-    kept = client.post("/p/mill/import/upload/", {"files": SimpleUploadedFile("rows.csv", rows)})
+    kept = client.post(f"/p/{mill.slug}/import/upload/", {"files": SimpleUploadedFile("rows.csv", rows)})
     fields = ("document_id", "document", "reference", "system", "summary")
     holds = {f"column-{place}": name for place, name in enumerate(fields)}
     client.post(f"{kept['Location']}begin/", {**holds, "act": "import"})
     assert steps(mill, world.rex)["import"] is True
-    assert "Next: Judge" in client.get("/p/mill/import/").content.decode()
-    chosen = client.post("/p/mill/settings/judges/decide/", {"judge": "lexical"})
+    assert "Next: Judge" in client.get(f"/p/{mill.slug}/import/").content.decode()
+    chosen = client.post(f"/p/{mill.slug}/settings/judges/decide/", {"judge": "lexical"})
     # Texts and a judge are there, so only the start is left.
-    assert chosen["Location"] == "/p/mill/runs/"
+    assert chosen["Location"] == f"/p/{mill.slug}/runs/"
     assert steps(mill, world.rex)["judges"] is True
-    assert "Next: Start" in client.get("/p/mill/settings/judges/").content.decode()
+    assert "Next: Start" in client.get(f"/p/{mill.slug}/settings/judges/").content.decode()
     mill.refresh_from_db()
     run = start_run(project=mill, judge=mill.deciding_judge, by=world.rex)
     assert steps(mill, world.rex)["runs"] is True
     Run.objects.filter(pk=run.pk).update(state="finished")
     assert steps(mill, world.rex) == {}
-    assert "Steps to a first ranking" not in client.get("/p/mill/").content.decode()
+    assert "Steps to a first ranking" not in client.get(f"/p/{mill.slug}/").content.decode()
 
 
 def test_the_steps_are_for_those_who_may_take_them(world: World) -> None:
