@@ -26,31 +26,36 @@ logger = logging.getLogger(__name__)
 
 stopping = threading.Event()
 """Set when the process is asked to end; it takes no more jobs."""
-_at_work: Mapping[Job.Kind, threading.Lock] = {kind: threading.Lock() for kind in Job.Kind}
+# A large export must not hold back the small ones.
+AT_ONCE = {kind: 2 if kind is Job.Kind.EXPORT else 1 for kind in Job.Kind}
+_guard = threading.Lock()
+_at_work = dict.fromkeys(Job.Kind, 0)
 
 
 def pull(kind: Job.Kind) -> None:
-    """Work on jobs of a kind until none is waiting; does nothing if this process works on the kind already."""
-    with at_work_on(kind) as is_first:
-        if is_first:
+    """Work on jobs of a kind until none is waiting; does nothing if enough threads of this process do so already."""
+    with at_work_on(kind) as may_work:
+        if may_work:
             _WORK[kind]()
 
 
 @contextmanager
 def at_work_on(kind: Job.Kind) -> Iterator[bool]:
-    """Reserve the kind for the block; yields False if this process works on it already."""
-    is_first = _at_work[kind].acquire(blocking=False)
+    """Count the block as work on the kind; yields False if `AT_ONCE` threads of this process work on it already."""
+    with _guard:
+        may_work = _at_work[kind] < AT_ONCE[kind]
+        _at_work[kind] += may_work
     try:
-        yield is_first
+        yield may_work
     finally:
-        if is_first:
-            _at_work[kind].release()
+        with _guard:
+            _at_work[kind] -= may_work
 
 
 def look() -> None:
-    """Start a thread for each kind with waiting jobs on which this process does not work."""
+    """Start a thread for each kind with waiting jobs on which too few threads of this process work."""
     for kind in Job.Kind:
-        if not _at_work[kind].locked() and not stopping.is_set() and _is_something_due(kind):
+        if _at_work[kind] < AT_ONCE[kind] and not stopping.is_set() and _is_something_due(kind):
             threading.Thread(target=pull_in_thread, args=(kind,), name=f"jobs-{kind}").start()
 
 
@@ -99,8 +104,11 @@ def _judge_runs() -> None:
 
 
 def _one_by_one(kind: Job.Kind, act: Callable[[jobs.Claimed, jobs.Lease], None]) -> None:
-    while not stopping.is_set() and (taken := jobs.take(jobs.due(kind))):
-        jobs.carry_out(taken[0], act)
+    """Work on due jobs, the smallest first: an export has its number of summaries as `total`, other jobs have none."""
+    while not stopping.is_set() and (smallest := jobs.due(kind).order_by("total", "pk").first()):
+        # Empty if another worker was faster.
+        for claimed in jobs.take(jobs.due(kind).filter(pk=smallest.pk)):
+            jobs.carry_out(claimed, act)
 
 
 # Each kind's room is loaded with its first job: a command that works on a run needs no other.

@@ -19,7 +19,7 @@ from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.core.tables.pseudonyms import People
 from annotation.exports.levels import BUNDLE, LEVEL_NAMES, NESTED
 from annotation.exports.write import Manifest, as_json, write_file
-from annotation.models import Export, Job, Role
+from annotation.models import Export, Job, Role, Summary
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -101,7 +101,8 @@ def request_export(
     _authorise(project, by, named_people=named_people)
     _require_format(level, format)
     asked = {"level": level, "format": format, "named_people": named_people}
-    job = Job.objects.create(kind=Job.Kind.EXPORT, project=project)
+    size = Summary.objects.filter(document_set__project=project).count()
+    job = Job.objects.create(kind=Job.Kind.EXPORT, project=project, total=size)
     export = Export.objects.create(project=project, requested_by=by, job=job, **asked)
     log(project=project, actor=by, verb="request export", target=export, data=asked)
     enqueue([job])

@@ -977,7 +977,7 @@ class Migration(migrations.Migration):
                     "total",
                     models.PositiveIntegerField(
                         default=0,
-                        help_text="Summaries to judge or document sets to import; 0 until the number is known.",
+                        help_text="Summaries to judge or export, or document sets to import; 0 until the number is known.",
                     ),
                 ),
                 (

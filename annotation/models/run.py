@@ -177,7 +177,8 @@ class Job(PublicRow):
     lease_until = models.DateTimeField(null=True, blank=True)
     attempt = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(
-        default=0, help_text="Summaries to judge or document sets to import; 0 until the number is known."
+        default=0,
+        help_text="Summaries to judge or export, or document sets to import; 0 until the number is known.",
     )
     done = models.PositiveIntegerField(default=0, help_text="The number done; for exports the rows written.")
     unscored = models.PositiveIntegerField(default=0)

@@ -13,9 +13,10 @@ from annotation.core.current_checks import not_as_their_claims
 from annotation.core.paging import batches
 from annotation.management.named import project_named
 from annotation.models import SCORES, Check, Dispute, Score
+from annotation.operator_commands import as_typed
 from annotation.scoring.open_disputes import DisputeTarget, dues, stored_disputes
 from annotation.scoring.records import RECORDS_AT_ONCE, SummaryRecord, score_rules, summary_records
-from annotation.scoring.rescore import columns_of, score_row
+from annotation.scoring.rescore import columns_of, rescore, score_row
 from evaluation.blend import score
 
 if TYPE_CHECKING:
@@ -37,9 +38,15 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="the project's slug")
+        parser.add_argument(
+            "--rescore", action="store_true", help="compute all scores again before the check"
+        )
 
     def handle(self, *_: Any, **options: Any) -> None:
         project = project_named(options["project"])
+        if options["rescore"]:
+            rescore(project=project)
+        _require_signature(project)
         found = differences(project)
         count = 0
         for count, line in enumerate(found, start=1):
@@ -51,6 +58,16 @@ class Command(BaseCommand):
             noun = "difference" if count == 1 else "differences"
             raise CommandError(f"{count} {noun}: scores of {project.slug} do not follow from its statements.")
         self.stdout.write(f"The scores of {project.slug} follow from its statements.")
+
+
+def _require_signature(project: Project) -> None:
+    """Raise CommandError if scores come from another version, which may count differently."""
+    others = Score.objects.filter(project=project).exclude(signature=score_rules(project).signature).count()
+    if others:
+        raise CommandError(
+            f"{others} scores of {project.slug} were computed by another version of Coverdict, so they cannot be "
+            f"checked. Compute them again: {as_typed('verify_scores', project.slug, '--rescore')}"
+        )
 
 
 def differences(project: Project) -> Iterator[str]:

@@ -321,7 +321,9 @@ def test_a_download_that_breaks_off_goes_on(
     worker = Thread(target=write_exports)
     worker.start()
     with Coverdict(address, token, progress=False, patience=10) as broken:
-        path = broken.project(project.slug).export("scores", tmp_path / "scores.csv", format="csv", timeout=60)
+        path = broken.project(project.slug).export(
+            "scores", tmp_path / "scores.csv", format="csv", timeout=60
+        )
     worker.join()
     assert handler.asked == [None, "bytes=100-", "bytes=150-"]
     assert path.read_text().startswith("project,document_id,system")

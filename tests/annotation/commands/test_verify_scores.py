@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.models import Check, Score
 from annotation.reviewing.services.review import override
+from annotation.scoring.records import score_rules
 from annotation.scoring.rescore import DERIVED
 from tests.annotation.cast import World
 from tests.annotation.exports.acts import assess_and_close
@@ -74,9 +75,7 @@ def test_every_derived_column_is_tried_above() -> None:
     assert tuple(column for column, _ in mark.args[1]) == DERIVED
 
 
-@pytest.mark.parametrize(
-    "change", [{"flags": ["no_claims"]}, {"claims": 9}, {"signature": "other"}, {"peer_words": 1}]
-)
+@pytest.mark.parametrize("change", [{"flags": ["no_claims"]}, {"claims": 9}, {"peer_words": 1}])
 def test_what_stands_beside_the_scores_is_compared(world: World, change: dict[str, object]) -> None:
     Score.objects.filter(summary=world.peers["port", "birch"]).update(**change)
     (line,) = complaints()
@@ -94,7 +93,12 @@ def test_a_score_that_is_missing(world: World) -> None:
 
 
 def test_a_score_of_what_is_no_peer_summary(world: World) -> None:
-    Score.objects.create(project=world.project, summary=world.models["port"], peer_words=3, signature="x")
+    Score.objects.create(
+        project=world.project,
+        summary=world.models["port"],
+        peer_words=3,
+        signature=score_rules(world.project).signature,
+    )
     (line,) = complaints()
     assert line.endswith("has a score, but is only a reference")
 
@@ -112,3 +116,14 @@ def test_a_long_list_is_cut_and_counted(world: World, monkeypatch: pytest.Monkey
     with pytest.raises(CommandError, match="4 differences"):
         call_command("verify_scores", "harbour", stdout=out)
     assert out.getvalue().splitlines()[-1] == "... and 2 more"
+
+
+def test_scores_of_another_version_are_computed_again_and_not_compared(world: World) -> None:
+    score = Score.objects.get(summary=world.peers["port", "alder"])
+    coverage, total = score.coverage, Score.objects.filter(project=world.project).count()
+    Score.objects.filter(project=world.project).update(signature="another version", coverage=0)
+    with pytest.raises(CommandError, match=rf"{total} scores of harbour .* another version.*--rescore"):
+        call_command("verify_scores", "harbour")
+    call_command("verify_scores", "harbour", "--rescore")
+    score.refresh_from_db()
+    assert score.coverage == coverage

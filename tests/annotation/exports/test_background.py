@@ -104,3 +104,22 @@ def test_who_lost_the_job_leaves_the_file_of_who_has_it(world: World) -> None:
         perform_claimed(slow)
     assert written == ["harbour-scores.csv"]
     assert files(export) == written
+
+
+@pytest.mark.django_db
+def test_small_exports_are_written_first(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    large, small = asked_for(world), asked_for(world)
+    Job.objects.filter(export=large).update(total=10_000)
+    order: list[str] = []
+    monkeypatch.setattr(jobs, "carry_out", lambda claimed, act: order.append(claimed.job.export.public_id))
+    perform_job.pull(Job.Kind.EXPORT)
+    assert order == [small.public_id, large.public_id]
+
+
+def test_two_exports_are_written_at_once_and_one_import() -> None:
+    export, bring_in = Job.Kind.EXPORT, Job.Kind.IMPORT
+    at_work_on = perform_job.at_work_on
+    with at_work_on(export) as first, at_work_on(export) as second, at_work_on(export) as third:
+        assert (first, second, third) == (True, True, False)
+    with at_work_on(bring_in) as first, at_work_on(bring_in) as second:
+        assert (first, second) == (True, False)
