@@ -10,6 +10,7 @@ import shlex
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -36,6 +37,8 @@ UNITS = ("coverdict-web.service", "coverdict-worker.service")
 NAME = "coverdict.example.org"
 STOP_SECONDS = 60
 UP_SECONDS = 120
+IDLE_CLIENTS = 50
+STALLED_FORMS = 40
 MACHINES_OWN = {"apt-get", "adduser", "systemctl", "install", "sed"}
 FROM_THE_LOGIN = ("HOME", "LANG", "PATH")
 PLACES = (
@@ -45,6 +48,7 @@ PLACES = (
     "etc/ssl/certs/",
     "usr/local/bin/",
     "var/lib/coverdict/",
+    "var/log/nginx/",
 )
 NGINX = """
 pid {root}/nginx.pid;
@@ -163,6 +167,19 @@ class Machine:
             process.kill()
             process.wait()
 
+    @contextmanager
+    def slow_clients(self) -> Iterator[None]:
+        """As many clients as would occupy every thread of the application, without nginx: some send half a form."""
+        trust = ssl.create_default_context(cafile=self.root / "etc/ssl/certs/coverdict.pem")
+        form = f"POST /sign-in/ HTTP/1.1\r\nHost: {NAME}\r\nContent-Length: 1000\r\n\r\nusername=a"
+        with ExitStack() as stack:
+            for number in range(IDLE_CLIENTS + STALLED_FORMS):
+                plain = stack.enter_context(socket.create_connection(("127.0.0.1", self.ports["443"])))
+                client = stack.enter_context(trust.wrap_socket(plain, server_hostname=NAME))
+                if number < STALLED_FORMS:
+                    client.sendall(form.encode())
+            yield
+
     def ask(self, path: str) -> str:
         """Head and body of a page, from nginx over TLS."""
         return self.run(
@@ -220,6 +237,11 @@ def test_the_page_leads_to_a_judged_project_behind_nginx_with_tls(machine: Machi
                 assert '"ready": true' in machine.run(readiness)
                 (link,) = re.findall(rf"https://{NAME}(/setup/\S+)", said)
                 assert "coverdict_csrf" in machine.ask(link)
+                with machine.slow_clients():
+                    assert machine.ask("/healthz").startswith("HTTP/1.1 200")
+            logged = (machine.root / "var/log/nginx/coverdict.log").read_text()
+            assert "GET /setup/..." in logged
+            assert link not in logged
     assert re.search(r"^ +\d +\w+ .*0\.\d\d", said, re.MULTILINE)
     if shutil.which("nginx") is None:
         pytest.skip("nginx is not on PATH, so its part was left out; all before and after it was run")
