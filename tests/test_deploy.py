@@ -37,6 +37,7 @@ UNITS = ("coverdict-web.service", "coverdict-worker.service")
 NAME = "coverdict.example.org"
 STOP_SECONDS = 60
 UP_SECONDS = 120
+METRICS_TOKEN = "a-token-of-the-operators-choice"
 IDLE_CLIENTS = 50
 STALLED_FORMS = 40
 MACHINES_OWN = {"apt-get", "adduser", "systemctl", "install", "sed"}
@@ -180,12 +181,12 @@ class Machine:
                     client.sendall(form.encode())
             yield
 
-    def ask(self, path: str) -> str:
+    def ask(self, path: str, header: str = "") -> str:
         """Head and body of a page, from nginx over TLS."""
         return self.run(
             "curl --silent --show-error --retry 20 --retry-connrefused --retry-delay 1 --include"
             " --cacert /etc/ssl/certs/coverdict.pem"
-            f' --resolve "$name:443:127.0.0.1" "https://$name:{self.ports["443"]}{path}"'
+            f' --header "{header}" --resolve "$name:443:127.0.0.1" "https://$name:{self.ports["443"]}{path}"'
         )
 
 
@@ -221,6 +222,8 @@ def test_the_page_leads_to_a_judged_project_behind_nginx_with_tls(machine: Machi
     assert begin.strip() == f"name={NAME}"
     machine.run(program)
     machine.run(database)
+    with (machine.root / "etc/coverdict/coverdict.env").open("a") as file:
+        file.write(f"METRICS_TOKEN={METRICS_TOKEN}\n")
     with machine.service(UNITS[0]), machine.service(UNITS[1]):
         if shutil.which("nginx") is None:
             # What does not need it goes on; the rest is told as skipped at the end.
@@ -237,6 +240,9 @@ def test_the_page_leads_to_a_judged_project_behind_nginx_with_tls(machine: Machi
                 assert '"ready": true' in machine.run(readiness)
                 (link,) = re.findall(rf"https://{NAME}(/setup/\S+)", said)
                 assert "coverdict_csrf" in machine.ask(link)
+                figures = machine.ask("/metrics", f"Authorization: Bearer {METRICS_TOKEN}")
+                assert 'view="sign-in"' in figures
+                assert re.search(r"^django_db_execute_total\{.*\} [1-9]", figures, re.MULTILINE)
                 with machine.slow_clients():
                     assert machine.ask("/healthz").startswith("HTTP/1.1 200")
             logged = (machine.root / "var/log/nginx/coverdict.log").read_text()

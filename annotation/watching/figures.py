@@ -1,20 +1,23 @@
 """The figures of an installation in Prometheus' text format.
 
-They come from the database, so every server gives the same. Their cost grows only with open jobs.
+Those named `coverdict_…` come from the database, so every server gives the same; their cost grows only with open
+jobs and the calls of active runs. Counts of requests and statements are those of django-prometheus for one server.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator, Mapping
 
 from django.conf import settings
 from django.db import DatabaseError
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector
 
 import annotation
-from annotation.watching.queries import disk, open_jobs, workers
+from annotation.watching.queries import disk, open_jobs, spent_by_active_runs, workers
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +29,9 @@ def as_text() -> bytes:
 
 def _registry() -> CollectorRegistry:
     registry = CollectorRegistry(auto_describe=False)
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        # The processes of one server write their counts of requests and statements there.
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call] # it has no types
     registry.register(_Installation())
     return registry
 
@@ -59,6 +65,15 @@ def _of_queue() -> Iterator[Metric]:
         names = [(each.kind.value,) for each in kinds]
         yield _gauge(name, description, dict(zip(names, values, strict=True)), ("kind",))
     yield _gauge("runs_active", "Runs with open jobs.", {(): sum(each.runs for each in kinds)})
+    spent = spent_by_active_runs()
+    for name, description in (
+        ("run_calls", "Calls of an active run."),
+        ("run_tokens", "Tokens of an active run."),
+        ("run_cost", "Cost of an active run at the judge's prices."),
+    ):
+        yield _gauge(
+            name, description, {(run,): getattr(each, name[4:]) for run, each in spent.items()}, ("run",)
+        )
     known = workers()
     yield _gauge(
         "workers",

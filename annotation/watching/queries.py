@@ -15,14 +15,15 @@ import django
 from django.conf import settings
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-from django.db.models import Count, Min, Q
+from django.db.models import Count, F, Min, Q, Sum
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 import annotation
 from annotation.core.jobs import OPEN
 from annotation.core.shared.clock import shared_now
 from annotation.core.shared.kept_files import kept_folder
-from annotation.models import Job, Worker
+from annotation.models import Job, Run, Worker
 from annotation.operator_commands import own_user
 
 
@@ -66,6 +67,23 @@ def _state(kind: Job.Kind, row: Mapping[str, Any] | None, now: datetime) -> Kind
         return KindState(kind)
     age = (now - row["oldest"]).total_seconds() if row["oldest"] else 0.0
     return KindState(kind, row["waiting"], row["working"], row["runs"], age)
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """`cost` is in the currency of the judge's prices; 0 for a judge without prices."""
+
+    calls: int
+    tokens: int
+    cost: float
+
+
+def spent_by_active_runs() -> dict[str, Spent]:
+    """The calls, tokens and cost of every active run so far, by its public id."""
+    tokens = F("calls__prompt_tokens") + F("calls__completion_tokens")
+    runs = Run.objects.filter(state=Run.State.ACTIVE).order_by()
+    counted = runs.annotate(asked=Count("calls"), tokens=Coalesce(Sum(tokens), 0))
+    return {run.public_id: Spent(run.asked, run.tokens, run.cost or 0.0) for run in counted}
 
 
 def failed_jobs(*, days: int = 7) -> dict[Job.Kind, int]:

@@ -16,7 +16,14 @@ from django.core.exceptions import ImproperlyConfigured
 
 from annotation.config import environment, error_reports, logs
 from annotation.config.settings.base import *
-from annotation.config.settings.base import HASHED_STORAGES, VAR_DIR, env, shared_cache
+from annotation.config.settings.base import (
+    HASHED_STORAGES,
+    METRICS_TOKEN,
+    MIDDLEWARE,
+    VAR_DIR,
+    env,
+    shared_cache,
+)
 from annotation.settings_choice import signs_of_production
 
 SHORTEST_SECRET = 50
@@ -135,6 +142,14 @@ DATABASES = {
         server_side_cursors=env.bool("SERVER_SIDE_CURSORS", default=True),
     )
 }
+if METRICS_TOKEN:
+    MIDDLEWARE = [
+        "django_prometheus.middleware.PrometheusBeforeMiddleware",
+        *MIDDLEWARE,
+        "django_prometheus.middleware.PrometheusAfterMiddleware",
+    ]
+    kind = "sqlite3" if DATABASES["default"]["ENGINE"].endswith("sqlite3") else "postgresql"
+    DATABASES["default"]["ENGINE"] = f"django_prometheus.db.backends.{kind}"
 CACHES = shared_cache(DATABASES["default"])
 CELERY_BROKER_TRANSPORT_OPTIONS = environment.broker_options(CELERY_BROKER_URL, VAR_DIR / "queue")
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = True

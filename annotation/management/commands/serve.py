@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
@@ -52,6 +53,11 @@ class Command(BaseCommand):
             f"Coverdict is served at http://{bind}/{' Ctrl-C stops it.' if self.stdout.isatty() else ''}"
         )
         self.stdout.flush()
+        if settings.METRICS_TOKEN:
+            counts = settings.VAR_DIR / "metrics"
+            shutil.rmtree(counts, ignore_errors=True)
+            counts.mkdir(parents=True)
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(counts)
         # Replaces this process, so that signals reach gunicorn.
         os.environ["DJANGO_SETTINGS_MODULE"] = settings.SETTINGS_MODULE
         command = gunicorn_command(bind, workers=workers or fitting_workers(), threads=threads)

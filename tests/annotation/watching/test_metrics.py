@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from prometheus_client.parser import text_string_to_metric_families
 
-from annotation.models import Job, Run
+from annotation.models import Job, JudgeCall, Run
 from tests.annotation.statements import statements_of
 
 if TYPE_CHECKING:
@@ -57,6 +57,18 @@ def test_open_jobs_are_in_the_figures(client: Client, watched: None, world: Worl
     told = figures(client)
     assert told["coverdict_jobs_waiting", (("kind", "run"),)] == len(world.sets)
     assert (told["coverdict_runs_active", ()], told["coverdict_workers", ()]) == (1, 0)
+
+
+def test_active_runs_have_their_calls_tokens_and_cost(client: Client, watched: None, world: World) -> None:
+    run = Run.objects.create(project=world.project, judge=world.judge, cost=0.25)
+    Run.objects.create(project=world.project, judge=world.judge, state="finished", cost=9)
+    for key in ("a", "b"):
+        JudgeCall.objects.create(
+            judge=world.judge, run=run, key=key, step="cover", prompt_tokens=70, completion_tokens=30
+        )
+    shown, label = figures(client), (("run", run.public_id),)
+    assert [shown[f"coverdict_run_{name}", label] for name in ("calls", "tokens", "cost")] == [2, 200, 0.25]
+    assert sum(name == "coverdict_run_cost" for name, _ in shown) == 1
 
 
 def test_the_number_of_statements_is_the_same_with_more_rows(

@@ -10,8 +10,12 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
+from annotation.models import Run
+
 if TYPE_CHECKING:
     from django.test import Client
+
+    from tests.annotation.cast import World
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "monitoring.md").read_text()
 RULES = yaml.safe_load(
@@ -22,9 +26,10 @@ TOKEN = "a-token-of-the-operators-choice"
 
 
 @pytest.fixture
-def families(client: Client, db: None, settings: Any) -> dict[str, set[str]]:
+def families(client: Client, world: World, settings: Any) -> dict[str, set[str]]:
     """The labels of every metric of an installation."""
     settings.METRICS_TOKEN = TOKEN
+    Run.objects.create(project=world.project, judge=world.judge)
     text = client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).content.decode()
     return {
         sample.name: set(sample.labels)
