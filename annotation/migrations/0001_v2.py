@@ -17,6 +17,31 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name="AllowedServer",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=annotation.models.base.new_public_id,
+                        editable=False,
+                        max_length=16,
+                        unique=True,
+                    ),
+                ),
+                ("url", models.CharField(max_length=500, unique=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                "ordering": ("url",),
+            },
+        ),
+        migrations.CreateModel(
             name="CachedValue",
             fields=[
                 ("cache_key", models.CharField(max_length=255, primary_key=True, serialize=False)),

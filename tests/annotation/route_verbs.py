@@ -161,6 +161,8 @@ OUTSIDE = {
     "readyz": False,
     "metrics": False,
     "status": True,
+    "allow-server": True,
+    "disallow-server": True,
     "favicon.ico": False,
     "api-schema": False,
     "api-docs": False,

@@ -28,6 +28,8 @@ DEMO_HOST = "127.0.0.1"
 # Base URLs that a judge may call. An entry allows URLs with its scheme, host, port (by default the scheme's) and
 # path prefix. An empty list allows no judge that needs a network.
 COVERDICT_JUDGE_URLS = environment.judge_urls(env.list("COVERDICT_JUDGE_URLS", default=[]))
+# The port of the demo, which no judge may call; 0 elsewhere.
+OWN_PORT = env.int("COVERDICT_OWN_PORT", default=0)
 # Environment variables whose keys judges may use, each with the base URLs to which its key may be sent, matched as
 # above: COVERDICT_JUDGE_KEYS=OPENAI_API_KEY=https://api.openai.com/v1,OTHER_KEY=https://llm.example.org/v1
 COVERDICT_JUDGE_KEYS = environment.judge_keys(env.list("COVERDICT_JUDGE_KEYS", default=[]))
