@@ -80,7 +80,7 @@ def test_no_violations_outside_of_projects(world: World, desk: Desk, width: int)
     secret = invite(project=world.project, roles=["reviewer"], by=world.olga).secret
     for address in (
         "/",
-        "/sign-in/",
+        "/accounts/login/",
         f"/invitations/{secret}/",
         "/help/",
         "/help/tutorial/",
