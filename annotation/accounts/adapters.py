@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 MAIL = "annotation.mail"
 """The name of the task that sends a mail."""
 UNKNOWN_ACCOUNT = "account/email/unknown_account"
-INVITED = "invited"
+
 
 logger = logging.getLogger(__name__)
 
@@ -150,7 +150,7 @@ def _gets_account(email: str) -> bool:
     invitations = Invitation.objects.filter(
         email__iexact=email, accepted_at=None, revoked_at=None, expires_at__gt=timezone.now()
     )
-    is_invited = INVITED in settings.OIDC_NEW_ACCOUNTS and invitations.exists()
+    is_invited = "invited" in settings.OIDC_NEW_ACCOUNTS and invitations.exists()
     return is_invited or email.rpartition("@")[2].lower() in settings.OIDC_NEW_ACCOUNTS
 
 

@@ -76,7 +76,7 @@ class Tokens(ApiView):
         user = authenticate(http, username=given["username"], password=given["password"])
         if getattr(request, "axes_locked_out", False):
             wait = get_cool_off().total_seconds()
-            raise TooMany("Too many wrong passwords. Try again later.", code="locked_out", seconds=wait)
+            raise TooMany("Too many wrong passwords.", code="locked_out", seconds=wait)
         if user is None:
             raise BadCredentials
         _check_code(user, given["code"])

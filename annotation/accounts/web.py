@@ -19,7 +19,7 @@ from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import password_validators_help_texts
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 from requests import RequestException
@@ -36,7 +36,7 @@ from annotation.projects.services.accept_invitation import set_name
 from annotation.web.come_in import come_in
 from annotation.web.htmx import Request
 from annotation.web.numbers import whole_number
-from annotation.web.refusals import refused, sign_in_first
+from annotation.web.refusals import refused
 from annotation.web.screen import screen
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 THEME_COOKIE = "coverdict_theme"
 THEME_SECONDS = 365 * 24 * 60 * 60
 THEMES = (("", "As the system"), ("light", "Light"), ("dark", "Dark"))
-AWAY_SECONDS = 30.0
+
 PROVIDER_FAULTS = (OAuth2Error, RequestException, LookupError, ValueError, TypeError, AttributeError)
 """What django-allauth's client raises for an invalid answer of the provider."""
 
@@ -56,21 +56,19 @@ logger = logging.getLogger(__name__)
 @screen("GET", "POST")
 def account(request: Request) -> HttpResponse:
     """One's own name, the theme of the browser, tokens and what happened."""
-    act, refusal = request.POST.get("act", ""), None
-    try:
-        if act == "rename":
-            set_name(request.user, request.POST.get("full_name", ""))
-            request.user.save(update_fields=["first_name", "last_name"])
-            messages.success(request, "Saved.")
-        elif act == "theme":
-            return _with_theme(request.POST.get("theme", ""))
-        elif act == "revoke":
-            revoke_token(person=request.user, key=request.POST.get("key", ""), client=client_of(request))
-            messages.success(request, "Token revoked.")
-    except Invalid as wrong:
-        refusal = wrong
-        request.user.refresh_from_db()
-    return _page(request, refusal=refusal) if refusal or not act else redirect("account")
+    act = request.POST.get("act", "")
+    if not act:
+        return _page(request)
+    if act == "theme":
+        return _with_theme(request.POST.get("theme", ""))
+    if act == "rename":
+        set_name(request.user, request.POST.get("full_name", ""))
+        request.user.save(update_fields=["first_name", "last_name"])
+        messages.success(request, "Saved.")
+    elif act == "revoke":
+        revoke_token(person=request.user, key=request.POST.get("key", ""), client=client_of(request))
+        messages.success(request, "Token revoked.")
+    return redirect("account")
 
 
 @screen("POST")
@@ -78,49 +76,36 @@ def account(request: Request) -> HttpResponse:
 def new_token(request: Request) -> HttpResponse:
     """Make a token, once the person has just given their password or their second factor."""
     refuse_without(request.user)
-    days = request.POST.get("days", "")
-    try:
-        _, token = make_token(
-            person=request.user, days=whole_number(days) or 0 if days else DAYS, client=client_of(request)
-        )
-    except Invalid as refusal:
-        return _page(request, refusal=refusal)
+    days = whole_number(request.POST.get("days", str(DAYS))) or 0
+    _, token = make_token(person=request.user, days=days, client=client_of(request))
     return _page(request, token=token)
 
 
 def _with_theme(theme: str) -> HttpResponse:
     answer = redirect("account")
-    if theme and theme in dict(THEMES):
-        answer.set_cookie(
-            THEME_COOKIE,
-            theme,
-            max_age=THEME_SECONDS,
-            secure=settings.SESSION_COOKIE_SECURE,
-            httponly=True,
-            samesite="Lax",
-        )
-    else:
-        answer.delete_cookie(THEME_COOKIE, samesite="Lax")
+    is_theme = theme in dict(THEMES)
+    answer.set_cookie(
+        THEME_COOKIE,
+        theme if is_theme else "",
+        max_age=THEME_SECONDS * is_theme,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
     return answer
 
 
-def _page(request: Request, *, token: str = "", refusal: Invalid | None = None) -> HttpResponse:
+def _page(request: Request, *, token: str = "") -> HttpResponse:
     context = {
         "token": token,
         "tokens": tokens_of(request.user),
         "events": events_of(request.user),
-        "days": request.POST.get("days", DAYS),
+        "days": DAYS,
         "most_days": MOST_DAYS,
-        "full_name": request.POST.get("full_name", request.user.get_full_name()),
-        **_faults(refusal),
         "themes": THEMES,
         "theme": request.COOKIES.get(THEME_COOKIE, ""),
     }
-    return render(request, "accounts/account.html", context, status=422 if refusal else 200)
-
-
-def _faults(refusal: Invalid | None) -> dict[str, object]:
-    return {"refusal": refusal, "wrong": refusal.field if refusal else ""}
+    return render(request, "accounts/account.html", context)
 
 
 @screen("GET", "POST")
@@ -140,12 +125,6 @@ class SetUpFactor(ActivateTOTPView):  # type: ignore[misc]  # allauth has no typ
 
 class ConfirmOwnEmail(ConfirmEmailView):  # type: ignore[misc]  # allauth has no types
     """Works for the signed-in person alone: somebody could enter a stranger's address and wait for a click."""
-
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not request.user.is_authenticated:
-            return sign_in_first(request)
-        response: HttpResponse = super().dispatch(request, *args, **kwargs)
-        return response
 
     def get_object(self, queryset: Any = None) -> Any:
         found = super().get_object(queryset)
@@ -182,7 +161,7 @@ def _away(request: HttpRequest) -> HttpResponse:
     message = (
         "The single sign-on provider does not answer as it should. Sign in with your password, or try later."
     )
-    return refused(request, NotReady(message, seconds=AWAY_SECONDS))
+    return refused(request, NotReady(message, seconds=30))
 
 
 @require_POST
@@ -191,9 +170,7 @@ def demo_sign_in(request: HttpRequest) -> HttpResponse:
     username = request.POST.get("person", "")
     if not settings.DEMO_SIGN_IN or username not in {person.username for person in DEMO_PEOPLE}:
         raise Http404
-    user = User.objects.filter(username=username, is_active=True).first()
-    if user is None:
-        raise Http404
+    user = get_object_or_404(User, username=username, is_active=True)
     return come_in(request, user, after=get_next_redirect_url(request) or "/")
 
 
@@ -229,5 +206,10 @@ def setup(request: HttpRequest, secret: str) -> HttpResponse:
 
 
 def _setup_page(request: HttpRequest, typed: dict[str, str], refusal: Invalid | None = None) -> HttpResponse:
-    context = {"typed": typed, "password_rules": password_validators_help_texts(), **_faults(refusal)}
+    context = {
+        "typed": typed,
+        "password_rules": password_validators_help_texts(),
+        "refusal": refusal,
+        "wrong": refusal.field if refusal else "",
+    }
     return render(request, "accounts/setup.html", context, status=422 if refusal else 200)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib.auth.decorators import login_required
 from django.urls import URLPattern, URLResolver, include, path
 
 from annotation.accounts import web as accounts
@@ -147,7 +148,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     # In place of django-allauth's own.
     path("accounts/password/set/", accounts.no_password, name="account_set_password"),
     path(
-        "accounts/confirm-email/<str:key>/", accounts.ConfirmOwnEmail.as_view(), name="account_confirm_email"
+        "accounts/confirm-email/<str:key>/",
+        login_required(accounts.ConfirmOwnEmail.as_view()),
+        name="account_confirm_email",
     ),
     path("accounts/2fa/totp/activate/", accounts.SetUpFactor.as_view(), name="mfa_activate_totp"),
     path("accounts/oidc/<str:provider_id>/login/", accounts.to_provider, name="openid_connect_login"),

@@ -5,7 +5,6 @@ scores.
 from __future__ import annotations
 
 import logging
-import re
 import secrets
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -16,7 +15,6 @@ from allauth.usersessions.models import UserSession
 from django.apps import apps
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
-from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.db import models, transaction
 from django.db.models import Q, TextField
@@ -40,7 +38,7 @@ from annotation.models import (
     Run,
     administrators,
 )
-from annotation.privacy.project_rows import held_by_projects, in_steps, paths_to_project
+from annotation.privacy.project_rows import any_of, in_steps, paths_to_project
 
 HOLDING_NAMES: tuple[tuple[type[models.Model], str], ...] = (
     (ClaimSet, "origin_name"),
@@ -57,9 +55,7 @@ PRIVATE_KEYS = frozenset({"for"})
 """Keys of the log whose values name people freely, such as the recipient of an invitation."""
 FREE_TEXTS = frozenset({"reason", "note", "text", "comment"})
 """The keys under which the log stores people's free texts."""
-_CANCELLED = re.compile(r"(?<=^Cancelled by )(.+)(?=\.$)")
-ERASED = "erased-"
-GONE = "(erased)"
+CANCELLED = "Cancelled by "
 
 logger = logging.getLogger(__name__)
 
@@ -75,11 +71,8 @@ def erase_person(*, person: User, remove_texts: bool = False, dry_run: bool = Fa
     Raises Conflict (code `last_administrator`).
     """
     if person.is_superuser and not administrators().exclude(pk=person.pk).exists():
-        raise Conflict(
-            "This is the last administrator. Make someone else an administrator first.",
-            code="last_administrator",
-        )
-    shown, gone = f"{ERASED}{secrets.token_hex(5)}", Counter[str]()
+        raise Conflict("This is the last administrator: make another one first.", code="last_administrator")
+    shown, gone = f"erased-{secrets.token_hex(5)}", Counter[str]()
     projects, names = _projects_of(person), _names(person)
     with transaction.atomic() if dry_run else nullcontext():
         _rename_in_rows(names, shown, gone)
@@ -104,12 +97,10 @@ def erase_person(*, person: User, remove_texts: bool = False, dry_run: bool = Fa
 
 def _projects_of(person: User) -> list[Project]:
     """Projects with any row of the person; answers remain even if memberships and log entries are gone."""
-    held = held_by_projects()
     keys = {
         key
         for model, field in _naming_users()
-        if model in held
-        for path in paths_to_project(model, held)
+        for path in paths_to_project(model)
         for key in model._base_manager.filter(**{field.name: person}).values_list(path, flat=True).distinct()
     }
     return list(Project.all_projects.filter(pk__in=keys - {None}).order_by("pk"))
@@ -123,10 +114,10 @@ def _names(person: User) -> frozenset[str]:
 def _rename_in_rows(names: Collection[str], shown: str, gone: Counter[str]) -> None:
     """Replace the name in texts that the program wrote."""
     for model, column in HOLDING_NAMES:
-        found = Q()
-        for name in names:
-            escaped = name.encode("ascii", "backslashreplace").decode().replace("\\x", "\\u00")
-            found |= Q(as_text__icontains=name) | Q(as_text__icontains=escaped)
+        escaped = {
+            name.encode("ascii", "backslashreplace").decode().replace("\\x", "\\u00") for name in names
+        }
+        found = any_of(("as_text__icontains", name) for name in {*names, *escaped})
         rows = model._base_manager.annotate(as_text=Cast(column, TextField())).filter(found)
         renamed = (
             (key, value, _without(value, names, shown, is_person=column != "data"))
@@ -138,10 +129,9 @@ def _rename_in_rows(names: Collection[str], shown: str, gone: Counter[str]) -> N
 def _without(value: Any, names: Collection[str], shown: str, *, is_person: bool) -> Any:
     """The text or JSON without the names. In JSON, values under other keys may only look like usernames."""
     match value:
-        case str() if is_person and value in names:
-            return shown
         case str() if is_person:
-            return _CANCELLED.sub(lambda found: shown if found[0] in names else found[0], value)
+            name = value if value in names else value.removeprefix(CANCELLED).removesuffix(".")
+            return value.replace(name, shown) if name in names else value
         case list():
             return [_without(each, names, shown, is_person=is_person) for each in value]
         case dict():
@@ -163,23 +153,23 @@ def _write(model: type[models.Model], column: str, values: Mapping[Any, object],
 
 
 def _remove_texts(person: User, gone: Counter[str]) -> None:
-    now = timezone.now()
-    written: list[tuple[models.QuerySet[Any], dict[str, object]]] = [
-        (kind._base_manager.filter(person=person).exclude(reason=""), {"reason": ""})
-        for kind in Answer.__subclasses__()
-    ]
-    written.append((Comment.objects.filter(author=person), {"text": GONE, "withdrawn_at": now}))
-    for rows, blank in written:
-        keys = list(rows.order_by("pk").values_list("pk", flat=True))
-        gone[rows.model._meta.db_table] += len(keys)
-        for step in in_steps(keys):
-            rows.model._base_manager.filter(pk__in=step).update(**blank)
+    for kind in Answer.__subclasses__():
+        _blank(kind._base_manager.filter(person=person).exclude(reason=""), gone, reason="")
+    _blank(Comment.objects.filter(author=person), gone, text="(erased)", withdrawn_at=timezone.now())
+    said = Event.objects.filter(actor=person).values_list("pk", "data")
     cleared = {
-        key: {name: value for name, value in data.items() if name not in FREE_TEXTS}
-        for key, data in Event.objects.filter(actor=person).values_list("pk", "data").iterator()
+        key: {name: data[name] for name in data.keys() - FREE_TEXTS}
+        for key, data in said
         if data.keys() & FREE_TEXTS
     }
     _write(Event, "data", cleared, Counter())
+
+
+def _blank(rows: models.QuerySet[Any], gone: Counter[str], **blank: object) -> None:
+    keys = list(rows.order_by("pk").values_list("pk", flat=True))
+    gone[rows.model._meta.db_table] += len(keys)
+    for step in in_steps(keys):
+        rows.model._base_manager.filter(pk__in=step).update(**blank)
 
 
 def _named_exports(projects: list[Project]) -> list[Export]:
@@ -198,29 +188,17 @@ def _end_account(person: User, names: Collection[str], projects: list[Project], 
         session_key__in=UserSession.objects.filter(user=person).values("session_key")
     )
     gone["django_session"] += sessions.delete()[0]
-    hanging: list[tuple[type[models.Model], str]] = [
-        (model, field.name)
-        for model, field in _naming_users()
-        if field.remote_field.on_delete is models.CASCADE
-    ]
+    begins = any_of(("object_repr__startswith", f"{name} ") for name in names)
     # Entries of Django's admin, such as "mona in Harbour", also of rows that are gone.
-    begins = Q(object_repr=person.username) | Q(object_repr__startswith=f"{person.username} ")
-    about_account: list[tuple[type[models.Model], str]] = [(User, "pk"), *hanging]
-    for model, name in about_account:
-        rows = model._base_manager.filter(**{name: person.pk})
-        keys = rows.annotate(row_key=Cast("pk", TextField())).values("row_key")
-        kind = ContentType.objects.get_for_model(model)
-        entries = LogEntry.objects.filter(begins | Q(object_id__in=keys), content_type=kind)
-        gone["django_admin_log"] += entries.delete()[0]
-    for model, name in hanging:
-        _, by_kind = model._base_manager.filter(**{name: person}).delete()
-        gone[model._meta.db_table] += by_kind.get(model._meta.label, 0)
+    gone["django_admin_log"] += LogEntry.objects.filter(begins | Q(object_repr__in=names)).delete()[0]
+    for model, field in _naming_users():
+        if field.remote_field.on_delete is models.CASCADE:
+            _, by_kind = model._base_manager.filter(**{field.name: person}).delete()
+            gone[model._meta.db_table] += by_kind.get(model._meta.label, 0)
     # Recomputed from the rows on demand.
     Analysis.objects.filter(project__in=projects).delete()
-    invited = Q(accepted_by=person)
-    for name in names:
-        invited |= Q(email__iexact=name)
-    Invitation.objects.filter(invited).update(note="", email="")
+    mailed = any_of(("email__iexact", name) for name in names)
+    Invitation.objects.filter(mailed | Q(accepted_by=person)).update(note="", email="")
 
 
 def _rename(person: User, shown: str) -> None:

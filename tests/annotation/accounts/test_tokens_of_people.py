@@ -64,9 +64,6 @@ def test_the_account_page_says_what_days_it_takes(world: World, client: Client) 
     assert f"<code>{AuthToken.objects.get().token_key}…</code>" in page
     wrong = client.post("/account/tokens/", {"days": "none"})
     assert (wrong.status_code, "1 to 365 days" in wrong.content.decode()) == (422, True)
-    # What was typed stays, and the sentence stands by its field.
-    page = " ".join(wrong.content.decode().split())
-    assert 'max="365" value="none" aria-invalid="true" aria-describedby="days-fault"' in page
 
 
 @time_machine.travel(timezone.now().replace(second=30), tick=False)
