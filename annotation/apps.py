@@ -10,6 +10,11 @@ class AnnotationConfig(AppConfig):
     verbose_name = "Coverdict"
     default_auto_field = "django.db.models.BigAutoField"
 
+    def ready(self) -> None:
+        from annotation.accounts.events import listen  # noqa: PLC0415 - models are loaded now
+
+        listen()
+
 
 class GatedAdmin(apps.SimpleAdminConfig):
     # Its classes are loaded with the addresses: commands do not need them.

@@ -1,6 +1,6 @@
 """The models, one noun per module."""
 
-from annotation.models.access import AccountEvent, AccountSession
+from annotation.models.access import AccountEvent
 from annotation.models.allowed_server import AllowedServer
 from annotation.models.analysis import Analysis
 from annotation.models.answer import Answer, ErrorType
@@ -45,7 +45,6 @@ __all__ = [
     "SCORE_SIDES",
     "SIDE_SCORES",
     "AccountEvent",
-    "AccountSession",
     "AllowedServer",
     "Analysis",
     "Answer",

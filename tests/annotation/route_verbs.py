@@ -139,20 +139,32 @@ OUTSIDE = {
     "closed-projects": True,
     "restore-project": True,
     "setup": False,
-    "sign-in": False,
     "demo-sign-in": False,
-    "sign-out": False,
     "account": True,
-    # Leads who has not given the password to the sign-in page.
-    "second-factor": True,
-    "set-up-factor": True,
-    "sign-on": False,
-    "openid_connect_callback": False,
+    "new-token": True,
     "admin-sign-in": False,
-    "verify-email": True,
+    # Of django-allauth.
+    **dict.fromkeys(("account_login", "account_logout", "account_inactive", "account_signup"), False),
+    **dict.fromkeys(("account_reauthenticate", "account_email", "account_change_password"), True),
+    **dict.fromkeys(("account_set_password", "account_confirm_email"), True),
+    **dict.fromkeys(("account_email_verification_sent", "account_confirm_login_code"), False),
+    **dict.fromkeys(("account_reset_password", "account_reset_password_done"), False),
+    **dict.fromkeys(("account_reset_password_from_key", "account_reset_password_from_key_done"), False),
+    **dict.fromkeys(("mfa_index", "mfa_reauthenticate", "mfa_activate_totp", "mfa_deactivate_totp"), True),
+    **dict.fromkeys(("mfa_view_recovery_codes", "mfa_download_recovery_codes"), True),
+    "mfa_generate_recovery_codes": True,
+    # Leads who has not given the password to the sign-in page.
+    "mfa_authenticate": True,
+    **dict.fromkeys(("openid_connect_login", "openid_connect_callback"), False),
+    **dict.fromkeys(("socialaccount_login_cancelled", "socialaccount_login_error"), False),
+    # Leads who does not come from the provider to the sign-in page.
+    "socialaccount_signup": True,
+    **{
+        f"accounts/social/{name}/": False
+        for name in ("login/cancelled", "login/error", "signup", "connections")
+    },
+    **dict.fromkeys(("socialaccount_connections", "usersessions_list"), True),
     **dict.fromkeys(("sample", "add-sample", "remove-sample"), True),
-    "reset-password": False,
-    "forgotten-password": False,
     "invitation": False,
     "help": False,
     "help-page": False,

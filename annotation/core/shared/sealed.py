@@ -30,7 +30,6 @@ def _lock(purpose: str) -> MultiFernet:
 
 
 def _key(secret: str | bytes, purpose: str) -> bytes:
-    derived = HKDF(SHA256(), length=32, salt=None, info=f"coverdict {purpose}".encode()).derive(
-        secret.encode()
-    )
+    function = HKDF(SHA256(), length=32, salt=None, info=f"coverdict {purpose}".encode())
+    derived = function.derive(force_bytes(secret))
     return base64.urlsafe_b64encode(derived)
