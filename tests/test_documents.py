@@ -52,7 +52,7 @@ EXAMPLES = [
     if "evaluation.client" not in example and "pd.read_parquet" not in example
 ]
 LINKS = [(path, link) for path, text in TEXTS.items() for link in re.findall(r"\]\(([^)\s]+)\)", text)]
-FOREIGN_PROGRAMS = {"export", "runuser", "sqlite3", "tar"}
+FOREIGN_PROGRAMS = {"export", "install", "mv", "runuser", "sqlite3", "systemctl", "tar"}
 OWN_COMMANDS = {name for name, app in get_commands().items() if app == "annotation"}
 
 
