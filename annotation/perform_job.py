@@ -13,7 +13,6 @@ from django.db import connection
 from annotation.core import jobs
 from annotation.judging.queries.runs import run_to_work_on, runs_to_settle
 from annotation.judging.services.end_run import settle
-from annotation.judging.services.let_decide import decide_after, runs_to_decide
 from annotation.judging.services.running.turn import judge_run
 from annotation.models import Job
 from annotation.scoring.rescore import overdue, rescore_overdue
@@ -63,7 +62,7 @@ def _is_something_due(kind: Job.Kind) -> bool:
     return (
         jobs.due(kind).exists()
         or (kind is Job.Kind.IMPORT and overdue().exists())
-        or (kind is Job.Kind.RUN and (runs_to_decide().exists() or runs_to_settle().exists()))
+        or (kind is Job.Kind.RUN and runs_to_settle().exists())
     )
 
 
@@ -88,8 +87,6 @@ def _judge_runs() -> None:
     while not stopping.is_set():
         for ended in runs_to_settle():
             settle(ended)
-        for finished in runs_to_decide():
-            decide_after(run=finished)
         resting = [run for run, until in rests_until.items() if until > time.monotonic()]
         run = run_to_work_on(besides=resting)
         if run is None:

@@ -62,14 +62,8 @@ class Run(PublicRow):
         related_name="+",
         help_text="The texts that a trial judges; empty for other runs.",
     )
-    decides_after = models.BooleanField(
-        default=False, help_text="Its judge becomes the deciding one when it is finished."
-    )
     prompt_versions = models.ManyToManyField(
-        PromptVersion,
-        blank=True,
-        related_name="runs",
-        help_text="The versions that its judges used when it started; built-in ones for other steps.",
+        PromptVersion, blank=True, related_name="runs", help_text="Those of its judges when it started."
     )
     started_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="runs"
@@ -181,7 +175,8 @@ class Job(PublicRow):
         help_text="Summaries to judge or export, or document sets to import; 0 until the number is known.",
     )
     done = models.PositiveIntegerField(default=0, help_text="The number done; for exports the rows written.")
-    unscored = models.PositiveIntegerField(default=0)
+    unscored = models.PositiveIntegerField(default=0, help_text="Answers of a judge that cannot be used.")
+    usable = models.PositiveIntegerField(default=0, help_text="Its other answers.")
     rows_read = models.PositiveIntegerField(default=0)
     error = models.CharField(max_length=1000, blank=True)
     request_id = models.CharField(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Literal, Self, TypeAlias, TypedDict, cast, get_args
+from typing import Any, Literal, Self, TypedDict, cast, get_args
 
 from evaluation._guards import checked_scale, checked_share, checked_weight
 from evaluation._labels import LEAST_SCORED, Label, checked_labels
@@ -37,7 +37,6 @@ METRICS: tuple[Metric, ...] = get_args(Metric)
 An empty summary covers nothing and has no alignment; the judge is not asked.
 """
 DEFAULT_METRICS: tuple[Metric, ...] = ("coverage", "alignment", "question_coverage", "summarization")
-Reasons: TypeAlias = bool | Literal["judge"]
 
 
 class EvaluationOptions(TypedDict, total=False):
@@ -51,7 +50,7 @@ class EvaluationOptions(TypedDict, total=False):
     threshold: float
     strict: bool
     scale: float
-    include_reason: Reasons
+    include_reason: bool
     verbose: bool
     least_scored: float
 
@@ -114,7 +113,7 @@ class Options:
     threshold: float = 0.5
     strict: bool = False
     scale: float = 1.0
-    include_reason: Reasons = True
+    include_reason: bool = True
     verbose: bool = False
     least_scored: float = LEAST_SCORED
 
@@ -138,13 +137,10 @@ class Options:
         checked_share("The threshold", self.threshold)
         checked_scale("The scale", self.scale)
         checked_share("least_scored", self.least_scored)
-        for name, value in (("strict", self.strict), ("verbose", self.verbose)):
+        for name in ("strict", "verbose", "include_reason"):
+            value = getattr(self, name)
             if not isinstance(value, bool):
                 raise EvaluationError(f"{name} must be True or False, got {value!r}.")
-        if self.include_reason not in (True, False, "judge"):
-            raise EvaluationError(
-                f"include_reason must be True, False or 'judge', got {self.include_reason!r}."
-            )
 
     def wants(self, *names: Metric) -> bool:
         return any(name in self.metrics for name in names)

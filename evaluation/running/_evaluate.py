@@ -34,7 +34,6 @@ from evaluation.running._cases import (
     EvaluationOptions,
     GivenClaim,
     Options,
-    Reasons,
     SummaryInput,
     checked_input,
     checked_items,
@@ -65,7 +64,7 @@ def evaluate_summary(
     threshold: float = 0.5,
     strict: bool = False,
     scale: float = 1.0,
-    include_reason: Reasons = True,
+    include_reason: bool = True,
     verbose: bool = False,
     least_scored: float = LEAST_SCORED,
 ) -> SummaryEvaluation:
@@ -75,7 +74,7 @@ def evaluate_summary(
     event loop is running, and waits there.
     - `questions`: closed ones that a good summary answers yes; without them the judge makes up `n_questions`.
     - `custom_instruction`: added to whatever the judge is told.
-    - `include_reason`: reasons made from the verdicts; "judge" asks for an explanation too, one more call.
+    - `include_reason`: reasons made from the verdicts.
     - `verbose`: every verdict as `.details`.
     - `least_scored`: the share of claims or questions that the judge must answer usably; below it a score is None.
     Raises EvaluationError; JudgeRefused if the judge's server refuses all requests (key, permission, quota).
@@ -228,7 +227,7 @@ class _Evaluation:
         if not case.summary.is_blank:
             await judge_texts(self._judge, desk, read=self._read)
         scores = Scores(case, desk.facts)
-        result = SummaryEvaluation(
+        return SummaryEvaluation(
             scores=scores.values,
             reasons=scores.reasons,
             passed=scores.passed,
@@ -237,12 +236,6 @@ class _Evaluation:
             signature=self._signature(case.options, case.item.language),
             details=scores.details() if case.options.verbose else None,
             key=case.item.key,
-        )
-        if case.options.include_reason != "judge" or case.summary.is_blank:
-            return result
-        explained = await caught(self._judge.explain(scores.told(), instruction=case.options.instruction))
-        return replace(
-            result, explanation=_fault(explained) if isinstance(explained, JudgeError) else explained
         )
 
     async def _read(self, request: DocumentRequest) -> DocumentReading:

@@ -17,7 +17,6 @@ from evaluation.judging.protocol import (
     CoverReading,
     DocumentReading,
     ExtractedClaim,
-    Json,
     JudgedClaim,
     Rating,
     RatingName,
@@ -105,22 +104,6 @@ class Scores:
             {} if covered is None else covered.ratings,
             self._missing_elements,
         )
-
-    def told(self) -> dict[str, Json]:
-        """What a judge needs to explain the scores."""
-        told: dict[str, Json] = {"scores": self.values}
-        for name, judged in (("reference_claims", self._claims), ("summary_claims", self.facts.aligned)):
-            if judged:
-                told[name] = [
-                    {"claim": each.claim.text, "label": each.verdict.label, "reason": each.verdict.reason}
-                    for each in judged
-                ]
-        if self._questions:
-            told["questions"] = [
-                {"question": each.text, "source": each.source.label, "summary": each.summary.label}
-                for each in self._questions
-            ]
-        return told
 
     def _part(self, name: Metric) -> tuple[float | None, str]:
         known = "alignment" if name in _ALIGNMENT_NAMES else name

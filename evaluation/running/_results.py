@@ -82,7 +82,7 @@ class SummaryEvaluation(Mapping[str, Any]):
     `flags`: `empty_peer`, `no_claims`, `few_claims`, `mostly_unscored`. `usage` is what was
     paid for this summary now: what a store held costs nothing, and what depends on the document alone stands
     with the summary that asked for it first. `served_models` are the names under which the judge's servers answered,
-    now or in the calls of a store. `explanation` is the judge's own, where it was asked for.
+    now or in the calls of a store.
     """
 
     scores: Mapping[str, float | None]
@@ -94,7 +94,6 @@ class SummaryEvaluation(Mapping[str, Any]):
     usage: Usage = field(default_factory=Usage)
     served_models: tuple[str, ...] = ()
     details: EvaluationDetails | None = None
-    explanation: str | None = None
     key: str | None = None
 
     def __getitem__(self, name: str) -> Any:

@@ -34,6 +34,7 @@ from annotation.models import (
     Check,
     Judge,
     JudgeCall,
+    PromptVersion,
     Run,
     Verdict,
 )
@@ -218,9 +219,7 @@ def _place(report: JudgeReport, name: str) -> tuple[float, str]:
 def _own_words(project: Project, version: VersionKey) -> tuple[str, ...]:
     """The project's own prompts of a version, as `step v2`."""
     runs = Run.objects.filter(project=project, verdicts__judge=version[0], verdicts__origin_name=version[1])
-    words = runs.filter(prompt_versions__isnull=False).order_by("prompt_versions__step")
-    rows = words.values_list("prompt_versions__step", "prompt_versions__number").distinct()
-    return tuple(f"{step} v{number}" for step, number in rows)
+    return tuple(map(str, PromptVersion.objects.filter(runs__in=runs.order_by()).distinct()))
 
 
 def _calls_of(project: Project, version: VersionKey) -> QuerySet[JudgeCall]:

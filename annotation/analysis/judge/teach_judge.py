@@ -27,7 +27,6 @@ from annotation.models import SIDE_SCORES, Check, Document, Guideline, Judge, Ju
 from annotation.models.document import cluster_of
 from annotation.scoring.records import judged_text
 from evaluation.judging.examples import Candidate, Example, choose_examples, passage, within
-from evaluation.judging.prompts import PROMPTS
 from evaluation.statistics import FEWEST_FOR_INTERVAL
 from evaluation.text import DOCUMENT_BREAK
 
@@ -106,9 +105,7 @@ class Lesson:
     def tokens(self) -> int:
         """An upper bound on the tokens that examples and guideline add to a call."""
         added = [
-            len(prompt.system) - len(PROMPTS[step].system)
-            for half in (0, 1)
-            for step, prompt in prompts_with(self.row, half, {}).items()
+            len(prompt.examples) for half in (0, 1) for prompt in prompts_with(self.row, half, {}).values()
         ]
         return max(added) // CHARACTERS_A_TOKEN
 
