@@ -1,54 +1,41 @@
-"""The layout of a file of rows: the column of each field, common layouts, and paths into values."""
+"""The layout of a file of rows: the columns of each field, common layouts, and paths into values."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Literal
 
 from annotation.core.refusals import Invalid
+from annotation.imports.row import MAX_NAME_CHARACTERS, MAX_TARGET, opened
 
-MAX_NAME_CHARACTERS = 200
-MAX_TARGET = 2_147_483_647
 DEEPEST = 4
 DEFAULT_SYSTEM = "system 1"
 ENCODINGS = ("utf-8", "windows-1252", "iso-8859-15", "mac-roman", "windows-1250", "windows-1251", "shift-jis")
 
 FLAT_REQUIRED = ("document_id", "document", "system", "summary")
 FLAT_OPTIONAL = (
-    "reference",
-    "reference_id",
-    "reference_author",
-    "target_words",
-    "group",
-    "language",
-    "metadata",
-    "questions",
-    "rating",
-    "rater",
+    *(
+        "reference",
+        "reference_id",
+        "reference_author",
+        "target_words",
+        "group",
+        "language",
+        "metadata",
+        "questions",
+    ),
+    *("rating", "rater"),
 )
 FLAT_FIELDS = (*FLAT_REQUIRED, *FLAT_OPTIONAL)
 NESTED_FIELDS = (
-    "doc_id",
-    "source_text",
-    "reference_text",
-    "systems",
-    "system",
-    "summary_text",
-    "ratings",
-    "claims",
-    "claim_text",
-    "weight",
-    "verdicts",
-    "raw_votes",
-    "reasons",
+    *("doc_id", "source_text", "reference_text", "systems", "system", "summary_text", "ratings", "claims"),
+    *("claim_text", "weight", "verdicts", "raw_votes", "reasons"),
 )
 NESTED_OPTIONAL = ("reference_id", "target_words", "group", "language", "metadata", "questions")
-SEVERAL_COLUMNS = ("summary", "reference", "rating")
+SEVERAL_COLUMNS = ("document", "summary", "reference", "rating")
 """Fields that several columns may hold."""
 
 Target = int | Literal["reference"] | None
@@ -61,7 +48,7 @@ GENERAL: Names = {
     "document": (
         "document", "doc", "article", "source", "sourcetext", "sourcedocument", "documenttext", "articletext", "input",
         "inputs", "text", "fulltext", "src", "story", "body", "dialogue", "transcript", "passage", "content", "context",
-        "prompt", "retrievedcontexts",
+        "prompt", "retrievedcontexts", "documents", "articles",
     ),
     "reference": (
         "reference", "references", "referencesummary", "referencetext", "refsumm", "highlights", "gold", "goldsummary",
@@ -102,88 +89,81 @@ CRITERIA = frozenset({
 """Common names of criteria, as `plain` returns them."""
 
 
+AUTO, WIDE = "auto", "wide"
+
+
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A layout in wide use: its title, the names of its columns, and those that show it is this one.
-
-    Fields that it does not name are read as in any other file.
-    """
+    """A layout in wide use: its title, the names of its columns, and those that show it is this one."""
 
     title: str
     names: Names = field(default_factory=dict)
     shown_by: frozenset[str] = frozenset()
 
 
-AUTO, WIDE = "auto", "wide"
+def _preset(title: str, shown_by: str, **names: str) -> Preset:
+    return Preset(
+        title, {name: tuple(given.split()) for name, given in names.items()}, frozenset(shown_by.split())
+    )
+
 
 PRESETS: Mapping[str, Preset] = {
-    "summeval": Preset(
+    "summeval": _preset(
         "SummEval",
-        {
-            "document": ("text", "article"),
-            "summary": ("decoded",),
-            "reference": ("references",),
-            "system": ("modelid",),
-            "document_id": ("id",),
-        },
-        frozenset({"decoded", "modelid"}),
+        "decoded modelid",
+        document="text article",
+        summary="decoded",
+        reference="references",
+        system="modelid",
+        document_id="id",
     ),
-    "qags": Preset(
-        "QAGS",
-        {"document": ("article",), "summary": ("summarysentences",)},
-        frozenset({"article", "summarysentences"}),
-    ),
-    "frank": Preset(
+    "qags": _preset("QAGS", "article summarysentences", document="article", summary="summarysentences"),
+    "frank": _preset(
         "FRANK",
-        {
-            "document": ("article",),
-            "summary": ("summary",),
-            "reference": ("reference",),
-            "system": ("modelname",),
-            "document_id": ("hash",),
-        },
-        frozenset({"article", "summary", "hash", "modelname"}),
+        "article summary hash modelname",
+        document="article",
+        summary="summary",
+        reference="reference",
+        system="modelname",
+        document_id="hash",
     ),
-    "cnn-dailymail": Preset(
-        "CNN/DailyMail",
-        {"document": ("article",), "reference": ("highlights",), "document_id": ("id",)},
-        frozenset({"article", "highlights"}),
+    "cnn-dailymail": _preset(
+        "CNN/DailyMail", "article highlights", document="article", reference="highlights", document_id="id"
     ),
     # XSum's names are anybody's: they show nothing.
-    "xsum": Preset("XSum", {"document": ("document",), "reference": ("summary",), "document_id": ("id",)}),
-    "deepeval": Preset(
+    "xsum": _preset("XSum", "", document="document", reference="summary", document_id="id"),
+    "deepeval": _preset(
         "DeepEval",
-        {
-            "document": ("input",),
-            "summary": ("actualoutput",),
-            "reference": ("expectedoutput",),
-            "document_id": (),
-        },
-        frozenset({"input", "actualoutput"}),
+        "input actualoutput",
+        document="input",
+        summary="actualoutput",
+        reference="expectedoutput",
+        document_id="",
     ),
-    "langsmith": Preset(
+    "langsmith": _preset(
         "LangSmith",
-        {
-            "document": ("inputs", "input"),
-            "summary": ("outputs", "output"),
-            "reference": ("referenceoutputs", "referenceoutput", "reference", "expectedoutput"),
-            "document_id": (),
-        },
-        frozenset({"inputs", "outputs"}),
+        "inputs outputs",
+        document="inputs input",
+        summary="outputs output",
+        reference="referenceoutputs referenceoutput reference expectedoutput",
+        document_id="",
     ),
-    "langfuse": Preset(
+    "langfuse": _preset(
         "Langfuse",
-        {"document": ("input",), "summary": ("output",), "reference": ("expectedoutput",), "document_id": ()},
-        frozenset({"input", "output"}),
+        "input output",
+        document="input",
+        summary="output",
+        reference="expectedoutput",
+        document_id="",
     ),
-    WIDE: Preset("one column per system", {"summary": (), "system": ()}),
+    WIDE: _preset("one column per system", "", summary="", system=""),
     AUTO: Preset(""),
 }
 """By name, the ones that show themselves most clearly first."""
 
 
 def plain(name: str) -> str:
-    """A column's name without what people write differently: case, spaces, dashes, underscores, a list's brackets."""
+    """A column's name without case, spaces, dashes, underscores, and a list's brackets."""
     return re.sub(r"[\s_\-]+|\[\]$", "", name).casefold()
 
 
@@ -201,19 +181,15 @@ def indexed(name: str) -> tuple[str, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The column of each field, as `{"summary": "output"}`; a field that is not named has a column of its own name,
-    or none where the mapping `is_whole`.
+    """The columns of each field, as `{"summary": ("output",)}`; a field that is not named has a column of its own
+    name, or none where the mapping `is_whole`.
 
-    `systems` are columns that each hold the summaries of the one system that they are named after, `references`
-    columns of one reference each, `ratings` columns of people's ratings. `system` is who wrote the summaries where no
-    column says so, `target` how long they should be where none does. A `preset` names the layout that is to be
-    recognised in the columns; what the mapping says comes before it. `encoding` is that of a text file.
+    Several columns of `summary` are one system each, several of `reference` one reference each. `system` is who wrote
+    the summaries where no column says so, `target` how long they should be where none does. A `preset` names the
+    layout that is to be recognised; what the mapping says comes before it. `encoding` is that of a text file.
     """
 
-    mapping: Mapping[str, str] = field(default_factory=dict)
-    systems: tuple[str, ...] = ()
-    references: tuple[str, ...] = ()
-    ratings: tuple[str, ...] = ()
+    mapping: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     system: str = ""
     target: Target = None
     preset: str = ""
@@ -223,37 +199,23 @@ class Layout:
     @property
     def is_of_rows(self) -> bool:
         """True if it says something that only a file of rows can have."""
-        return replace(self, encoding="") != Layout()
+        return bool(self.mapping or self.system or self.target or self.preset)
 
-    def columns(self) -> dict[str, str]:
-        """The columns that are read, by field; those of `systems`, `references` and `ratings` besides."""
-        named = {
-            name: self.mapping.get(name, None if self.is_whole or name == "rating" else name)
-            for name in FLAT_FIELDS
-        }
-        if self.systems:
-            named["summary"] = named["system"] = None
-        if self.references:
-            named["reference"] = None
-        return {name: column for name, column in named.items() if column is not None}
+    def of(self, name: str) -> tuple[str, ...]:
+        """The columns of a field."""
+        own = () if self.is_whole or name == "rating" else (name,)
+        return self.mapping.get(name, own)
 
     @property
-    def all_columns(self) -> frozenset[str]:
-        return frozenset({*self.columns().values(), *self.systems, *self.references, *self.ratings})
+    def columns(self) -> frozenset[str]:
+        """All columns that are read."""
+        return frozenset(column for name in FLAT_FIELDS for column in self.of(name))
 
-    def without(self, absent: Iterable[str]) -> Layout:
-        """The same, whole: fields whose columns the file does not have are read from none."""
-        gone = set(absent)
-        kept = {name: column for name, column in self.columns().items() if name not in gone}
-        return replace(self, mapping=kept, is_whole=True)
-
-    @classmethod
-    def stored(cls, told: Mapping[str, Any]) -> Layout:
-        """The layout that `dataclasses.asdict` has taken apart."""
-        chosen: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in told.items()
-        }
-        return cls(**chosen)
+    def pairs(self) -> list[str]:
+        """The layout as people type it: FIELD=COLUMN, where the names differ."""
+        pairs = [(name, column) for name, columns in self.mapping.items() for column in columns]
+        is_typed = {name for name, columns in self.mapping.items() if len(columns) > 1 or name == "rating"}
+        return [f"{name}={column}" for name, column in pairs if name != column or name in is_typed]
 
 
 def layout_of(
@@ -261,36 +223,24 @@ def layout_of(
 ) -> Layout:
     """A layout as people type it: pairs such as "summary=output", and a target of "reference", "none" or a number.
 
-    A pair may stand the other way round, where only its right side is a field. Summary, reference and rating may have
-    several columns. Raises Invalid.
+    A pair may stand the other way round, where only its right side is a field. Raises Invalid.
     """
-    mapping, several = _mapping(pairs)
+    mapping = _mapping(pairs)
     for name, given, known in (("preset", preset, tuple(PRESETS)), ("encoding", encoding, ENCODINGS)):
         if given and given not in known:
             raise Invalid(f"There is no {name} {given!r}. There are {', '.join(known)}.", field=name)
     if len(system.strip()) > MAX_NAME_CHARACTERS:
         raise Invalid(f"The name of a system has at most {MAX_NAME_CHARACTERS} characters.", field="system")
-    systems = several.get("summary", ())
-    if systems and (taken := {"system", "summary_text"} & mapping.keys()):
+    if len(mapping.get("summary", ())) > 1 and "system" in mapping:
         raise Invalid(
-            f"Several columns hold summaries, each of one system, and {taken.pop()} is given a column besides. "
-            "Leave one of the two out.",
+            "Several columns hold summaries, each of one system, and system is given a column besides. Leave one of "
+            "the two out.",
             field="mapping",
         )
-    return Layout(
-        mapping=mapping,
-        systems=systems,
-        references=several.get("reference", ()),
-        ratings=several.get("rating", ()),
-        system=system.strip(),
-        target=_target(target.strip()),
-        preset=preset,
-        encoding=encoding,
-    )
+    return Layout(mapping, system.strip(), _target(target.strip()), preset, encoding)
 
 
-def _mapping(pairs: Iterable[str]) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
-    """The columns of fields that have one, and of those that have several; ratings are always several."""
+def _mapping(pairs: Iterable[str]) -> dict[str, tuple[str, ...]]:
     known = {*FLAT_FIELDS, *NESTED_FIELDS}
     found: dict[str, tuple[str, ...]] = {}
     for pair in pairs:
@@ -312,8 +262,7 @@ def _mapping(pairs: Iterable[str]) -> tuple[dict[str, str], dict[str, tuple[str,
         if column in before or (before and name not in SEVERAL_COLUMNS):
             raise Invalid(f"The field {name} is given two columns. Give it one.", field="mapping")
         found[name] = (*before, column)
-    several = {name: columns for name, columns in found.items() if len(columns) > 1 or name == "rating"}
-    return {name: columns[0] for name, columns in found.items() if name not in several}, several
+    return found
 
 
 def _target(typed: str) -> Target:
@@ -355,12 +304,10 @@ def _walk(value: object, steps: list[str]) -> object:
     for number, step in enumerate(steps):
         value = opened(value)
         if step == "[]":
-            rest = steps[number + 1 :]
-            return [_walk(item, rest) for item in value] if isinstance(value, list) else None
+            return [_walk(item, steps[number + 1 :]) for item in value] if isinstance(value, list) else None
         if step.startswith("["):
             place = int(step[1:-1])
-            is_there = isinstance(value, list) and -len(value) <= place < len(value)
-            value = value[place] if is_there and isinstance(value, list) else None
+            value = value[place] if isinstance(value, list) and -len(value) <= place < len(value) else None
         else:
             value = value.get(step) if isinstance(value, Mapping) else None
     return value
@@ -376,14 +323,6 @@ def last(path: str) -> str:
     return plain(path.rpartition(".")[2])
 
 
-def opened(value: object) -> object:
-    """What a text holds as JSON, where it is an object or a list; else the value itself."""
-    if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
-        with suppress(ValueError, RecursionError):
-            return json.loads(value)
-    return value
-
-
 def text_paths(values: Mapping[str, object]) -> Iterator[str]:
     """Every name of a record, each followed by the paths to the texts inside of its value."""
     for name, value in values.items():
@@ -394,21 +333,21 @@ def text_paths(values: Mapping[str, object]) -> Iterator[str]:
 def _inside(path: str, value: object, depth: int) -> Iterator[str]:
     if depth > DEEPEST:
         return
-    if isinstance(value, dict):
-        for name, part in value.items():
-            yield from _leaf(f"{path}.{name}", part, depth)
-    elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+    step, parts = "", value
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(item, dict) for item in value)
+        and "[]" not in path
+    ):
         # Of a conversation, what was said last; of other lists, all of it.
-        step = "[-1]" if {"role", "content"} <= value[-1].keys() else "[]"
-        for name, part in value[-1].items():
-            if "[]" not in path:
-                yield from _leaf(f"{path}{step}.{name}", part, depth)
+        step, parts = "[-1]" if {"role", "content"} <= value[-1].keys() else "[]", value[-1]
+    if isinstance(parts, dict):
+        for name, part in parts.items():
+            place = f"{path}{step}.{name}"
+            if isinstance(part, str):
+                yield place
+            else:
+                yield from _inside(place, part, depth + 1)
     elif isinstance(value, list) and value and all(isinstance(item, str) for item in value):
         yield f"{path}[]"
-
-
-def _leaf(path: str, value: object, depth: int) -> Iterator[str]:
-    if isinstance(value, str):
-        yield path
-    else:
-        yield from _inside(path, value, depth + 1)

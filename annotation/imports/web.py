@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import Any, get_args
+from typing import Any
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
@@ -20,9 +20,9 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.core.text_faults import printable
 from annotation.imports.guess import Look, look_at_rows
-from annotation.imports.layout import ENCODINGS, FLAT_FIELDS, MAX_NAME_CHARACTERS, Layout, layout_of
+from annotation.imports.layout import ENCODINGS, FLAT_FIELDS, Layout, layout_of
 from annotation.imports.problems import ImportRefused, Remedy, ways_out
-from annotation.imports.rows import Side
+from annotation.imports.row import MAX_NAME_CHARACTERS
 from annotation.imports.services import ImportReport
 from annotation.imports.tools.duc import check_duc_files
 from annotation.imports.work import (
@@ -58,7 +58,6 @@ _LIMITS = {"most_mb": MOST_BYTES // 1024**2, "most_files": MOST_FILES}
 
 REMEDY_WORDS = {
     Remedy.MAP: "Set the meaning of each column above.",
-    Remedy.CLAIMS_SIDE: "Under “Claims of a nested file”, choose which summaries the claims belong to.",
     Remedy.SKIP_INVALID: "To import the other rows, choose “Skip invalid rows”.",
 }
 
@@ -90,7 +89,6 @@ class Form:
     system: str = ""
     target: str = "none"
     words: str = ""
-    side: str = ""
     skip_invalid: bool = False
     no_reference: bool = False
     encoding: str = ""
@@ -103,7 +101,6 @@ class Form:
             sent.get("system", ""),
             sent.get("target", "none"),
             sent.get("words", ""),
-            sent.get("side", ""),
             "skip_invalid" in sent,
             "no_reference" in sent,
             sent.get("encoding", ""),
@@ -114,20 +111,13 @@ class Form:
         """As it was chosen before; else as the file looks."""
         chosen = choices_of(asked)
         layout: Layout = chosen.get("layout") or (look.guess().layout if look else Layout())
-        columns = {column: name for name, column in layout.columns().items()}
-        for name, several in (
-            ("summary", layout.systems),
-            ("reference", layout.references),
-            ("rating", layout.ratings),
-        ):
-            columns.update(dict.fromkeys(several, name))
+        columns = {column: name for name in FLAT_FIELDS for column in layout.of(name)}
         return cls(
             columns,
             # Files that come one after the other are of systems of their own.
             layout.system or PurePath(asked.files[0]).stem[:MAX_NAME_CHARACTERS],
             "number" if isinstance(layout.target, int) else layout.target or "none",
             str(layout.target) if isinstance(layout.target, int) else "",
-            chosen.get("claims_side") or "",
             chosen.get("skip_invalid", False),
             encoding=layout.encoding,
         )
@@ -143,19 +133,11 @@ class Form:
             layout = replace(layout_of(pairs, system=self.system, target=target or "0"), is_whole=True)
         if self.encoding:
             layout = replace(layout or Layout(), encoding=layout_of(encoding=self.encoding).encoding)
-        return {"layout": layout, "claims_side": self._claims_side(), "skip_invalid": self.skip_invalid}
+        return {"layout": layout, "skip_invalid": self.skip_invalid}
 
     @property
     def has_reference(self) -> bool:
         return "reference" in self.columns.values()
-
-    def _claims_side(self) -> Side | None:
-        for side in get_args(Side):
-            if self.side == side:
-                return "reference" if side == "reference" else "peer"
-        if self.side:
-            raise Invalid("Claims must belong to the references or the summaries.", field="side")
-        return None
 
 
 @screen("GET")

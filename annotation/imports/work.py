@@ -25,7 +25,7 @@ from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, Refusal
 from annotation.core.shared.kept_files import at_hand, folders_in, forget, keep, size_of
 from annotation.exports.services import remove_file
-from annotation.imports.files import NamedFile, parquet_bytes
+from annotation.imports.containers import NamedFile, parquet_bytes
 from annotation.imports.layout import Layout
 from annotation.imports.problems import ImportRefused, Problem
 from annotation.imports.read import Progress
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-    from annotation.imports.rows import Side
     from annotation.models import Project
 
 FOLDER = "imports"
@@ -155,14 +154,12 @@ def _begin(
     asked: Import,
     *,
     layout: Layout | None = None,
-    claims_side: Side | None = None,
     dry_run: bool = False,
     skip_invalid: bool = False,
 ) -> Job:
     """Queue it, in a transaction that holds its row."""
     asked.choices = {
         "layout": asdict(layout) if layout else None,
-        "claims_side": claims_side,
         "skip_invalid": skip_invalid,
     }
     asked.dry_run = dry_run
@@ -279,7 +276,7 @@ def choices_of(asked: Import) -> dict[str, Any]:
     """The layout of the files, for `import_files`."""
     chosen: dict[str, Any] = dict(asked.choices)
     if chosen.get("layout"):
-        chosen["layout"] = Layout.stored(chosen["layout"])
+        chosen["layout"] = read(Layout, chosen["layout"])
     return chosen
 
 

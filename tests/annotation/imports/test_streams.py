@@ -7,7 +7,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from annotation.imports import files as streams
+from annotation.imports import containers as streams
 from annotation.imports.layout import layout_of
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import DOCUMENT, HEADER, jsonl, problems_of, raw, refusal_of, row
@@ -136,7 +136,7 @@ def test_other_separators_are_recognised_and_told(tmp_path: Path, separator: str
     lines = [HEADER.strip(), f"d1,{DOCUMENT},,alder,Two.,10", ""]
     reading = read_dataset(raw(tmp_path, "\n".join(lines).replace(",", separator), "a.csv"))
     assert list(reading.dataset.sets) == ["d1"]
-    assert reading.warnings.shown[1:] == [f"Cells were separated by {word}, not by commas."]
+    assert f"Cells were separated by {word}, not by commas." in reading.warnings.texts
 
 
 def test_parquet_rows_are_counted_from_1(tmp_path: Path) -> None:
