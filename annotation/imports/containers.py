@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import count
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
+from annotation.core.text_faults import text_fault
 from annotation.imports.layout import FLAT_REQUIRED, is_field
 from annotation.imports.problems import Findings, ImportRefused, unreadable
 from annotation.imports.row import Mark, NotJson, load_json
@@ -222,66 +223,33 @@ def _is_one_object(path: Path, *, ends_soon: bool) -> bool:
         return bool(_IS_OPEN.search(first[-2:])) or (ends_soon and not stream.read(HEAD_BYTES).strip())
 
 
-@dataclass(slots=True)
-class _Lines:
-    """The lines of a file as text, counted; lines that cannot be read are kept until asked for.
+def _lines(path: Path, encoding: str) -> Iterator[str]:
+    """The lines of a file. Bytes that are no text become half surrogates, which no text may hold.
 
     Lines end at a line feed alone: JSON strings may hold every other separator.
     """
-
-    stream: BinaryIO
-    encoding: str
-    number: int = 0
-    broken: list[tuple[int, str]] = field(default_factory=list)
-
-    def __iter__(self) -> Iterator[str]:
-        while data := self.stream.readline(MAX_LINE_BYTES + 1):
-            self.number += 1
-            if self.number == 1:
-                data = data.removeprefix(_MARK)
-            if len(data) > MAX_LINE_BYTES:
-                while (rest := self.stream.readline(MAX_LINE_BYTES)) and not rest.endswith(b"\n"):
-                    pass
-                what = f"is longer than {MAX_LINE_BYTES // 1024**2} MB; no line may be."
-                self.broken.append((self.number, what))
-                yield "\n"
-                continue
-            try:
-                yield data.decode(self.encoding)
-            except UnicodeDecodeError as error:
-                self.broken.append((self.number, _undecoded(error, self.encoding)))
-                yield data.decode(self.encoding, "replace")
-
-    def complaints(self) -> list[tuple[int, str]]:
-        found, self.broken = self.broken, []
-        return found
-
-
-def _undecoded(error: UnicodeDecodeError, encoding: str) -> str:
-    where = f"byte {error.start + 1} of the line is 0x{error.object[error.start]:02X}."
-    if encoding != "utf-8":
-        return f"is not {encoding}: {where} Name the right encoding."
-    return (
-        f"is not UTF-8: {where} The file may be Latin-1 or Windows-1252; save it as “CSV UTF-8” in Excel, name its "
-        "`encoding`, or convert it: iconv -f WINDOWS-1252 -t UTF-8"
-    )
+    with path.open(encoding=encoding, errors="surrogateescape", newline="\n") as stream:
+        for number in count(1):
+            line = stream.readline(MAX_LINE_BYTES + 1)
+            if len(line) > MAX_LINE_BYTES:
+                raise unreadable(
+                    f"is longer than {MAX_LINE_BYTES // 1024**2} MB; no line may be.", line=number
+                )
+            if not line:
+                return
+            yield line.removeprefix("\ufeff") if number == 1 else line
 
 
 def _json_records(path: Path, problems: Findings, encoding: str) -> Iterator[Record]:
-    with path.open("rb") as stream:
-        lines = _Lines(stream, encoding)
-        for text in lines:
-            complaints = lines.complaints()
-            for number, complaint in complaints:
-                problems.add(number, "", complaint)
-            if complaints or not text.strip():
-                continue
-            try:
-                value = load_json(text)
-            except NotJson as error:
-                problems.add(lines.number, "", f"{error}{_SEVERAL if 'Extra' in str(error) else ''}")
-                continue
-            yield from _object(value, lines.number, problems)
+    for number, text in enumerate(_lines(path, encoding), start=1):
+        if not text.strip():
+            continue
+        try:
+            value = load_json(text)
+        except NotJson as error:
+            problems.add(number, "", f"{error}{_SEVERAL if 'Extra' in str(error) else ''}")
+            continue
+        yield from _object(value, number, problems)
 
 
 def _listed_records(path: Path, problems: Findings, name: str, encoding: str) -> Iterator[Record]:
@@ -292,9 +260,7 @@ def _listed_records(path: Path, problems: Findings, name: str, encoding: str) ->
             "(JSONL), as jq -c '.[]' does."
         )
     try:
-        items = load_json(path.read_bytes().removeprefix(_MARK).decode(encoding))
-    except UnicodeDecodeError as error:
-        raise unreadable(f"{name} {_undecoded(error, encoding)}") from error
+        items = load_json("".join(_lines(path, encoding)))
     except NotJson as error:
         raise unreadable(f"{name} {error}{_SEVERAL if 'Extra' in str(error) else ''}") from error
     for number, item in enumerate(_items(items), start=1):
@@ -358,8 +324,7 @@ def _named_delimiter(line: str) -> str:
 
 def _delimiter(path: Path, encoding: str) -> str:
     """The separator that the first line names, else the one that gives the most columns."""
-    with path.open("rb") as stream:
-        first = next((line for line in _Lines(stream, encoding) if line.strip(" \r\n,;\t")), "")
+    first = next((line for line in _lines(path, encoding) if line.strip(" \r\n,;\t")), "")
     columns: dict[str, int] = {}
     for delimiter in _DELIMITERS:
         with suppress(csv.Error):
@@ -375,49 +340,37 @@ def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Ite
     """
     # The module's own limit of 131,072 characters would end long documents with a riddle.
     csv.field_size_limit(MAX_LINE_BYTES)
-    with path.open("rb") as stream:
-        lines = _Lines(stream, encoding)
-        reader = csv.reader(lines, delimiter=delimiter, strict=True)
-        columns: tuple[str, ...] = ()
-        is_json: bool | None = None
-        short = Findings()
-        while True:
-            line = lines.number + 1
-            try:
-                cells = next(reader)
-            except StopIteration:
-                break
-            except csv.Error as error:
-                raise unreadable(_broken_csv(error), line=line) from error
-            complaints = lines.complaints()
-            if complaints and not columns:
-                raise unreadable(complaints[0][1], line=complaints[0][0])
-            for number, complaint in complaints:
-                table.problems.add(number, "", complaint)
-            # Excel keeps rows of separators for cells that were emptied.
-            if complaints or not any(cells) or (line == 1 and _named_delimiter(delimiter.join(cells))):
-                continue
-            if not columns:
-                columns = _header(cells, line)
-                yield Record(line, dict.fromkeys(columns))
-                continue
-            if len(cells) > len(columns):
-                table.problems.add(
-                    line,
-                    "",
-                    f"has {len(cells)} cells where the header has {len(columns)}. A text that holds the separator or "
-                    "a line break must stand in double quotes.",
-                )
-                continue
-            if is_json is None:
-                is_json = all(map(_is_json, cells)) and any(cell.startswith('"') for cell in cells)
-            if len(cells) < len(columns):
-                short.remark(
-                    "has fewer cells than the header. The missing ones are taken as empty.", line=line
-                )
-            texts: list[object] = [*(map(_unquoted, cells) if is_json else cells)]
-            yield Record(line, dict(zip(columns, texts + [None] * (len(columns) - len(cells)), strict=True)))
-        table.remarks.extend(short.texts)
+    reader = csv.reader(_lines(path, encoding), delimiter=delimiter, strict=True)
+    columns: tuple[str, ...] = ()
+    is_json: bool | None = None
+    short = Findings()
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            break
+        except csv.Error as error:
+            raise unreadable(_broken_csv(error), line=line) from error
+        # Excel keeps rows of separators for cells that were emptied.
+        if not any(cells) or (line == 1 and _named_delimiter(delimiter.join(cells))):
+            continue
+        if not columns:
+            columns = _header(cells, line)
+            yield Record(line, dict.fromkeys(columns))
+            continue
+        if len(cells) > len(columns):
+            told = "A text that holds the separator or a line break must stand in double quotes."
+            there = f"has {len(cells)} cells where the header has {len(columns)}."
+            table.problems.add(line, "", f"{there} {told}")
+            continue
+        if is_json is None:
+            is_json = all(map(_is_json, cells)) and any(cell.startswith('"') for cell in cells)
+        if len(cells) < len(columns):
+            short.remark("has fewer cells than the header. The missing ones are taken as empty.", line=line)
+        texts: list[object] = [*(map(_unquoted, cells) if is_json else cells)]
+        yield Record(line, dict(zip(columns, texts + [None] * (len(columns) - len(cells)), strict=True)))
+    table.remarks.extend(short.texts)
 
 
 def _is_json(cell: str) -> bool:
@@ -457,6 +410,8 @@ def _header(cells: list[str], line: int) -> tuple[str, ...]:
     for cell in cells:
         # Spreadsheets break lines in heads and hold no-break spaces.
         column = " ".join(cell.split())
+        if fault := text_fault(column):
+            raise unreadable(f"the header {fault}", line=line)
         if column in columns and column in FLAT_REQUIRED:
             raise unreadable(
                 f"the header names the column {column!r} twice. Rename one of the two.",
@@ -521,8 +476,6 @@ def _parquet_records(source: Any, problems: Findings, name: str) -> Iterator[Rec
                 for column, cells in zip(batch.schema.names, batch.columns, strict=True):
                     try:
                         values[column] = cells[index].as_py()
-                    except UnicodeDecodeError as error:
-                        problems.add(row, column, f"is not UTF-8: byte {error.start + 1} of the text.")
                     except (ValueError, OverflowError) as error:
                         problems.add(row, column, f"cannot be read: {error}.")
                 if len(values) == len(batch.columns):

@@ -101,62 +101,39 @@ class Preset:
     shown_by: frozenset[str] = frozenset()
 
 
-def _preset(title: str, shown_by: str, **names: str) -> Preset:
-    return Preset(
-        title, {name: tuple(given.split()) for name, given in names.items()}, frozenset(shown_by.split())
-    )
+def _preset(title: str, shown_by: str, names: str) -> Preset:
+    """`names` are as "document=text|article summary=decoded"."""
+    pairs = (pair.partition("=") for pair in names.split())
+    columns = {name: tuple(filter(None, given.split("|"))) for name, _, given in pairs}
+    return Preset(title, columns, frozenset(shown_by.split()))
 
 
+_EVALUATED = "reference=referenceoutputs|referenceoutput|reference|expectedoutput document_id="
 PRESETS: Mapping[str, Preset] = {
     "summeval": _preset(
         "SummEval",
         "decoded modelid",
-        document="text article",
-        summary="decoded",
-        reference="references",
-        system="modelid",
-        document_id="id",
+        "document=text|article summary=decoded reference=references system=modelid document_id=id",
     ),
-    "qags": _preset("QAGS", "article summarysentences", document="article", summary="summarysentences"),
+    "qags": _preset("QAGS", "article summarysentences", "document=article summary=summarysentences"),
     "frank": _preset(
         "FRANK",
         "article summary hash modelname",
-        document="article",
-        summary="summary",
-        reference="reference",
-        system="modelname",
-        document_id="hash",
+        "document=article summary=summary reference=reference system=modelname document_id=hash",
     ),
     "cnn-dailymail": _preset(
-        "CNN/DailyMail", "article highlights", document="article", reference="highlights", document_id="id"
+        "CNN/DailyMail", "article highlights", "document=article reference=highlights document_id=id"
     ),
     # XSum's names are anybody's: they show nothing.
-    "xsum": _preset("XSum", "", document="document", reference="summary", document_id="id"),
+    "xsum": _preset("XSum", "", "document=document reference=summary document_id=id"),
     "deepeval": _preset(
-        "DeepEval",
-        "input actualoutput",
-        document="input",
-        summary="actualoutput",
-        reference="expectedoutput",
-        document_id="",
+        "DeepEval", "input actualoutput", f"document=input summary=actualoutput {_EVALUATED}"
     ),
     "langsmith": _preset(
-        "LangSmith",
-        "inputs outputs",
-        document="inputs input",
-        summary="outputs output",
-        reference="referenceoutputs referenceoutput reference expectedoutput",
-        document_id="",
+        "LangSmith", "inputs outputs", f"document=inputs|input summary=outputs|output {_EVALUATED}"
     ),
-    "langfuse": _preset(
-        "Langfuse",
-        "input output",
-        document="input",
-        summary="output",
-        reference="expectedoutput",
-        document_id="",
-    ),
-    WIDE: _preset("one column per system", "", summary="", system=""),
+    "langfuse": _preset("Langfuse", "input output", f"document=input summary=output {_EVALUATED}"),
+    WIDE: _preset("one column per system", "", "summary= system="),
     AUTO: Preset(""),
 }
 """By name, the ones that show themselves most clearly first."""
@@ -241,7 +218,6 @@ def layout_of(
 
 
 def _mapping(pairs: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    known = {*FLAT_FIELDS, *NESTED_FIELDS}
     found: dict[str, tuple[str, ...]] = {}
     for pair in pairs:
         name, equals, column = (part.strip() for part in pair.partition("="))
@@ -250,14 +226,11 @@ def _mapping(pairs: Iterable[str]) -> dict[str, tuple[str, ...]]:
                 f"A column of another name is given as field=column, such as summary=output, not {pair!r}.",
                 field="mapping",
             )
-        if name not in known and column in known:
+        if name not in FLAT_FIELDS and column in FLAT_FIELDS:
             name, column = column, name
-        if name not in known:
-            raise Invalid(
-                f"There is no field {name!r} to map. Fields of a flat file: {', '.join(FLAT_FIELDS)}; "
-                f"of a nested one: {', '.join(NESTED_FIELDS)}.",
-                field="mapping",
-            )
+        if name not in FLAT_FIELDS:
+            told = f"There is no field {name!r} to map. Fields are {', '.join(FLAT_FIELDS)}."
+            raise Invalid(told, field="mapping")
         before = found.get(name, ())
         if column in before or (before and name not in SEVERAL_COLUMNS):
             raise Invalid(f"The field {name} is given two columns. Give it one.", field="mapping")

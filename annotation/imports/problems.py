@@ -174,7 +174,6 @@ class ImportRefused(Invalid):
         problems: Sequence[Problem] = (),
         problem_count: int = 0,
         word: str = "line",
-        code: str | None = None,
         remedies: Sequence[Remedy] = (),
     ) -> None:
         self.problems = tuple(problems)
@@ -182,17 +181,15 @@ class ImportRefused(Invalid):
         self.remedies = tuple(remedy for remedy in Remedy if remedy in named)
         self.problem_count = max(problem_count, len(self.problems))
         self.word = word
-        hidden = ("remedy", "pair")
-        told = [
-            {name: value for name, value in asdict(problem).items() if name not in hidden}
-            for problem in self.problems
-        ]
+        told = [asdict(problem) for problem in self.problems]
+        for each in told:
+            del each["remedy"], each["pair"]
         details = {
             "problem_count": self.problem_count,
-            "remedies": [str(remedy) for remedy in self.remedies],
+            "remedies": list(map(str, self.remedies)),
             "problems": told,
         }
-        super().__init__(message, field="file", code=code, details=details)
+        super().__init__(message, field="file", details=details)
 
     def ways_out(self, words: Mapping[Remedy, str]) -> list[str]:
         return ways_out(self.remedies, words, pair=pair_of(self.problems))

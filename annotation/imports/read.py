@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -19,7 +19,6 @@ from annotation.imports.layout import (
     DEFAULT_SYSTEM,
     FLAT_FIELDS,
     FLAT_REQUIRED,
-    NESTED_FIELDS,
     NESTED_OPTIONAL,
     Layout,
     document_hash,
@@ -158,8 +157,6 @@ class RowReader:
     given: Mapping[str, object] = field(default_factory=dict)
     target: int | None = None
     is_pushed: bool = False
-    nested: Mapping[str, str] = field(default_factory=dict)
-    """The file's names of fields in nested lines, where they are others."""
     unread: dict[str, None] = field(default_factory=dict)
 
     def flat(self, record: Record) -> Iterator[Row]:
@@ -291,7 +288,7 @@ class RowReader:
         return row
 
     def _renamed(self, values: Mapping[str, Any], level: int, path: str) -> dict[str, Any]:
-        own = {self._nested_name(name): name for name in _KNOWN[level]}
+        own = {_NESTED.get(name, name): name for name in _KNOWN[level]}
         self.unread.update(dict.fromkeys(f"{path}{name}" for name in values if name not in own))
         return {own[name]: value for name, value in values.items() if name in own}
 
@@ -299,10 +296,6 @@ class RowReader:
         if not isinstance(value, list):
             return value
         return [self._renamed(one, level, f"{path}[].") if isinstance(one, dict) else one for one in value]
-
-    def _nested_name(self, name: str) -> str:
-        own = _NESTED.get(name, name)
-        return self.nested.get(own, own)
 
     def _check_nested(self, record: Record, row: Row) -> None:
         def complain(place: tuple[str | int, ...], reason: str) -> None:
@@ -347,7 +340,7 @@ class RowReader:
     def _path(self, place: Iterable[str | int]) -> str:
         """A place in a nested line as people write it: `systems[2].summary_text`."""
         parts = (
-            f"[{part + 1}]" if isinstance(part, int) else f".{self._nested_name(part)}" for part in place
+            f"[{part + 1}]" if isinstance(part, int) else f".{_NESTED.get(part, part)}" for part in place
         )
         return "".join(parts).removeprefix(".")
 
@@ -381,7 +374,7 @@ class RowReader:
         )
         if not reason:
             there = ", ".join(map(str, list(record.values)[:20])) or "none"
-            own = self._nested_name(name) if is_nested else name
+            own = _NESTED.get(name, name) if is_nested else name
             reason = (
                 f"is missing. Fields that are there: {printable(there)}. If it has another name, say which field is "
                 f"`{own}`."
@@ -415,37 +408,24 @@ class _FileReader:
         form = self.look.format
         self.problems.word = self.warnings.word = form.place
         first = self.look.records[0] if self.look.records else None
-        names = {name: columns[0] for name, columns in self.layout.mapping.items()}
-        is_nested = (
-            first is not None and self.look.may_nest and names.get("systems", "systems") in first.values
-        )
-        reader = RowReader(self.problems, self.warnings, {}, nested=names)
+        is_nested = first is not None and self.look.may_nest and "systems" in first.values
+        reader = RowReader(self.problems, self.warnings, {})
         if first and is_nested:
             form = Format.NESTED_JSONL
-            self._settle_nested(names, first)
+            self._require_nested(first)
         elif first or not self.look.may_nest:
             reader = self._settle()
-        mapped: set[str] = set()
         for record in self.look.all_records:
             self.progress.read_row()
-            if self.look.may_nest and (names.get("systems", "systems") in record.values) is not is_nested:
+            if self.look.may_nest and ("systems" in record.values) is not is_nested:
                 here, there = ("flat", "nested") if is_nested else ("nested", "flat")
-                self.problems.add(
-                    record.line,
-                    "",
-                    f"is {here}, but {self.look.format.place} {first.line if first else 1} is {there}. A file is one "
-                    "or the other: split it.",
-                )
+                told = f"is {here}, but the first one is {there}. A file is one or the other: split it."
+                self.problems.add(record.line, "", told)
             elif is_nested:
-                mapped.update(
-                    names.keys() & _INNER, (name for name, own in names.items() if own in record.values)
-                )
                 self._add(reader, record, filter(None, [reader.nested_row(record)]), is_nested=True)
             else:
                 self._note_unread(reader, record)
                 self._add(reader, record, reader.flat(record))
-        for name in names.keys() - mapped if is_nested else ():
-            self._no_line_has(name, names[name])
         if not self.dataset.sets and not self.problems.count:
             raise unreadable(f"{self.name} holds no rows. It needs one for each summary.")
         self._settle_dataset(is_nested=is_nested)
@@ -475,26 +455,16 @@ class _FileReader:
         read |= KEPT if self.look.tool else set()
         reader.unread.update(dict.fromkeys(name for name in filled if name and name not in read))
 
-    def _check_fields(self, known: Collection[str], shape: str) -> None:
-        for name in self.layout.mapping:
-            if name not in known:
-                raise unreadable(
-                    f"A column is given for the field {name}, which a {shape} file does not have. Its fields are "
-                    f"{', '.join(known)}.",
-                    remedy=Remedy.MAP,
-                )
-
-    def _settle_nested(self, names: Mapping[str, str], first: Record) -> None:
-        if (flat := names.get("summary", "summary")) in first.values:
+    def _require_nested(self, first: Record) -> None:
+        if "summary" in first.values:
             raise unreadable(
-                f"holds both `{names.get('systems', 'systems')}` (nested) and `{flat}` (flat). "
-                "A line is one document with a list of systems, or one summary.",
+                "holds both `systems` (nested) and `summary` (flat). A line is one document with a list of systems, or "
+                "one summary.",
                 line=first.line,
             )
-        self._check_fields((*NESTED_FIELDS, *NESTED_OPTIONAL), "nested")
-        if replace(self.layout, mapping={}).is_of_rows:
+        if self.layout.is_of_rows:
             raise unreadable(
-                f"{self.name} is nested: its lines name systems themselves. Leave preset, system and target length out."
+                f"{self.name} is nested: its lines name all themselves. Leave columns, preset, system and target out."
             )
 
     def _settle(self) -> RowReader:
@@ -502,7 +472,6 @@ class _FileReader:
 
         Raises ImportRefused where a column is missing.
         """
-        self._check_fields(FLAT_FIELDS, "flat")
         asked, look = self.layout, self.look
         guess = look.guess(preset=asked.preset or AUTO, given=asked.mapping)
         is_missing = not all(any(map(self._has, asked.of(name))) for name in FLAT_REQUIRED)
@@ -553,21 +522,13 @@ class _FileReader:
         return RowReader(self.problems, self.warnings, used, given, target)
 
     def _require_column(self, name: str, column: str) -> None:
-        if self._has(column):
-            return
-        if not self.look.format.is_json:
+        if not self._has(column):
             raise unreadable(
-                f"the column {column!r} is given for {name}, and there is no such column. Columns that "
-                f"are there: {self._there()}.",
+                f"the column {column!r} is given for {name}, and there is no such column. Columns that are there: "
+                f"{self._there()}.",
                 column=column,
                 remedy=Remedy.MAP,
             )
-        if not any(pick(record.values, column) for record in self.look.records):
-            self._no_line_has(name, column)
-
-    def _no_line_has(self, name: str, column: str) -> None:
-        told = f"it is given for {name}, and no line has a field of that name."
-        self.problems.add(None, column, told, remedy=Remedy.MAP)
 
     def _refuse_claims(self, columns: Mapping[str, tuple[str, ...]]) -> None:
         """Claims that are not read must not pass for a file without any."""
@@ -737,8 +698,6 @@ class _FileReader:
 
 _OF_ALL = {"document_id", "system", "rater", "rating"}
 """Fields that are read where the first rows have them, or not at all."""
-_INNER = {"system", "summary_text", "claim_text", "weight", "verdicts", "raw_votes", "reasons", "ratings"}
-"""Fields that stand inside of a nested line, where a line's own names do not show them."""
 
 
 def _listed(columns: Iterable[str]) -> str:

@@ -47,6 +47,8 @@ _QUOTED = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
 _WRITTEN_LIST = re.compile(rf"\[\s*(?:(?:{_QUOTED}|None|null|nan)[\s,]*+)*+\]", re.DOTALL)
 _OBJECT_BEGINS = re.compile(rf"(?:\[\s*)?\{{\s*{_QUOTED}\s*:", re.DOTALL)
 _FILE_NAME = re.compile(r"(https?://\S+|\S+\.(txt|md|html?|xml|json|pdf|docx?|story))", re.IGNORECASE)
+_NO_TEXT = re.compile("[\udc80-\udcff]")
+"""What reading makes of bytes that are no text."""
 _WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8}){0,2}")
 _THINKING = re.compile(r"</?(think|thinking|reasoning)>|\[/?THINK\]", re.IGNORECASE)
@@ -107,6 +109,11 @@ def _checked(value: object, *, is_language: bool = False) -> str:
     if not isinstance(value, str):
         joined = " Add [] to the column's name to join its texts." if isinstance(value, list) else ""
         raise ValueError(f"is {shown(value)}, not a text.{joined}")
+    if not value.isascii() and (byte := _NO_TEXT.search(value)):
+        raise ValueError(
+            f"is not of the file's encoding at character {byte.start() + 1}. The file may be Latin-1 or Windows-1252: "
+            "save it as “CSV UTF-8” in Excel, name its `encoding`, or convert it: iconv -f WINDOWS-1252 -t UTF-8"
+        )
     if reason := text_fault(value):
         raise ValueError(reason)
     written = value.strip().casefold()
@@ -552,8 +559,8 @@ class SetData:
         if self.documents and row.documents and self.documents != row.documents:
             yield (
                 "document",
-                f"differs from the document of {row.document_id!r} at line {self.line}. Rows of one document_id must "
-                "repeat the same document; another document needs another document_id.",
+                f"differs from the document of {row.document_id!r} at line {self.line}. Another document needs another "
+                "document_id.",
             )
         for name in ("group", "language"):
             before, now = getattr(self, name), getattr(row, name)
@@ -562,8 +569,7 @@ class SetData:
         if self.questions and row.questions and self.questions != row.questions:
             yield (
                 "questions",
-                f"are not those of an earlier row of {row.document_id!r}. Repeat them in the same order, or leave them "
-                "out.",
+                f"are not those of an earlier row of {row.document_id!r}. Repeat them or leave them out.",
             )
         for peer in row.systems:
             yield from self._peer_conflicts(row, peer, key_advice)
@@ -587,19 +593,10 @@ class SetData:
         if before is None:
             return
         if before.text.text != peer.summary:
-            key = next((key for key in row.keys(peer) if key in self.pairs), None)
-            if key is None:
-                yield (
-                    "summary",
-                    f"is another text than at line {before.text.line} for the same document_id, system and "
-                    "target_words. Give it a system name of its own.",
-                )
-                return
             yield (
                 "",
-                f"repeats the key of line {self.pairs[key]} (document_id {row.document_id!r}, system {peer.system!r}, "
-                f"target_words {_or_none(row.target)}, reference_id {_or_none(key[2])}) with another summary. "
-                f"{key_advice}",
+                f"repeats the key of line {before.text.line} (document_id {row.document_id!r}, system {peer.system!r}, "
+                f"target_words {row.target or 'none'}) with another summary. {key_advice}",
             )
         for rating in peer.rated:
             value = before.ratings.get(rating[:2])
@@ -609,10 +606,6 @@ class SetData:
                     f"rates {rating.criterion} as {rating.value:g}, and the same rater, {rating.rater!r}, has rated it "
                     f"as {value:g} before. Keep one of the two.",
                 )
-
-
-def _or_none(value: object) -> str:
-    return "none" if value in {None, ""} else repr(value)
 
 
 @dataclass(slots=True)

@@ -104,15 +104,15 @@ def import_files(
     remarks = reading.warnings.texts
     if store.counts.criteria.created:
         names = ", ".join(f"`{each}`" for each in dataset.rated())
-        asked = "Assessors are asked them, too, until you retire them."
-        remarks.append(f"Criteria are new in the project, of {names}. {asked}")
+        remarks.append(f"Criteria are new, of {names}. Assessors are asked them, too, until you retire them.")
+    remarks += [NO_TARGET] if reading.lacks_target else []
     return ImportReport(
         file=name,
         format=str(reading.format),
         claims_side=reading.claims_side,
         dry_run=dry_run,
         counts=store.counts,
-        warnings=(*remarks, *([NO_TARGET] if reading.lacks_target else [])),
+        warnings=tuple(remarks),
         problems=tuple(problems.shown),
         problem_count=problems.count,
         rows_left_out=problems.bad_lines,

@@ -62,6 +62,8 @@ _BASELINE = re.compile(r"(lead|random|baseline)([-_ ]?\d+)?|.*\bbaseline\b.*", r
 _TOPS = (3, 4, 5, 7, 10)
 """The highest points of scales in use."""
 
+_UPDATED = ["text", "metadata", "system", "external_id", "is_model", "is_peer", "names_references"]
+
 Owner = Summary | DocumentSet
 """The text that claims are taken from: a summary, or the documents."""
 
@@ -267,14 +269,8 @@ class _Batch:
             is_regrouped = row is not None and bool(one.group) and one.group != row.group
             self.counts.document_sets.of(row, is_changed=is_regrouped)
             if row is None:
-                language = one.language or "en"
-                row = DocumentSet(
-                    project=project,
-                    external_id=name,
-                    group=one.group,
-                    language=language,
-                    metadata=one.metadata,
-                )
+                told = {"group": one.group, "language": one.language or "en", "metadata": one.metadata}
+                row = DocumentSet(project=project, external_id=name, **told)
                 new.append(row)
             elif is_regrouped:
                 row.group = one.group
@@ -332,15 +328,9 @@ class _Batch:
         for key, peer in one.peers.items():
             summary, is_changed = there.get(key), False
             if summary is None:
-                summary = Summary(
-                    document_set=row,
-                    system=self.store.systems[key[0]],
-                    is_peer=True,
-                    target_words=key[1],
-                    text=peer.text.text,
-                    metadata=dict(peer.metadata),
-                    names_references=peer.names_references,
-                )
+                told = {"metadata": dict(peer.metadata), "names_references": peer.names_references}
+                kept = {"system": self.store.systems[key[0]], "target_words": key[1], "text": peer.text.text}
+                summary = Summary(document_set=row, is_peer=True, **kept, **told)
                 self._create(summary, peer.text)
             else:
                 is_changed = self._replace_text(summary, peer.text)
@@ -353,82 +343,46 @@ class _Batch:
             self.peers[row.external_id][key] = summary
 
     def _plan_reference(self, row: DocumentSet, reference_id: str, reference: ReferenceData) -> None:
-        own = {
-            each.target_words: each
-            for each in self.there[row.pk]
-            if each.is_model and each.external_id == reference_id
-        }
+        """Hold or make a reference for each target length: its own, else the one for all lengths.
+
+        The one for all lengths takes another text only where all that it serves get it.
+        """
+        rows = [each for each in self.there[row.pk] if each.is_model and each.external_id == reference_id]
+        own = {each.target_words: each for each in rows}
         general = own.get(None)
-        serving: dict[TargetWords, Summary] = {}
-        for target, text in reference.texts.items():
-            # The one for all lengths does not stand for another text of a length that it never served.
-            serves = general and (general.text == text.text or target in self._served(general))
-            if found := own.get(target) or (general if serves else None):
-                serving[target] = found
-        for summary in {each.pk: each for each in serving.values()}.values():
-            self._hold_reference(
-                summary, reference, [target for target in serving if serving[target] is summary]
-            )
-        missing = [target for target in reference.texts if target not in serving]
-        if missing and general is None and len(missing) == len(reference.texts) and reference.has_one_text:
-            serving = dict.fromkeys(
-                missing, self._new_reference(row, reference_id, reference, missing[0], None)
-            )
-        else:
-            for target in missing:
-                serving[target] = self._new_reference(row, reference_id, reference, target, target)
-        for target, model in serving.items():
-            self.models[row.external_id][reference_id, target] = model
-
-    def _served(self, model: Summary) -> set[TargetWords]:
-        peers = self.there[model.document_set_id]
-        return {peer.target_words for peer in peers if (peer.pk, model.pk) in self.pairs}
-
-    def _hold_reference(
-        self, summary: Summary, reference: ReferenceData, targets: Sequence[TargetWords]
-    ) -> None:
-        others = [reference.texts[target] for target in targets]
-        text = next((other for other in others if other.text != summary.text), others[0])
-        is_whole = self._served(summary) <= set(targets) and len({other.text for other in others}) == 1
-        if summary.text != text.text and not is_whole:
-            self._complain(
-                text.line,
-                "reference",
-                "is another text than in the project, where this reference serves other target lengths, too. "
-                "Give the new text another reference_id, or give it to all of them.",
-            )
-            return
-        is_changed = self._replace_text(summary, text)
-        compared = [
-            each for each in self.there[summary.document_set_id] if (each.pk, summary.pk) in self.pairs
-        ]
-        authors = {peer.system.name for peer in compared if peer.system}
-        if reference.author and summary.system is None and reference.author not in authors:
-            summary.system, is_changed = self.store.systems[reference.author], True
-        self._note(self.counts.model_summaries, summary, is_changed=is_changed)
-
-    def _new_reference(
-        self,
-        row: DocumentSet,
-        reference_id: str,
-        reference: ReferenceData,
-        source: TargetWords,
-        target: TargetWords,
-    ) -> Summary:
-        """A reference for a target length, with the text that the file gives for the length `source`."""
-        text = reference.texts[source]
+        peers = [each for each in self.there[row.pk] if general and (each.pk, general.pk) in self.pairs]
+        served = {peer.target_words for peer in peers}
+        is_whole = reference.has_one_text and served <= reference.texts.keys()
         author = self.store.systems[reference.author] if reference.author else None
-        made = Summary(
-            document_set=row,
-            system=author,
-            is_model=True,
-            external_id=reference_id,
-            target_words=target,
-            text=text.text,
-        )
-        self._create(made, text)
-        self._note(self.counts.model_summaries, made)
-        return made
+        is_author = author not in [peer.system for peer in peers]
+        noted: dict[int, bool] = {}
+        for target, text in reference.texts.items():
+            model = own.get(target)
+            if model is None and general and (general.text == text.text or target in served):
+                model = general
+            if model is None:
+                is_one = reference.has_one_text and not rows
+                length = None if is_one else target
+                kept = {"external_id": reference_id, "target_words": length, "text": text.text}
+                model = own[length] = Summary(document_set=row, system=author, is_model=True, **kept)
+                general = model if is_one else general
+                self._create(model, text)
+            elif model is general and model.text != text.text and not is_whole:
+                self._complain(
+                    text.line,
+                    "reference",
+                    "is another text than in the project, where this reference serves other target lengths, too. "
+                    "Give the new text another reference_id, or give it to all of them.",
+                )
+                continue
+            is_changed = not model._state.adding and self._replace_text(model, text)
+            if author and model.system is None and is_author:
+                model.system, is_changed = author, True
+            noted[id(model)] = noted.get(id(model), False) or is_changed
+            self.models[row.external_id][reference_id, target] = model
+        for model in {id(each): each for each in self.models[row.external_id].values()}.values():
+            if id(model) in noted:
+                self._note(self.counts.model_summaries, model, is_changed=noted[id(model)])
 
     def _create(self, summary: Summary, text: Text) -> None:
         self.created.append(summary)
@@ -491,15 +445,7 @@ class _Batch:
             list(self.updated.values()),
             update_conflicts=True,
             unique_fields=["pk"],
-            update_fields=[
-                "text",
-                "metadata",
-                "system",
-                "external_id",
-                "is_model",
-                "is_peer",
-                "names_references",
-            ],
+            update_fields=_UPDATED,
         )
         if self.replaced:
             # A new text may be that of the reference's own author.
@@ -518,25 +464,18 @@ class _Batch:
 
     def _units(self) -> Iterator[tuple[int | None, int | None, int, int, int]]:
         """The units of every new text, as tuples; those of documents are numbered through their set."""
-        following: dict[int, int] = {}
+        following: dict[int, int] = defaultdict(lambda: 1)
         for owner, given in self.cuts:
-            if isinstance(owner, Document):
-                spans = [
-                    (span.start, span.end) for span in sentence_spans(owner.text, owner.document_set.language)
-                ]
-                first = following.get(owner.document_set_id, 1)
-                following[owner.document_set_id] = first + len(spans)
-                keys: tuple[int | None, int | None] = (None, owner.pk)
-            else:
-                text, first, keys = judged_text(owner, self.store.project), 1, (owner.pk, None)
-                if given is None:
-                    spans = [
-                        (span.start, span.end) for span in sentence_spans(text, owner.document_set.language)
-                    ]
-                else:
-                    spans = [(start, min(end, len(text))) for start, end in given if start < len(text)]
-            for position, (start, end) in enumerate(spans, start=first):
-                yield (*keys, position, start, end)
+            is_document = isinstance(owner, Document)
+            text = owner.text if isinstance(owner, Document) else judged_text(owner, self.store.project)
+            found = [(span.start, span.end) for span in sentence_spans(text, owner.document_set.language)]
+            if given is not None:
+                found = [(start, min(end, len(text))) for start, end in given if start < len(text)]
+            first = following[owner.document_set_id] if is_document else 1
+            if is_document:
+                following[owner.document_set_id] += len(found)
+            keys = (None, owner.pk) if is_document else (owner.pk, None)
+            yield from ((*keys, position, *place) for position, place in enumerate(found, start=first))
 
     def _write_comparisons(self) -> None:
         """Compare summaries that name references with these, all others with every reference of the set."""
@@ -633,10 +572,19 @@ class _Batch:
         made: list[tuple[ClaimSet, list[Claim]]] = []
         outdated: dict[int, tuple[int | None, str]] = {}
         answered = []
+        given: dict[Any, list[Claim]] = {}
         for line, owner, claims, side, target in lists:
             key = (type(owner), owner.pk)
             there = known.get(key, [])
-            if [(row.text, row.weight) for row in there] == [(each.text, each.weight) for each in claims]:
+            signature = [(each.text, each.weight) for each in claims]
+            if key in given:
+                # A text that serves several target lengths has one list.
+                rows = given[key]
+                if [(row.text, row.weight) for row in rows] != signature:
+                    told = "are others for another target length of the same text. Give both the same claims."
+                    self._complain(line, "claims", told)
+                    continue
+            elif [(row.text, row.weight) for row in there] == signature:
                 self.counts.claims.unchanged += len(there)
                 rows = there
             else:
@@ -647,6 +595,7 @@ class _Batch:
                 rows = [_claim_row(claim_set, each, place) for place, each in enumerate(claims, start=1)]
                 made.append((claim_set, rows))
                 self.touched.add(_set_of(owner).pk)
+            given[key] = rows
             answered.append((rows, claims, side, _set_of(owner), target))
         self._refuse_outdated(outdated)
         if self.store.problems.count:
@@ -805,13 +754,8 @@ class _Batch:
                     self.counts.ratings.of(is_known)
                     if not is_known:
                         new.append((*place, value))
-        rest = {
-            "role": Rating.Role.REVIEWER,
-            "reason": "",
-            "error_type": "",
-            "evidence": "[]",
-            "created_at": connection.ops.adapt_datetimefield_value(timezone.now()),
-        }
+        now = connection.ops.adapt_datetimefield_value(timezone.now())
+        rest = {"role": "reviewer", "reason": "", "error_type": "", "evidence": "[]", "created_at": now}
         copy_rows(Rating, (*columns, *rest), ((*row, *rest.values()) for row in new))
 
 

@@ -33,15 +33,14 @@ from annotation.imports.work import (
     files_of,
     import_kept,
     imports_of,
-    is_for_a_worker,
     is_kept,
+    is_large,
     is_open,
     keep_upload,
     refusal_of,
     report_of,
     staged,
     state_of,
-    time_left,
 )
 from annotation.imports.work import cancel_import as cancel
 from annotation.judging.queries.runs import is_worker_alive
@@ -228,7 +227,6 @@ def _show(
         "state": state,
         "is_open": is_open(asked),
         "is_worker_alive": is_worker_alive(),
-        "time_left": time_left(asked),
         **_outcome(None if refusal else report, refusal or refusal_of(asked)),
     }
     if asked.requested_by == request.user and is_kept(asked):
@@ -251,15 +249,13 @@ def _look(asked: Import, encoding: str) -> Look | None:
 
 def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
     """The columns with what they are taken for, and the first rows."""
-    with files_of(asked) as files:
-        facts = {"is_large": is_for_a_worker(files)}
     look = _look(asked, form.encoding if form else "")
     form = form or Form.kept(asked, look)
     is_flat = look is not None and not look.is_nested
     rows = [[_short(value) for value in row] for row in look.shown()] if look else []
     return {
         "is_kept": True,
-        **facts,
+        "is_large": is_large(asked),
         "look": look,
         "form": form,
         "guess": look.guess() if look and is_flat else None,
@@ -286,7 +282,7 @@ def _short(value: object) -> str:
     text = "" if value is None else value
     if not isinstance(text, str):
         text = json.dumps(text, ensure_ascii=False, default=str)
-    return text if len(text) <= CELL_CHARACTERS else f"{printable(text[:CELL_CHARACTERS])}…"
+    return printable(text if len(text) <= CELL_CHARACTERS else f"{text[:CELL_CHARACTERS]}…")
 
 
 def _show_upload(request: Request, room: Room, refusal: Conflict | Invalid) -> HttpResponse:

@@ -174,8 +174,7 @@ class _Pyramids:
             return
         if name is None:
             raise UnfitFile(
-                "has a name that does not say whose summary it annotates. Call it like D0736-B.M.100.H.12.pan: "
-                "set.M.size.selector.system.pan."
+                "has a name that does not say whose summary it annotates. Call it like D0736-B.M.100.H.12.pan."
             )
         if name.summariser in self.annotated[set_name]:
             raise UnfitFile(f"annotates the summary by {name.summariser!r} a second time.")

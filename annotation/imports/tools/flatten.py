@@ -235,9 +235,7 @@ def _argilla(values: Values) -> Rows:
     responses = values["responses"]
     if isinstance(responses, list):
         answers = [
-            (name, {"user_id": one.get("user_id"), "status": one.get("status"), **given})
-            for one in responses
-            for name, given in (one.get("values") or {}).items()
+            (name, one | given) for one in responses for name, given in (one.get("values") or {}).items()
         ]
     else:
         answers = [(name, one) for name, given in responses.items() for one in given]

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from annotation.imports.layout import layout_of
 from annotation.imports.read import read_dataset
-from tests.annotation.imports.files import DOCUMENT, claims_of, jsonl, nested, problems_of
+from tests.annotation.imports.files import claims_of, jsonl, nested, problems_of
 
 OWN = [{"claim_text": "Trams  stopped.", "verdicts": {"alder": 1}}]
 
@@ -122,16 +121,3 @@ def test_claims_beside_several_references_are_refused(tmp_path: Path) -> None:
     [(line, column, reason)] = problems_of(jsonl(tmp_path, nested(reference_text=["One.", "Two."])))
     assert (line, column) == (1, "claims")
     assert "do not say of which they are" in reason
-
-
-def test_nested_fields_are_renamed(tmp_path: Path) -> None:
-    line = {
-        "id": "d9",
-        "text": DOCUMENT,
-        "systems": [{"model": "alder", "output": "Trams stopped."}],
-    }
-    mapping = {"doc_id": "id", "source_text": "text", "system": "model", "summary_text": "output"}
-    one = read_dataset(
-        jsonl(tmp_path, line), layout=layout_of(f"{name}={own}" for name, own in mapping.items())
-    ).dataset.sets["d9"]
-    assert one.peers["alder", None].text.text == "Trams stopped."

@@ -502,3 +502,94 @@ def test_what_is_exported_comes_in_elsewhere_with_equal_scores(project: Project,
     ]
     assert scores[0] == scores[1]
     assert len(scores[0]) == 3
+
+
+def test_claims_of_several_references_and_summaries_come_back(project: Project, tmp_path: Path) -> None:
+    """Two references and two target lengths; each claim stays with its text, and answers with their summary."""
+
+    def line(words: int) -> dict[str, Any]:
+        own = [{"claim_text": "It closes in June.", "verdicts": {"m1": 0}}]
+        return {
+            "doc_id": "d1",
+            "source_text": MILL,
+            "reference_text": ["The mill shuts.", "Forty lose work."],
+            "reference_id": ["A", "B"],
+            "target_words": words,
+            "systems": [{"system": "m1", "summary_text": SUMMARY, "claims": own}],
+            "claims": [
+                {"claim_text": "It shuts.", "reference_id": "A", "verdicts": {"m1": 1}},
+                {"claim_text": "Forty lose work.", "reference_id": "B", "verdicts": {"m1": words == 20}},
+            ],
+        }
+
+    import_dataset(project=project, path=jsonl(tmp_path, line(10), line(20), name="a.jsonl"), by=None)
+    said = Verdict.objects.order_by("check_row__peer__target_words", "check_row__claim__text")
+    columns = ("check_row__claim__claim_set__summary__external_id", "check_row__claim__text", "label")
+    assert list(said.values_list("check_row__peer__target_words", *columns)) == [
+        (10, "B", "Forty lose work.", "no"),
+        (10, "", "It closes in June.", "no"),
+        (10, "A", "It shuts.", "yes"),
+        (20, "B", "Forty lose work.", "yes"),
+        (20, "", "It closes in June.", "no"),
+        (20, "A", "It shuts.", "yes"),
+    ]
+    twin = Project.objects.create(slug="twin", name="Twin")
+    files = [tmp_path / "first.jsonl", tmp_path / "second.jsonl"]
+    write_export(project=project, level="nested", format="jsonl", path=files[0], by=None)
+    import_dataset(project=twin, path=files[0], by=None)
+    write_export(project=twin, level="nested", format="jsonl", path=files[1], by=None)
+    assert files[0].read_bytes() == files[1].read_bytes()
+    call_command("verify_scores", "twin", stdout=StringIO())
+    other = [*line(20)["claims"], {"claim_text": "More.", "reference_id": "A"}]
+    path = jsonl(tmp_path, line(10), {**line(20), "claims": other}, name="b.jsonl")
+    third = Project.objects.create(slug="third", name="Third")
+    with pytest.raises(ImportRefused):
+        import_dataset(project=third, path=path, by=None)
+
+
+SPANS = {
+    "document": MILL,
+    "text": SUMMARY,
+    "system": "m1",
+    "annotations": [
+        {"annotator": "ann", "spans": [{"start": 19, "end": 23, "label": "wrong"}]},
+        {"spans": []},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("content", "documents"),
+    [
+        ({"d1": {"document": MILL, "summary": SUMMARY, "system": "m1"}}, (MILL,)),
+        ([{"documents": [MILL, "Snow fell."], "summary": SUMMARY, "model": "m1"}], (MILL, "Snow fell.")),
+        (
+            [{"article_text.0": MILL, "article_text.1": "Snow fell.", "output": SUMMARY}],
+            (f"{MILL} Snow fell.",),
+        ),
+        ([{"documents.0": MILL, "documents.1": "Snow fell.", "output": SUMMARY}], (MILL, "Snow fell.")),
+        ([SPANS], (MILL,)),
+    ],
+)
+def test_less_common_shapes_are_read(tmp_path: Path, content: Any, documents: tuple[str, ...]) -> None:
+    reading = read(tmp_path, Case("a.json", content))
+    assert reading.problems.shown == []
+    [one] = reading.dataset.sets.values()
+    assert one.documents == documents
+    [peer] = one.peers.values()
+    assert peer.text.text == SUMMARY
+    votes = [claim.votes["m1"] for claim in peer.claims]
+    assert votes == (
+        [(("ann", "no"), ("rater 2", "yes")), (("ann", "yes"), ("rater 2", "yes"))]
+        if content == [SPANS]
+        else []
+    )
+
+
+def test_percents_in_place_of_verdicts_say_where_they_belong(tmp_path: Path) -> None:
+    systems = [{"system": "m1", "summary_text": SUMMARY}]
+    line = {"doc_id": "d1", "source_text": MILL, "systems": systems}
+    path = jsonl(tmp_path, {**line, "claims": [{"claim_text": "It closes.", "verdicts": {"m1": 80}}]})
+    [(_, column, reason)] = problems_of(path)
+    assert column == "claims[1].verdicts"
+    assert "Percents belong to assessors with an account" in reason
