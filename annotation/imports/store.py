@@ -5,6 +5,7 @@ The caller owns the transaction and ends it where `problems` are found: what was
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -43,6 +44,7 @@ from annotation.models import (
     Unit,
     Verdict,
 )
+from annotation.models.answer import Answer
 from annotation.models.claim import CHANGED_BY_PEOPLE, QUESTIONS, has_number, new_queue_key
 from annotation.scoring.fresh import fresh_scores, unscored_columns
 from annotation.scoring.records import judged_text
@@ -694,24 +696,29 @@ class _Batch:
         units: dict[int, list[Unit]] = defaultdict(list)
         for unit in Unit.objects.filter(summary__in=placed).order_by("position") if placed else ():
             units[unit.summary_id or 0].append(unit)
-        Verdict.objects.bulk_create(
-            Verdict(
-                check_row_id=next(made).pk if each.check_id is None else each.check_id,
-                role=Verdict.Role.REVIEWER,
-                origin_name=self.store.origin,
-                label=each.data.verdicts[each.system],
-                evidence=[
-                    unit.position
-                    for unit in units[each.peer.pk]
-                    if any(
-                        unit.start < end and start < unit.end
-                        for start, end in each.data.places.get(each.system, ())
-                    )
-                ],
-                votes=each.data.votes.get(each.system, ()),
-                reason=each.data.reasons.get(each.system, ""),
-            )
-            for each in answers
+
+        def evidence(each: _Answer) -> list[int]:
+            places = each.data.places.get(each.system, ())
+            touched = units[each.peer.pk] if places else ()
+            return [
+                one.position for one in touched if any(one.start < end and at < one.end for at, end in places)
+            ]
+
+        _copy_answers(
+            Verdict,
+            ("check_row_id", "origin_name", "label", "evidence", "votes", "reason", "repeated"),
+            (
+                (
+                    next(made).pk if each.check_id is None else each.check_id,
+                    self.store.origin,
+                    each.data.verdicts[each.system],
+                    json.dumps(evidence(each)),
+                    json.dumps(each.data.votes.get(each.system, ())),
+                    each.data.reasons.get(each.system, ""),
+                    "",
+                )
+                for each in answers
+            ),
         )
 
     def _score_new(self, answers: Sequence[_Answer]) -> dict[tuple[int, int], Any]:
@@ -739,11 +746,10 @@ class _Batch:
         return columns
 
     def write_ratings(self) -> None:
-        """The ratings, as tuples: instances of many raters' take half of the time of an import."""
         old = [row.pk for row in self.sets.values() if row.pk not in self.new_sets]
         columns = ("summary_id", "criterion_id", "origin_name", "value")
-        rows = Rating.objects.filter(summary__document_set__in=old, person=None, judge=None).order_by("pk")
-        there = {(*key,): value for *key, value in rows.values_list(*columns)} if old else {}
+        known = Rating.objects.filter(summary__document_set__in=old, person=None, judge=None).order_by("pk")
+        there = {(*key,): value for *key, value in known.values_list(*columns)} if old else {}
         new = []
         for row, one in self.each():
             for key, peer in one.peers.items():
@@ -754,9 +760,14 @@ class _Batch:
                     self.counts.ratings.of(is_known)
                     if not is_known:
                         new.append((*place, value))
-        now = connection.ops.adapt_datetimefield_value(timezone.now())
-        rest = {"role": "reviewer", "reason": "", "error_type": "", "evidence": "[]", "created_at": now}
-        copy_rows(Rating, (*columns, *rest), ((*row, *rest.values()) for row in new))
+        _copy_answers(Rating, (*columns, "reason", "evidence"), ((*row, "", "[]") for row in new))
+
+
+def _copy_answers(kind: type[Answer], names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+    """Store answers of raters as tuples: instances take half of the time of an import."""
+    now = connection.ops.adapt_datetimefield_value(timezone.now())
+    rest = {"role": Answer.Role.REVIEWER, "error_type": "", "created_at": now}
+    copy_rows(kind, (*names, *rest), ((*row, *rest.values()) for row in rows))
 
 
 def _known_claims(owners: Sequence[Owner]) -> tuple[dict[Any, list[Claim]], dict[Any, int]]:
