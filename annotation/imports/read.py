@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from statistics import median
@@ -157,6 +158,7 @@ class RowReader:
     given: Mapping[str, object] = field(default_factory=dict)
     target: int | None = None
     is_pushed: bool = False
+    is_nested: bool = False
     unread: dict[str, None] = field(default_factory=dict)
 
     def flat(self, record: Record) -> Iterator[Row]:
@@ -172,10 +174,8 @@ class RowReader:
     def _flat(self, record: Record, column: str | None, system: str | None) -> Row | None:
         values = {name: value for name in FLAT_FIELDS if (value := self._value(record, name)) is not ...}
         values.update(self.given)
-        # Otherwise it is made of the texts.
-        values.setdefault("document_id", None if "document_id" in self.columns else "made")
-        if "document_id" in self.columns and self._value(record, "document_id") is ...:
-            del values["document_id"]
+        if "document_id" not in self.columns:
+            values["document_id"] = "made of the texts below"
         peer = {name: values.pop(name) for name in ("system", "summary") if name in values}
         if column and (text := self._value(record, "summary", column)) is not ...:
             peer["summary"] = text
@@ -189,17 +189,13 @@ class RowReader:
             return None
         before = self.problems.count
         if not (row.documents or row.references or self.is_pushed) and "document" in self.columns:
-            self._complain(record, "document", "")
+            self._note(record, ("document",), "")
         if not row.references and (row.reference_author or row.reference_ids[0]):
-            self._complain(
-                record,
-                "reference",
-                "is empty although the row names a reference. Repeat the reference's text in each of its rows.",
-            )
+            told = "is empty although the row names a reference. Repeat the reference's text in each of its rows."
+            self._note(record, ("reference",), told)
         elif is_bare and not row.references:
-            self._complain(
-                record, "reference", "is empty. A row holds a system with its summary, a reference, or both."
-            )
+            told = "is empty. A row holds a system with its summary, a reference, or both."
+            self._note(record, ("reference",), told)
         if "document_id" not in self.columns:
             texts = row.documents or [one.text for one in row.references] or [row.systems[0].summary]
             row.document_id = document_hash(texts)
@@ -220,8 +216,10 @@ class RowReader:
         found = [pick(record.values, each) for each in columns]
         if len(columns) > 1:
             is_one = name == "document" and plain(root(columns[0])) != "documents"
-            found = [[each for each in found if each is not None]]
-            return self._joined(found[0]) if is_one else found[0]
+            if name != "document":
+                return found
+            found = [each for each in found if each is not None]
+            return self._joined(found) if is_one else found
         if found[0] is None and root(columns[0]) not in record.values and columns[0] not in record.values:
             return ...
         is_pieces = columns[0].endswith("[]") or (name == "summary" and "[]" in columns[0])
@@ -246,7 +244,7 @@ class RowReader:
             try:
                 peer.claims.append(judged_sentence(peer.system, sentence, votes, reason))
             except ValidationError as error:
-                self._complain(record, "", "; ".join(told for _, told in faults(error)))
+                self._note(record, ("",), "; ".join(told for _, told in faults(error)))
         for remark in dict.fromkeys((*left, *record.said.remarks)):
             self.warnings.remark(remark, line=record.line)
 
@@ -273,7 +271,7 @@ class RowReader:
                 peer["claims"] = self._inner(peer["claims"], 2, "systems[].claims")
         for name in ("claims", "systems"):
             values = {key: value for key, value in values.items() if key != name or value is not None}
-        row = self._checked(record, values, is_nested=True)
+        row = self._checked(record, values)
         if row is None:
             return None
         before = self.problems.count
@@ -298,14 +296,12 @@ class RowReader:
         return [self._renamed(one, level, f"{path}[].") if isinstance(one, dict) else one for one in value]
 
     def _check_nested(self, record: Record, row: Row) -> None:
-        def complain(place: tuple[str | int, ...], reason: str) -> None:
-            self.problems.add(record.line, self._path(place), reason)
-
+        complain = partial(self._note, record)
         names = [peer.system for peer in row.systems]
         if not names:
             complain(("systems",), "must be a list of objects with at least one in it.")
         if not (row.documents or row.references):
-            self._complain(record, "document", "", is_nested=True)
+            complain(("document",), "")
         for place, name in enumerate(names):
             if name in names[:place]:
                 complain(("systems",), f"names {name!r} twice, the second time at place {place + 1}.")
@@ -337,50 +333,37 @@ class RowReader:
                 "`reference_id`: one of the line's, or the reference's place from 1.",
             )
 
-    def _path(self, place: Iterable[str | int]) -> str:
-        """A place in a nested line as people write it: `systems[2].summary_text`."""
+    def column(self, place: Sequence[str | int]) -> str:
+        """The file's name of a place in a row, such as `systems[2].summary_text` in a nested line."""
+        if not self.is_nested:
+            name = next(part for part in reversed(place) if isinstance(part, str))
+            return next(iter(self.columns.get(name, (name,))), name)
         parts = (
             f"[{part + 1}]" if isinstance(part, int) else f".{_NESTED.get(part, part)}" for part in place
         )
         return "".join(parts).removeprefix(".")
 
-    def _checked(self, record: Record, values: Mapping[str, Any], *, is_nested: bool = False) -> Row | None:
+    def _checked(self, record: Record, values: Mapping[str, Any]) -> Row | None:
         try:
             row = Row.model_validate(values)
         except ValidationError as error:
             for place, reason in faults(error):
-                if is_nested and reason:
-                    self.problems.add(record.line, self._path(place), reason)
-                else:
-                    names = [part for part in place if isinstance(part, str)]
-                    self._complain(record, names[-1], reason, is_nested=is_nested, place=place)
+                self._note(record, place, reason)
             return None
         row.line = record.line
         return row
 
-    def _complain(
-        self,
-        record: Record,
-        name: str,
-        reason: str,
-        *,
-        is_nested: bool = False,
-        place: Sequence[str | int] = (),
-        remedy: Remedy | None = None,
-    ) -> None:
-        """Note what is wrong with a field; without a reason that it is missing."""
-        column = (
-            self._path(place or (name,)) if is_nested else next(iter(self.columns.get(name, (name,))), name)
-        )
-        if not reason:
-            there = ", ".join(map(str, list(record.values)[:20])) or "none"
-            own = _NESTED.get(name, name) if is_nested else name
-            reason = (
-                f"is missing. Fields that are there: {printable(there)}. If it has another name, say which field is "
-                f"`{own}`."
-            )
-            remedy = Remedy.MAP
-        self.problems.add(record.line, column, reason, remedy=remedy)
+    def _note(self, record: Record, place: Sequence[str | int], reason: str) -> None:
+        """Note what is wrong with a place in a row; without a reason that it is missing."""
+        column = self.column(place)
+        if reason:
+            self.problems.add(record.line, column, reason)
+            return
+        there = ", ".join(map(str, list(record.values)[:20])) or "none"
+        own = column.rpartition(".")[2] if self.is_nested else place[-1]
+        told = f"If it has another name, say which field is `{own}`."
+        reason = f"is missing. Fields that are there: {printable(there)}. {told}"
+        self.problems.add(record.line, column, reason, remedy=Remedy.MAP)
 
     def _remark(self, row: Row) -> None:
         for remark in filter(None, (peer.remark(row.document_id) for peer in row.systems)):
@@ -409,7 +392,7 @@ class _FileReader:
         self.problems.word = self.warnings.word = form.place
         first = self.look.records[0] if self.look.records else None
         is_nested = first is not None and self.look.may_nest and "systems" in first.values
-        reader = RowReader(self.problems, self.warnings, {})
+        reader = RowReader(self.problems, self.warnings, {}, is_nested=is_nested)
         if first and is_nested:
             form = Format.NESTED_JSONL
             self._require_nested(first)
@@ -421,29 +404,24 @@ class _FileReader:
                 here, there = ("flat", "nested") if is_nested else ("nested", "flat")
                 told = f"is {here}, but the first one is {there}. A file is one or the other: split it."
                 self.problems.add(record.line, "", told)
-            elif is_nested:
-                self._add(reader, record, filter(None, [reader.nested_row(record)]), is_nested=True)
             else:
-                self._note_unread(reader, record)
-                self._add(reader, record, reader.flat(record))
+                if not is_nested:
+                    self._note_unread(reader, record)
+                self._add(reader, record)
         if not self.dataset.sets and not self.problems.count:
             raise unreadable(f"{self.name} holds no rows. It needs one for each summary.")
         self._settle_dataset(is_nested=is_nested)
         self._remark(reader.unread, is_nested=is_nested)
         return FileReading(form, self.dataset, self.problems, self.warnings, self.lacks_target)
 
-    def _add(
-        self, reader: RowReader, record: Record, rows: Iterable[Row], *, is_nested: bool = False
-    ) -> None:
-        for row in rows:
-            for name, reason in self.dataset.add(row, is_nested=is_nested):
-                column = (
-                    reader._path((name,)) if is_nested else next(iter(reader.columns.get(name, (name,))), "")
-                )
+    def _add(self, reader: RowReader, record: Record) -> None:
+        rows = [reader.nested_row(record)] if reader.is_nested else reader.flat(record)
+        for row in filter(None, rows):
+            for name, reason in self.dataset.add(row, is_nested=reader.is_nested):
                 # Only rows of one key are a complaint of no field.
                 pair = "" if name else self.system_pair
                 remedy = Remedy.MAP if pair else None
-                self.problems.add(record.line, column, reason, remedy=remedy, pair=pair)
+                self.problems.add(record.line, reader.column((name,)), reason, remedy=remedy, pair=pair)
 
     def _note_unread(self, reader: RowReader, record: Record) -> None:
         read = {name for columns in reader.columns.values() for name in columns}
