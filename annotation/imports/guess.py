@@ -11,6 +11,7 @@ from typing import Any
 
 from annotation.imports.containers import Format, NamedFile, Record, Table, open_table
 from annotation.imports.layout import (
+    ASIDE,
     AUTO,
     CRITERIA,
     FLAT_FIELDS,
@@ -41,12 +42,6 @@ _BEGINNING = 200
 _TEXTS = ("document", "summary", "reference")
 _ORDER = (*_TEXTS, *(name for name in FLAT_FIELDS if name not in {*_TEXTS, "rating", "rater"}))
 _OBJECTS = frozenset(name for field in _TEXTS for name in GENERAL[field])
-_ASIDE = frozenset({
-    "title", "headline", "description", "url", "date", "author", "category", "keywords", "question", "instruction",
-    "instructions", "comment", "comments", "note", "notes", "reason", "reasoning", "graderreason", "rationale",
-    "explanation", "feedback",
-})  # fmt: skip
-"""Names of columns with remarks, which are never systems' summaries, however long."""
 _OF_REFERENCES = ("reference", "gold", "human", "editor", "summary")
 """Words in the names of columns with references, the surest first."""
 _WRAPPERS = frozenset({"item", "sample", "fields", "data", "row", "record", "example"})
@@ -313,7 +308,7 @@ class _Guesser:
         """Beside the summary under test another text that is named like a summary is the reference, if none is yet."""
         if self.preset is PRESETS[WIDE] or "reference" in self.mapping or "summary" not in self.mapping:
             return
-        texts = [column for column in self._rest() if not plain(column).endswith(tuple(_ASIDE))]
+        texts = [column for column in self._rest() if not plain(column).endswith(tuple(ASIDE))]
         likely = [column for word in _OF_REFERENCES for column in texts if word in plain(column)]
         if likely:
             self.mapping["reference"] = (likely[0],)
@@ -406,7 +401,7 @@ class _Guesser:
         return [
             column
             for column in self._tops()
-            if column not in used and self._is_text(column) and plain(column).rstrip(digits) not in _ASIDE
+            if column not in used and self._is_text(column) and plain(column).rstrip(digits) not in ASIDE
         ]
 
     def _is_text(self, column: str) -> bool:

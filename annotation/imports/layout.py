@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from configparser import ConfigParser
 from dataclasses import dataclass, field
 from hashlib import sha256
+from pathlib import Path
 from typing import Literal
 
 from annotation.core.refusals import Invalid
@@ -44,51 +46,13 @@ Target = int | Literal["reference"] | None
 Names = Mapping[str, tuple[str, ...]]
 """For each field the names that its column may have, the surest first, as `plain` gives them."""
 
-GENERAL: Names = {
-    "document": (
-        "document", "doc", "article", "source", "sourcetext", "sourcedocument", "documenttext", "articletext", "input",
-        "inputs", "text", "fulltext", "src", "story", "body", "dialogue", "transcript", "passage", "content", "context",
-        "prompt", "retrievedcontexts", "documents", "articles",
-    ),
-    "reference": (
-        "reference", "references", "referencesummary", "referencetext", "refsumm", "highlights", "gold", "goldsummary",
-        "goldensummary", "expectedoutput", "expected", "referenceoutput", "referenceoutputs", "groundtruth",
-        "humansummary", "humansummaries", "modelsummary", "target", "targetsummary", "tgt", "ideal", "abstract",
-    ),
-    "summary": (
-        "actualoutput", "systemsummary", "systemoutput", "modeloutput", "generatedsummary", "predictedsummary",
-        "peersummary", "decoded", "prediction", "pred", "hypothesis", "candidate", "generated", "generation", "output",
-        "outputs", "outputtext", "completion", "response", "answer", "summary", "summarytext", "summarysentences",
-        "sentences",
-    ),
-    "system": (
-        "system", "systemid", "systemname", "model", "modelname", "modelid", "summarizer", "summariser", "engine",
-    ),
-    "document_id": (
-        "documentid", "docid", "articleid", "sourceid", "storyid", "dialogueid", "bbcid", "hash", "id", "exampleid",
-    ),
-    "reference_id": ("referenceid",),
-    "reference_author": ("referenceauthor",),
-    "target_words": ("targetwords", "targetlength", "maxwords", "wordlimit"),
-    "group": ("group",),
-    "language": ("language", "lang"),
-    "metadata": ("metadata",),
-    "questions": ("questions",),
-    "rater": (
-        "rater", "raterid", "annotator", "annotatorid", "worker", "workerid", "evaluator", "evaluatorid", "judgeid",
-    ),
-}  # fmt: skip
-
-CRITERIA = frozenset({
-    "coherence", "consistency", "factualconsistency", "fluency", "relevance", "faithfulness", "faithful", "factuality",
-    "factual", "isfactual", "isfaithful", "isconsistent", "informativeness", "informative", "grammaticality", "grammar",
-    "readability", "clarity", "referentialclarity", "nonredundancy", "focus", "structure", "conciseness", "quality",
-    "overall", "overallquality", "overallscore", "helpfulness", "accuracy", "adequacy", "correctness", "usefulness",
-    "naturalness", "succinctness", "completeness", "rating", "likert",
-})  # fmt: skip
+_DATA = ConfigParser()
+_DATA.read_string(Path(__file__).with_name("columns.ini").read_text(encoding="utf-8"))
+GENERAL: Names = {name: tuple(given.split()) for name, given in _DATA["names"].items()}
+CRITERIA = frozenset(_DATA["criteria"]["names"].split())
 """Common names of criteria, as `plain` returns them."""
-
-
+ASIDE = frozenset(_DATA["aside"]["names"].split())
+"""Names of columns with remarks, which are never systems' summaries, however long."""
 AUTO, WIDE = "auto", "wide"
 
 
@@ -97,44 +61,18 @@ class Preset:
     """A layout in wide use: its title, the names of its columns, and those that show it is this one."""
 
     title: str
-    names: Names = field(default_factory=dict)
-    shown_by: frozenset[str] = frozenset()
+    shown_by: frozenset[str]
+    names: Names
 
 
-def _preset(title: str, shown_by: str, names: str) -> Preset:
-    """`names` are as "document=text|article summary=decoded"."""
-    pairs = (pair.partition("=") for pair in names.split())
-    columns = {name: tuple(filter(None, given.split("|"))) for name, _, given in pairs}
-    return Preset(title, columns, frozenset(shown_by.split()))
-
-
-_EVALUATED = "reference=referenceoutputs|referenceoutput|reference|expectedoutput document_id="
 PRESETS: Mapping[str, Preset] = {
-    "summeval": _preset(
-        "SummEval",
-        "decoded modelid",
-        "document=text|article summary=decoded reference=references system=modelid document_id=id",
-    ),
-    "qags": _preset("QAGS", "article summarysentences", "document=article summary=summarysentences"),
-    "frank": _preset(
-        "FRANK",
-        "article summary hash modelname",
-        "document=article summary=summary reference=reference system=modelname document_id=hash",
-    ),
-    "cnn-dailymail": _preset(
-        "CNN/DailyMail", "article highlights", "document=article reference=highlights document_id=id"
-    ),
-    # XSum's names are anybody's: they show nothing.
-    "xsum": _preset("XSum", "", "document=document reference=summary document_id=id"),
-    "deepeval": _preset(
-        "DeepEval", "input actualoutput", f"document=input summary=actualoutput {_EVALUATED}"
-    ),
-    "langsmith": _preset(
-        "LangSmith", "inputs outputs", f"document=inputs|input summary=outputs|output {_EVALUATED}"
-    ),
-    "langfuse": _preset("Langfuse", "input output", f"document=input summary=output {_EVALUATED}"),
-    WIDE: _preset("one column per system", "", "summary= system="),
-    AUTO: Preset(""),
+    section.removeprefix("preset "): Preset(
+        held["title"],
+        frozenset(held["shown_by"].split()),
+        {name: tuple(given.split()) for name, given in held.items() if name not in ("title", "shown_by")},
+    )
+    for section, held in _DATA.items()
+    if section.startswith("preset ")
 }
 """By name, the ones that show themselves most clearly first."""
 
