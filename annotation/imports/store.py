@@ -570,7 +570,10 @@ class _Batch:
     def write_claims(self) -> list[_Answer]:
         """The lists of claims, each one text's, which come or go whole; people's answers to them."""
         lists = list(self._lists_of_claims())
-        known, versions = _known_claims([owner for _, owner, *_ in lists if self._was_there(owner)])
+        owners = [owner for _, owner, *_ in lists if _set_of(owner).pk not in self.new_sets]
+        if owners:
+            _hold(owner.pk for owner in owners if isinstance(owner, Summary))
+        known, versions = _known_claims([owner for owner in owners if self._was_there(owner)])
         made: list[tuple[ClaimSet, list[Claim]]] = []
         outdated: dict[int, tuple[int | None, str]] = {}
         answered = []
@@ -621,17 +624,11 @@ class _Batch:
 
     def _was_there(self, owner: Owner) -> bool:
         """The claims of a text that is replaced go with it, even where the file has the same again."""
-        is_replaced = owner.pk in (self.replaced if isinstance(owner, Summary) else self.redocumented)
-        return _set_of(owner).pk not in self.new_sets and not is_replaced
+        return owner.pk not in (self.replaced if isinstance(owner, Summary) else self.redocumented)
 
     def _refuse_outdated(self, outdated: Mapping[int, tuple[int | None, str]]) -> None:
         if not outdated:
             return
-        _hold(
-            ClaimSet.objects.filter(pk__in=outdated, summary__isnull=False).values_list(
-                "summary_id", flat=True
-            )
-        )
         for key in _judged_claim_sets(outdated):
             self._refuse(*outdated[key], "document_id")
         ClaimSet.objects.filter(pk__in=outdated).update(is_active=False)
