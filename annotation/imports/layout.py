@@ -121,11 +121,6 @@ class Layout:
         own = () if self.is_whole or name == "rating" else (name,)
         return self.mapping.get(name, own)
 
-    @property
-    def columns(self) -> frozenset[str]:
-        """All columns that are read."""
-        return frozenset(column for name in FLAT_FIELDS for column in self.of(name))
-
     def pairs(self) -> list[str]:
         """The layout as people type it: FIELD=COLUMN, where the names differ."""
         pairs = [(name, column) for name, columns in self.mapping.items() for column in columns]

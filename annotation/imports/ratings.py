@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from annotation.core.text_faults import printable
+from annotation.core.text_faults import printable, text_fault
 from annotation.imports.layout import CRITERIA, indexed, plain
 from annotation.imports.row import MAX_NAME_CHARACTERS, RATER, RATER_NAMES, RatingData, opened, shown
 
@@ -86,7 +86,9 @@ def read_ratings(given: Iterable[Given]) -> tuple[list[RatingData], list[str]]:
     left: list[str] = []
     for criterion, rater, value in given:
         number = rating_value(value)
-        if number is not None:
+        if fault := text_fault(rater):
+            left.append(f"A rating of `{printable(criterion)}` is left out: the rater's name {fault}")
+        elif number is not None:
             name = re.sub(r"[^\w-]+", "_", criterion.strip()).strip("_")[:MAX_CRITERION_CHARACTERS]
             found.append(RatingData(name or "rating", rater.strip()[:MAX_NAME_CHARACTERS], number))
         elif not is_no_rating(value):

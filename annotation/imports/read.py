@@ -202,7 +202,7 @@ class RowReader:
         row.target = row.target or self.target
         row.names_reference = bool(row.reference_ids[0]) and len(row.references) == 1 == len(row.texts)
         for one in row.systems:
-            self._take_answers(record, one)
+            self._take_answers(record, one, row.rater)
         if self.problems.count > before:
             return None
         self._remark(row)
@@ -211,7 +211,7 @@ class RowReader:
     def _value(self, record: Record, name: str, column: str | None = None) -> Any:
         """The value of a field: of several columns a list, of pieces of one text the text; ... where there is none."""
         columns = (column,) if column else self.columns.get(name, ())
-        if not columns or name in ("rating", "rater") or (name == "summary" and not column):
+        if not columns or name == "rating" or (name == "summary" and not column):
             return ...
         found = [pick(record.values, each) for each in columns]
         if len(columns) > 1:
@@ -232,12 +232,10 @@ class RowReader:
         is_texts = isinstance(value, list) and all(isinstance(each, str) for each in value)
         return " ".join(value) if is_texts else value
 
-    def _take_answers(self, record: Record, peer: Peer) -> None:
+    def _take_answers(self, record: Record, peer: Peer, rater: str) -> None:
         """People's answers of a flat record: ratings, marks and sentences that they judged."""
-        rater = next(iter(self.columns.get("rater", ())), "")
-        who = str(value) if (value := pick(record.values, rater)) is not None else ""
         columns = self.columns.get("rating", ())
-        held = chain(*(ratings_in(column, pick(record.values, column), who) for column in columns))
+        held = chain(*(ratings_in(column, pick(record.values, column), rater) for column in columns))
         peer.rated, left = read_ratings(chain(record.said.ratings, held))
         peer.marks = list(self._marks(record, peer.summary))
         for sentence, votes, reason in record.said.claims:

@@ -302,6 +302,8 @@ def _raw_votes(value: object) -> dict[str, Votes]:
             raise ValueError(f"gives {system!r} {NO_LABEL} among its votes.")
         if len({name for name, _ in votes if name}) < len(votes):
             raise ValueError(f"names a rater of {system!r} twice, or not at all.")
+        if fault := next(filter(None, (text_fault(name) for name, _ in votes)), ""):
+            raise ValueError(f"has a rater whose name {fault}")
         found[system] = tuple((name, label) for name, label in votes if label)
     return found
 
@@ -315,7 +317,10 @@ def _named_vote(place: int, vote: object) -> tuple[str, object]:
 
 
 def _reasons(value: object) -> dict[str, str]:
-    return {system: _checked(given) for system, given in _by_system(value).items() if given is not None}
+    found = {system: given for system, given in _by_system(value).items() if isinstance(given, str)}
+    if fault := next(filter(None, map(text_fault, found.values())), ""):
+        raise ValueError(fault)
+    return found
 
 
 def majority(labels: Iterable[str]) -> str:
@@ -423,6 +428,7 @@ class Row(_Model):
     language: Annotated[str, PlainValidator(_language)] = ""
     metadata: Annotated[dict[str, Any], PlainValidator(_metadata)] = {}
     questions: Annotated[tuple[str, ...], PlainValidator(_questions)] = ()
+    rater: Annotated[str, PlainValidator(_name)] = ""
     systems: list[Peer] = []
     claims: list[Claim] = []
     line: int | None = None

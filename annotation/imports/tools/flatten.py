@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
+from annotation.core.text_faults import text_fault
 from annotation.imports.containers import Record, Said
 from annotation.imports.layout import GENERAL, document_hash, plain
 from annotation.imports.problems import Findings
@@ -104,7 +105,8 @@ def _check(said: Said) -> None:
     ]
     places = [place for mark in said.marks for place in mark[1:3]]
     names += chain(*((mark.rater, *mark[3:]) for mark in said.marks))
-    if not all(type(name) is str for name in names) or not all(type(at) is int and at >= 0 for at in places):
+    are_texts = all(type(name) is str and not text_fault(name) for name in names)
+    if not are_texts or not all(type(at) is int and at >= 0 for at in places):
         raise TypeError("what people said has names, texts and offsets")
 
 

@@ -586,6 +586,23 @@ def test_less_common_shapes_are_read(tmp_path: Path, content: Any, documents: tu
     )
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        row(relevance=4, rater="a\x00b"),
+        {**PRODIGY, "_annotator_id": "a\x00b"},
+        {
+            "doc_id": "d1",
+            "source_text": MILL,
+            "systems": [{"system": "m1", "summary_text": SUMMARY}],
+            "claims": [{"claim_text": "It closes.", "raw_votes": {"m1": {"a\x00b": 1}}}],
+        },
+    ],
+)
+def test_raters_whose_names_cannot_be_stored_are_refused(tmp_path: Path, line: Any) -> None:
+    assert [number for number, *_ in problems_of(jsonl(tmp_path, line))] == [1]
+
+
 def test_percents_in_place_of_verdicts_say_where_they_belong(tmp_path: Path) -> None:
     systems = [{"system": "m1", "summary_text": SUMMARY}]
     line = {"doc_id": "d1", "source_text": MILL, "systems": systems}
