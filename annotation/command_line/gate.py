@@ -13,7 +13,7 @@ from annotation.core.refusals import Invalid
 from annotation.imports.layout import ENCODINGS, PRESETS, Layout, layout_of
 from annotation.imports.problems import COMMAND_WORDS, ImportRefused, pair_of, ways_out
 from annotation.imports.read import FileReading, read_dataset
-from annotation.imports.rows import SetData
+from annotation.imports.row import SetData
 from annotation.operator_commands import add_summarization
 from evaluation import METRICS, EvaluationError, LexicalJudge, MoneyCap, OpenAIJudge, Price, SummaryInput
 from evaluation.gate import (
@@ -69,11 +69,7 @@ def gate(arguments: list[str]) -> int:
     try:
         report = _report(options, layout, judge, store)
     except (ImportRefused, EvaluationError) as error:
-        words = (
-            ways_out(error.remedies, COMMAND_WORDS, pair=error.pair)
-            if isinstance(error, ImportRefused)
-            else ()
-        )
+        words = error.ways_out(COMMAND_WORDS) if isinstance(error, ImportRefused) else ()
         sys.stderr.write("\n".join((str(error), *words, "")))
         return FAILED
     return report.exit_code if _tell(report, options) else FAILED
@@ -158,9 +154,6 @@ def gate_parser() -> ArgumentParser:
     )
     parser.add_argument(
         "--encoding", default="", choices=ENCODINGS, help="of a text file; UTF-8 or Windows-1252 unless named"
-    )
-    parser.add_argument(
-        "--claims-side", choices=("reference", "peer"), help="whose claims a nested file holds"
     )
     parser.add_argument("--seed", type=int, default=0, help="of the bootstrap and the test")
     parser.add_argument("--format", choices=REPORT_FORMATS, default="table")
@@ -268,7 +261,7 @@ def _judge(options: Namespace, store: FileCallStore | None) -> Judge:
 def _summaries(path: Path, layout: Layout, options: Namespace) -> list[GateSummary]:
     """What the file holds, its bad rows refused all at once."""
     try:
-        reading = read_dataset(path, layout=layout, claims_side=options.claims_side)
+        reading = read_dataset(path, layout=layout)
     except ModuleNotFoundError as missing:
         raise EvaluationError(
             f"{path.name} is a Parquet file, which needs the server's libraries: "
@@ -276,9 +269,9 @@ def _summaries(path: Path, layout: Layout, options: Namespace) -> list[GateSumma
         ) from missing
     if reading.problems.count:
         raise EvaluationError("\n".join(_faults(path, reading)))
-    for line in (*reading.warnings.shown, *ways_out(reading.warnings.remedies, COMMAND_WORDS)):
+    for line in (*reading.warnings.texts, *ways_out(reading.warnings.remedies, COMMAND_WORDS)):
         sys.stderr.write(f"{path.name}: {line}\n")
-    return [row for name, one in reading.dataset.sets.items() for row in _of_set(name, one, reading)]
+    return [row for name, one in reading.dataset.sets.items() for row in _of_set(name, one)]
 
 
 def _faults(path: Path, reading: FileReading) -> Iterator[str]:
@@ -289,46 +282,47 @@ def _faults(path: Path, reading: FileReading) -> Iterator[str]:
     yield from ways_out(remedies, COMMAND_WORDS, pair=pair_of(reading.problems.shown))
 
 
-def _of_set(document_id: str, one: SetData, reading: FileReading) -> Iterator[GateSummary]:
-    for system, target, text in _compared(one):
+def _of_set(document_id: str, one: SetData) -> Iterator[GateSummary]:
+    for system, target, reference_id, text in _compared(one):
+        peer = one.peers[system, target]
         by_reference = [
-            GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight) for claim in one.claims
-        ]
-        peers_claims = one.claims if reading.claims_side == "peer" else ()
-        own = [
             GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight)
-            for claim in (*peers_claims, *one.peers[system, target].claims)
-            if system in claim.systems
+            for claim in one.claims.get((reference_id, target), ())
+        ]
+        own = [
+            GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight) for claim in peer.claims
         ]
         yield GateSummary(
             document_id,
             system,
             SummaryInput(
                 DOCUMENT_BREAK.join(one.documents),
-                one.peers[system, target].text.text,
+                peer.text.text,
                 text,
                 questions=one.questions or None,
                 target_words=target,
                 language=one.language or "en",
-                claims=by_reference if by_reference and reading.claims_side == "reference" else None,
+                claims=by_reference or None,
                 summary_claims=own or None,
             ),
             one.group,
         )
 
 
-def _compared(one: SetData) -> Iterator[tuple[str, int | None, str | None]]:
+def _compared(one: SetData) -> Iterator[tuple[str, int | None, str, str | None]]:
     """Each summary with the references that an import would compare it with, or with None where there is none."""
     for (system, target), peer in one.peers.items():
         references = [
-            (reference.author, reference.text_for(target))
+            (name, reference.author, reference.text_for(target))
             for name, reference in one.references.items()
             if not peer.names_references or (system, target, name) in one.pairs
         ]
         # A summary is never compared with itself.
         own = (system, peer.text.text)
-        texts: list[str | None] = [text for author, text in references if text and (author, text) != own]
-        yield from ((system, target, text) for text in texts or [None])
+        texts: list[tuple[str, str | None]] = [
+            (name, text) for name, author, text in references if text and (author, text) != own
+        ]
+        yield from ((system, target, name, text) for name, text in texts or [("", None)])
 
 
 def _label(label: str | None) -> Label | None:

@@ -14,7 +14,7 @@ from annotation.assessing.services.close_assignment import close_assignment
 from annotation.assessing.services.save_acts import save_acts
 from annotation.core.criteria import asked_of_people
 from annotation.demo.people import ANA, BEN, CLEO, DORA, MONA, add_people, user_of
-from annotation.imports.files import NamedFile
+from annotation.imports.containers import NamedFile
 from annotation.imports.services import import_files
 from annotation.models import (
     Assignment,

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.refusals import Invalid, Refusal
-from annotation.imports.files import NamedFile
+from annotation.imports.containers import NamedFile
 from annotation.imports.layout import ENCODINGS, PRESETS, layout_of
 from annotation.imports.problems import COMMAND_WORDS, ImportRefused, Problem, pair_of, ways_out
 from annotation.imports.read import Progress
@@ -62,11 +62,6 @@ class Command(BaseCommand):
             help="for rows without one: the median reference length, none, or a number",
         )
         parser.add_argument(
-            "--claims-side",
-            choices=("reference", "peer"),
-            help="which summaries a nested file's claims belong to; detected by default",
-        )
-        parser.add_argument(
             "--encoding",
             default="",
             choices=ENCODINGS,
@@ -91,7 +86,6 @@ class Command(BaseCommand):
             "files": [NamedFile(_name(path, file), path) for path in file],
             "by": None,
             "layout": layout,
-            "claims_side": options["claims_side"],
             "dry_run": options["dry_run"],
             "skip_invalid": options["skip_invalid"],
             "progress": _Told(self),
@@ -150,7 +144,7 @@ def _refusal_lines(refusal: ImportRefused) -> list[str]:
     # A whole file's one problem is the message itself.
     if [problem.describe() for problem in refusal.problems] != [refusal.message]:
         lines += _problem_lines(refusal.problems, refusal.problem_count, refusal.word)
-    return lines + ways_out(refusal.remedies, COMMAND_WORDS, pair=refusal.pair)
+    return lines + refusal.ways_out(COMMAND_WORDS)
 
 
 def _problem_lines(problems: Iterable[Problem], count: int, word: str) -> list[str]:
