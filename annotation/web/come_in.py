@@ -32,18 +32,18 @@ RECENT_SECONDS = 10 * 60
 
 
 def has_second_factor(person: User) -> bool:
-    """True if the person is asked for a code when signing in; False if the operator disabled codes."""
+    """True if the person must give a code when signing in; False if the operator disabled codes."""
     return settings.SECOND_FACTOR != "off" and codes_of(person).exists()
 
 
 def must_have_second_factor(person: User) -> bool:
-    """True if the operator requires a second factor from the person, whether it is set up or not."""
+    """True if the operator requires a second factor from the person, even if it is not set up yet."""
     is_staff = person.is_staff or person.is_superuser
     return settings.SECOND_FACTOR == "everybody" or (settings.SECOND_FACTOR == "staff" and is_staff)
 
 
 def codes_of(person: User) -> QuerySet[Authenticator]:
-    """The person's authenticator app, also if codes are disabled."""
+    """The person's authenticator app. It is returned even if codes are disabled."""
     found: QuerySet[Authenticator] = Authenticator.objects.filter(user=person, type=Authenticator.Type.TOTP)
     return found
 
@@ -51,7 +51,7 @@ def codes_of(person: User) -> QuerySet[Authenticator]:
 def come_in(request: HttpRequest, person: User, *, after: str, by: str = "") -> HttpResponse:
     """Sign the person in and redirect to `after`, or first to the page of the second factor.
 
-    `by` names their proof in the log of accounts, unless it is a password.
+    `by` names the method of signing in for the log of accounts, unless it is a password.
     """
     after = our_address(after, request)
     if has_second_factor(person) or must_have_second_factor(person):
@@ -64,18 +64,23 @@ def come_in(request: HttpRequest, person: User, *, after: str, by: str = "") -> 
 
 
 def waiting_person(request: HttpRequest) -> User | None:
-    """The person who completed the first part of signing in, in this browser and the last ten minutes."""
+    """The person who completed the first part of signing in, in this browser and within the last ten
+    minutes.
+    """
     waiting: dict[str, Any] = request.session.get(WAITING) or {}
     if waiting.get("at", 0) < time.time() - WAITS_SECONDS:
         return None
     person = User.objects.filter(pk=waiting["person"], is_active=True).first()
-    # Not if the password has changed since.
+    # If the password has changed since, the first part must be repeated.
     is_same = person is not None and constant_time_compare(waiting["known"], person.get_session_auth_hash())
     return person if is_same else None
 
 
 def come_in_with_code(request: HttpRequest, person: User, *, what: str) -> str:
-    """Sign the waiting person in and return the address they wanted. `what` names the kind of code."""
+    """Sign the waiting person in and return the address that they requested.
+
+    `what` names the kind of code.
+    """
     waiting: dict[str, Any] = request.session.pop(WAITING)
     _open_session(request, person, ", ".join(filter(None, (waiting["by"], what))))
     pass_second_factor(request, person)
@@ -103,7 +108,7 @@ def our_address(address: str, request: HttpRequest) -> str:
 
 
 def _open_session(request: HttpRequest, person: User, by: str) -> None:
-    # For the record of the sign-in (`accounts.lock_out`).
+    # `accounts.lock_out` records the method of the sign-in.
     request.came_in_by = by  # type: ignore[attr-defined]
     login(request, person, backend=BACKEND)
 
