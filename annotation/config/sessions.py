@@ -1,7 +1,7 @@
-"""Database sessions with their person, found by one hand-written statement.
+"""Database sessions that refer to their person, loaded by one hand-written statement.
 
-Every request of a signed-in person runs it, and building it as a query took most of the time. It is read at each
-request, so ending a session takes effect everywhere.
+Every request of a signed-in person loads the session, and building the query took longer than running it.
+The session is read at each request, so ending one takes effect everywhere.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from annotation.core.by_hand import kept_plan
 from annotation.models import AccountSession
 
 SEEN_EVERY = timedelta(minutes=5)
-"""The age at which the time of the last request is written again."""
+"""The time of the last request is written again when it is older than this."""
 
-# Defended by tests/bench/answering.py, which sends whole requests.
+# tests/bench/answering.py, which sends whole requests, measures this statement.
 _FIND = "SELECT session_data, seen_at < %s FROM annotation_accountsession WHERE session_key = %s AND expire_date > %s"
 
 
@@ -47,7 +47,7 @@ class SessionStore(db.SessionStore):
         with kept_plan() as cursor:
             cursor.execute(_FIND, [soon, self.session_key, at])
             found = cursor.fetchone()
-        # Without a session, Django drops the key, so that nobody can choose a key for someone else.
+        # If no session has the key, Django drops the key, so that nobody can choose one for someone else.
         if found is None:
             return super().load()
         if found[1]:

@@ -1,4 +1,4 @@
-"""Routes of the web. Ids are public ids; a project is named by its slug."""
+"""Routes of the web pages. Addresses have public ids, and a project's slug."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "sign-in/sso/callback/",
         single_sign_on_door.come_back,
         {"provider_id": PROVIDER},
-        # The name under which django-allauth's client looks up its address.
+        # The client of django-allauth looks up its address by this name.
         name="openid_connect_callback",
     ),
     path("account/", account_web.account, name="account"),

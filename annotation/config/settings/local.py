@@ -4,7 +4,7 @@ from annotation.config import environment, logs
 from annotation.config.settings.base import *
 from annotation.config.settings.base import VAR_DIR, embedded_services, env
 
-# Off by default: with it, Django keeps every query of a long command in memory.
+# DEBUG is off by default, because it makes Django keep every query of a long command in memory.
 DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY", default="") or environment.kept_secret(VAR_DIR / "secret_key")
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
