@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
 
 class AccountEvent(models.Model):
-    """Something that happened to an account, or an attempt; rows are only added, until retention removes them.
+    """An event of an account, such as a sign-in or a failed attempt.
 
-    Failures are counted from these rows by all processes and hosts. They never contain a password, a token, or a
-    typed name that nobody has.
+    Rows are only added, until retention removes them.
+
+    All processes and hosts count failures from these rows. They never contain a password, a token, or a
+    typed name without an account.
     """
 
     class Kind(models.TextChoices):
