@@ -31,7 +31,7 @@ FAILED_DAYS = 7
 
 @screen("GET")
 def status(request: Request) -> HttpResponse:
-    """Show the state of the installation to staff. It names no project."""
+    """Show the state of the installation to staff. The page names no project."""
     if not request.user.is_staff:
         raise NotFound("There is no such page.")
     failed = failed_jobs(days=FAILED_DAYS)
