@@ -10,6 +10,11 @@ class AnnotationConfig(AppConfig):
     verbose_name = "Coverdict"
     default_auto_field = "django.db.models.BigAutoField"
 
+    def ready(self) -> None:
+        from annotation.accounts.events import listen  # noqa: PLC0415 - models are loaded now
+
+        listen()
+
 
 class GatedAdmin(apps.SimpleAdminConfig):
     # The classes of the admin are loaded with the addresses, because commands do not need them.

@@ -9,11 +9,11 @@ from typing import Any
 from celery import shared_task
 from celery.signals import celeryd_init, worker_ready, worker_shutdown, worker_shutting_down
 from django.contrib.auth.models import User
+from django.core.mail import send_mail
 from django.db import connection
 
 from annotation import perform_job
-from annotation.accounts.own_account import MAIL_RESET, mail_reset_links
-from annotation.accounts.verified_email import MAIL_VERIFICATION, mail_verification
+from annotation.accounts.adapters import MAIL
 from annotation.core import jobs
 from annotation.core.refusals import Refusal
 from annotation.core.shared.limits import count
@@ -68,16 +68,11 @@ def add_sample(by_id: int) -> None:
         logger.warning("The sample project was not made", exc_info=True)
 
 
-@shared_task(name=MAIL_RESET, **TRIED_AGAIN)
-def mail_reset(email: str, address: str) -> None:
-    """Mail reset links to the accounts with an address."""
-    mail_reset_links(email=email, address=address)
-
-
-@shared_task(name=MAIL_VERIFICATION, **TRIED_AGAIN)
-def mail_a_verification(person_id: int, email: str, address: str) -> None:
-    """Mail the link for verifying an e-mail address."""
-    mail_verification(person_id=person_id, email=email, address=address)
+@shared_task(name=MAIL, **TRIED_AGAIN)
+def mail(to: str, subject: str, body: str) -> None:
+    """Send a mail; nothing to an empty address."""
+    if to:
+        send_mail(subject, body, None, [to])
 
 
 @shared_task(name=MAIL_INVITATION)

@@ -41,7 +41,7 @@ def signed_in(browser: Browser, address: str, shot: Shot) -> Iterator[Page]:
         device_scale_factor=1,
     )
     page = context.new_page()
-    page.goto("/sign-in/")
+    page.goto("/accounts/login/")
     page.locator(f"button[value={shot.person}]").click()
     page.get_by_role("link", name="Harbour study").first.wait_for()
     yield page

@@ -231,7 +231,7 @@ def test_the_page_leads_to_a_judged_project_behind_nginx_with_tls(machine: Machi
         else:
             machine.run(certificate)
             with machine.nginx():
-                page = machine.ask("/sign-in/")
+                page = machine.ask("/accounts/login/")
                 assert page.startswith("HTTP/1.1 200")
                 assert re.search(r"Set-Cookie: coverdict_csrf=.*; Secure", page)
                 (style,) = re.findall(r'href="(/static/css/base[^"]*\.css)"', page)

@@ -140,7 +140,7 @@ def imports_judges_and_serves_from_an_empty_folder(fresh: Fresh) -> None:
         running(fresh, "coverdict", "worker"),
         running(fresh, "coverdict", "serve", "--bind", f"127.0.0.1:{port}", "--workers", "1"),
     ):
-        page = wait_for(f"http://127.0.0.1:{port}/sign-in/")
+        page = wait_for(f"http://127.0.0.1:{port}/accounts/login/")
         assert b"Coverdict" in page
         assert b"--" in wait_for(f"http://127.0.0.1:{port}/static/css/base.css")
         wait_for(f"http://127.0.0.1:{port}/readyz", until=b'"worker": "ok"')

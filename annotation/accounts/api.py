@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from allauth.mfa.base.forms import AuthenticateForm
+from axes.helpers import get_cool_off
 from django.contrib.auth import authenticate
-from django.http import HttpRequest
 from knox.models import AuthToken
 from rest_framework import serializers, status
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.accounts.lock_out import refuse_if_locked
-from annotation.accounts.own_account import (
-    DAYS,
-    MOST_DAYS,
-    ask_for_token,
-    revoke_token,
-)
+from annotation.accounts.second_factor import has_second_factor, refuse_without
+from annotation.accounts.tokens import DAYS, MOST_DAYS, make_token, revoke_token
 from annotation.api.access import ApiView
 from annotation.api.errors import BadCredentials
 from annotation.api.schema import operation
 from annotation.api.throttles import LONGEST_PASSWORD, LONGEST_USERNAME, PerAddress
-from annotation.core.refusals import Invalid
+from annotation.core.refusals import Invalid, TooMany
 from annotation.core.shared.clients import client_of
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.http import HttpRequest
 
 LONGEST_CODE = 20
 
@@ -71,15 +71,29 @@ class Tokens(ApiView):
         factor also send a code; without one the answer is 422 with `code_needed`.
         """
         given = self.body(Credentials)
-        secret = {name: given.pop(name) for name in ("username", "password")}
-        # The API's request, because the lock's middleware would replace the error body by a page.
-        user = authenticate(cast("HttpRequest", request), **secret)
-        refuse_if_locked(cast("HttpRequest", request))
+        # The API's request, because the middleware of django-axes would replace the error body by a page.
+        http = cast("HttpRequest", request)
+        user = authenticate(http, username=given["username"], password=given["password"])
+        if getattr(request, "axes_locked_out", False):
+            wait = get_cool_off().total_seconds()
+            raise TooMany("Too many wrong passwords.", code="locked_out", seconds=wait)
         if user is None:
             raise BadCredentials
-        row, token = ask_for_token(person=user, request=cast("HttpRequest", request), **given)
+        _check_code(user, given["code"])
+        row, token = make_token(person=user, days=given["days"], client=client_of(http))
         row.token = token
         return Response(NewToken(row).data, status=status.HTTP_201_CREATED)
+
+
+def _check_code(person: User, code: str) -> None:
+    refuse_without(person)
+    if not has_second_factor(person):
+        return
+    if not code:
+        raise Invalid("A code of your second factor is needed.", field="code", code="code_needed")
+    form = AuthenticateForm(user=person, data={"code": code})
+    if not form.is_valid():
+        raise Invalid(" ".join(form.errors["code"]), field="code", code="wrong_code")
 
 
 class CurrentToken(ApiView):

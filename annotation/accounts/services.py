@@ -1,4 +1,4 @@
-"""Create the first administrator's account by a link that the server prints."""
+"""Links that the operator prints: for the first administrator's account, and for a new password."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import secrets
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from allauth.account.forms import default_token_generator
+from allauth.account.utils import user_pk_to_url_str
 from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
 
+from annotation.accounts.events import Kind, note_account
 from annotation.core.refusals import Conflict, NotFound
 from annotation.models import SetupLink, administrators
 from annotation.operator_commands import as_typed
@@ -68,3 +72,15 @@ def _usable(link: SetupLink | None) -> SetupLink:
             code="expired",
         )
     return link
+
+
+def reset_path(person: User) -> str:
+    """The path of a link for setting a new password, for one use within a few days.
+
+    It also ends when the person signs in. Raises Conflict (code `closed`) for a closed account.
+    """
+    if not person.is_active:
+        raise Conflict(f"The account of {person.get_username()} is closed.", code="closed")
+    note_account(kind=Kind.RESET_LINK, person=person)
+    parts = {"uidb36": user_pk_to_url_str(person), "key": default_token_generator.make_token(person)}
+    return reverse("account_reset_password_from_key", kwargs=parts)

@@ -1,87 +1,186 @@
-"""The pages for signing in and out, the second factor, the demo's sign-in and the first account."""
+"""The pages that django-allauth does not have, and those of its pages that need more."""
 
 from __future__ import annotations
 
-from typing import Any
+import logging
+from typing import TYPE_CHECKING
 
+from allauth.account.decorators import reauthentication_required, secure_admin_login
+from allauth.account.utils import get_next_redirect_url
+from allauth.account.views import ConfirmEmailView
+from allauth.decorators import rate_limit
+from allauth.mfa.totp.views import ActivateTOTPView
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.openid_connect import views as openid_connect
+from allauth.usersessions.adapter import get_adapter
+from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib import admin, messages
-from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import password_validators_help_texts
-from django.contrib.auth.views import LoginView, LogoutView, redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
+from requests import RequestException
 
-from annotation.accounts.second_factor import propose, set_up, set_up_own, show_code
+from annotation.accounts.events import events_of
+from annotation.accounts.second_factor import refuse_without
 from annotation.accounts.services import make_first_account, open_setup
-from annotation.accounts.single_sign_on import is_on
-from annotation.core.refusals import Conflict, Invalid, NotAllowed, Refusal
+from annotation.accounts.tokens import DAYS, MOST_DAYS, make_token, revoke_token, tokens_of
+from annotation.core.refusals import Invalid, NotAllowed, NotReady, Refusal
+from annotation.core.shared.clients import client_of
 from annotation.demo.people import DEMO_PEOPLE
 from annotation.models import Project
-from annotation.web.come_in import come_in, come_in_with_code, has_second_factor, our_address, waiting_person
+from annotation.projects.services.accept_invitation import set_name
+from annotation.web.come_in import come_in
 from annotation.web.htmx import Request
+from annotation.web.numbers import whole_number
 from annotation.web.refusals import refused
 from annotation.web.screen import screen
 
-PROPOSED = "second_factor_proposed"
-"""The shown secret, stored in the session, so that a wrong code does not require another scan."""
+if TYPE_CHECKING:
+    from typing import Any
+
+# A cookie, so that it applies before sign-in and costs no query. It is not shared between devices.
+THEME_COOKIE = "coverdict_theme"
+THEME_SECONDS = 365 * 24 * 60 * 60
+THEMES = (("", "As the system"), ("light", "Light"), ("dark", "Dark"))
+
+PROVIDER_FAULTS = (OAuth2Error, RequestException, LookupError, ValueError, TypeError, AttributeError)
+"""What django-allauth's client raises for an invalid answer of the provider."""
+
+logger = logging.getLogger(__name__)
 
 
-class SignInForm(AuthenticationForm):
-    """Accepts a username in any case if only one account matches."""
-
-    def clean_username(self) -> str:
-        # Here and not in a backend, so that attempts with all spellings of a name count together.
-        typed: str = self.cleaned_data["username"]
-        named = list(User.objects.filter(username__iexact=typed).values_list("username", flat=True)[:2])
-        return named[0] if len(named) == 1 else typed
-
-
-class SignIn(LoginView):
-    template_name = "accounts/page.html"
-    authentication_form = SignInForm
-    redirect_authenticated_user = True
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(sign_on=settings.OIDC_NAME if is_on() else "", **kwargs)
-
-    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        return come_in(self.request, form.get_user(), after=self.get_success_url())
-
-    def form_invalid(self, form: object) -> HttpResponse:
-        return self.render_to_response(self.get_context_data(form=form), status=422)
+@screen("GET", "POST")
+def account(request: Request) -> HttpResponse:
+    """One's own name, the theme of the browser, tokens and what happened."""
+    act = request.POST.get("act", "")
+    if not act:
+        return _page(request)
+    if act == "theme":
+        return _with_theme(request.POST.get("theme", ""))
+    if act == "rename":
+        set_name(request.user, request.POST.get("full_name", ""))
+        request.user.save(update_fields=["first_name", "last_name"])
+        messages.success(request, "Saved.")
+    elif act == "revoke":
+        revoke_token(person=request.user, key=request.POST.get("key", ""), client=client_of(request))
+        messages.success(request, "Token revoked.")
+    return redirect("account")
 
 
-class SignOut(LogoutView):
-    http_method_names = ["post", "options"]
+@screen("POST")
+@reauthentication_required
+def new_token(request: Request) -> HttpResponse:
+    """Make a token, once the person has just given their password or their second factor."""
+    refuse_without(request.user)
+    days = whole_number(request.POST.get("days", str(DAYS))) or 0
+    _, token = make_token(person=request.user, days=days, client=client_of(request))
+    return _page(request, token=token)
+
+
+def _with_theme(theme: str) -> HttpResponse:
+    answer = redirect("account")
+    is_theme = theme in dict(THEMES)
+    answer.set_cookie(
+        THEME_COOKIE,
+        theme if is_theme else "",
+        max_age=THEME_SECONDS * is_theme,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    return answer
+
+
+def _page(request: Request, *, token: str = "") -> HttpResponse:
+    context = {
+        "token": token,
+        "tokens": tokens_of(request.user),
+        "events": events_of(request.user),
+        "days": DAYS,
+        "most_days": MOST_DAYS,
+        "themes": THEMES,
+        "theme": request.COOKIES.get(THEME_COOKIE, ""),
+    }
+    return render(request, "accounts/account.html", context)
+
+
+@screen("GET", "POST")
+def no_password(request: Request) -> HttpResponse:
+    """Replaces the page for a first password, by which a borrowed session would become an account's owner."""
+    raise NotAllowed("This account has no password.", code="no_password")
+
+
+class SetUpFactor(ActivateTOTPView):  # type: ignore[misc]  # allauth has no types
+    def form_valid(self, form: Any) -> HttpResponse:
+        """End the person's other sessions, which began without the second factor."""
+        response: HttpResponse = super().form_valid(form)
+        sessions = UserSession.objects.filter(user=self.request.user)
+        get_adapter().end_sessions([each for each in sessions if not each.is_current()])
+        return response
+
+
+class ConfirmOwnEmail(ConfirmEmailView):  # type: ignore[misc]  # allauth has no types
+    """Works for the signed-in person alone: somebody could enter a stranger's address and wait for a click."""
+
+    def get_object(self, queryset: Any = None) -> Any:
+        found = super().get_object(queryset)
+        if found.email_address.user_id != self.request.user.pk:
+            raise Http404
+        return found
+
+
+@require_http_methods(["GET", "POST"])
+@rate_limit(action="login")
+def to_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Go to the OpenID Connect provider. A page leads there, since the content policy holds redirects of forms."""
+    try:
+        response: HttpResponse = openid_connect.login(request, provider_id)
+    except PROVIDER_FAULTS:
+        return _away(request)
+    if response.status_code != 302:
+        return response
+    address = {"address": response["Location"], "name": settings.OIDC_NAME}
+    return render(request, "accounts/leaving.html", address)
+
+
+def from_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Return from the provider with a code that works once, in the same browser."""
+    try:
+        response: HttpResponse = openid_connect.callback(request, provider_id)
+    except PROVIDER_FAULTS:
+        return _away(request)
+    return response
+
+
+def _away(request: HttpRequest) -> HttpResponse:
+    logger.warning("The single sign-on provider did not answer as it should", exc_info=True)
+    message = (
+        "The single sign-on provider does not answer as it should. Sign in with your password, or try later."
+    )
+    return refused(request, NotReady(message, seconds=30))
 
 
 @require_POST
 def demo_sign_in(request: HttpRequest) -> HttpResponse:
     """Sign in as a person of the demo. The address exists only with the demo settings."""
-    if not settings.DEMO_SIGN_IN:
-        raise Http404
     username = request.POST.get("person", "")
-    if username not in {person.username for person in DEMO_PEOPLE}:
+    if not settings.DEMO_SIGN_IN or username not in {person.username for person in DEMO_PEOPLE}:
         raise Http404
-    user = User.objects.filter(username=username, is_active=True).first()
-    if user is None:
-        raise Http404
-    return come_in(request, user, after=request.POST.get("next", ""))
+    user = get_object_or_404(User, username=username, is_active=True)
+    return come_in(request, user, after=get_next_redirect_url(request) or "/")
 
 
+@secure_admin_login
 def admin_door(request: HttpRequest) -> HttpResponse:
-    """Replaces the admin's own sign-in page, which supports neither second factors nor single sign-on."""
-    after = request.GET.get("next", "/admin/")
-    if not request.user.is_authenticated:
-        return redirect_to_login(after)
+    """Replaces the admin's own sign-in form, which knows no second factor."""
     if not admin.site.has_permission(request):
         message = "The admin is for superusers and for adjudicators on staff, without open assessor work."
         return refused(request, NotAllowed(message))
-    return redirect(our_address(after, request))
+    return redirect(get_next_redirect_url(request) or "admin:index")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -109,94 +208,8 @@ def setup(request: HttpRequest, secret: str) -> HttpResponse:
 def _setup_page(request: HttpRequest, typed: dict[str, str], refusal: Invalid | None = None) -> HttpResponse:
     context = {
         "typed": typed,
+        "password_rules": password_validators_help_texts(),
         "refusal": refusal,
         "wrong": refusal.field if refusal else "",
-        "password_rules": password_validators_help_texts(),
     }
     return render(request, "accounts/setup.html", context, status=422 if refusal else 200)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-def second_factor(request: HttpRequest) -> HttpResponse:
-    """Ask for a code after the password, or set up an app if the operator requires it."""
-    person = waiting_person(request)
-    if person is None:
-        return redirect("sign-in")
-    try:
-        return _ask(request, person) if has_second_factor(person) else _have_set_up(request, person)
-    except Refusal as refusal:
-        return refused(request, refusal)
-
-
-def _ask(request: HttpRequest, person: User) -> HttpResponse:
-    refusal = None
-    if request.method == "POST":
-        try:
-            what = show_code(person=person, code=request.POST.get("code", ""), request=request)
-        except Invalid as wrong:
-            refusal = wrong
-        else:
-            return redirect(come_in_with_code(request, person, what=what))
-    return render(request, "accounts/code.html", {"refusal": refusal}, status=422 if refusal else 200)
-
-
-def _have_set_up(request: HttpRequest, person: User) -> HttpResponse:
-    if request.method != "POST":
-        return _set_up_page(request, person, is_asked=True)
-    secret, code = request.session.get(PROPOSED, ""), request.POST.get("code", "")
-    try:
-        codes = set_up(person=person, secret=secret, code=code, request=request)
-    except Invalid as refusal:
-        return _set_up_page(request, person, refusal, is_asked=True)
-    after = come_in_with_code(request, person, what="code")
-    return recovery_codes_page(request, codes, after=after)
-
-
-@screen("GET", "POST")
-def set_up_factor(request: Request) -> HttpResponse:
-    """Set up an authenticator app while signed in."""
-    if settings.SECOND_FACTOR == "off":
-        raise Http404
-    person = request.user
-    if has_second_factor(person):
-        raise Conflict("You have a second factor already.", code="has_second_factor")
-    if request.method != "POST":
-        return _set_up_page(request, person)
-    try:
-        codes = set_up_own(
-            person=person,
-            password=request.POST.get("known", ""),
-            secret=request.session.get(PROPOSED, ""),
-            code=request.POST.get("code", ""),
-            request=request,
-        )
-    except Invalid as refusal:
-        return _set_up_page(request, person, refusal)
-    return recovery_codes_page(request, codes, after="/account/")
-
-
-def _set_up_page(
-    request: HttpRequest, person: User, refusal: Invalid | None = None, *, is_asked: bool = False
-) -> HttpResponse:
-    proposal = propose(person, request.session.get(PROPOSED, ""))
-    request.session[PROPOSED] = proposal.secret
-    context = {
-        "proposal": proposal,
-        "is_asked": is_asked,
-        "asks_password": not is_asked and person.has_usable_password(),
-        "refusal": refusal,
-        "wrong": refusal.field if refusal else "",
-    }
-    return _secret(render(request, "accounts/set_up_factor.html", context, status=422 if refusal else 200))
-
-
-def recovery_codes_page(request: HttpRequest, codes: list[str], *, after: str) -> HttpResponse:
-    """Show the person's recovery codes once."""
-    request.session.pop(PROPOSED, None)
-    return _secret(render(request, "accounts/recovery_codes.html", {"codes": codes, "after": after}))
-
-
-def _secret(response: HttpResponse) -> HttpResponse:
-    response["Cache-Control"] = "no-store"
-    return response

@@ -13,6 +13,8 @@ from allauth.mfa import admin as _second_factors
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount import admin as _identities
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
+from allauth.usersessions import admin as _sessions
+from allauth.usersessions.models import UserSession
 from django import forms
 from django.contrib import admin
 
@@ -56,7 +58,8 @@ else:
 assert _email_addresses
 assert _second_factors
 assert _identities
-admin.site.unregister((Authenticator, EmailAddress, SocialAccount, SocialApp, SocialToken))
+assert _sessions
+admin.site.unregister((Authenticator, EmailAddress, SocialAccount, SocialApp, SocialToken, UserSession))
 
 
 class Rows(ModelAdmin):

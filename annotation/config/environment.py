@@ -210,8 +210,11 @@ def mail(url: str, sender: str) -> dict[str, Any]:
     return {name: value for name, value in config.items() if name.startswith("EMAIL_") and value is not None}
 
 
-def check_single_sign_on(issuer: str, client_id: str, client_secret: str) -> None:
-    """Raise ImproperlyConfigured if single sign-on is partly configured or its provider uses plain HTTP."""
+def single_sign_on(issuer: str, client_id: str, client_secret: str, name: str) -> dict[str, Any]:
+    """django-allauth's settings for an OpenID Connect provider; empty without one.
+
+    Raises ImproperlyConfigured if it is partly configured or uses plain HTTP.
+    """
     named = {"OIDC_ISSUER": issuer, "OIDC_CLIENT_ID": client_id, "OIDC_CLIENT_SECRET": client_secret}
     missing = [name for name, value in named.items() if not value]
     if missing and len(missing) < len(named):
@@ -220,6 +223,14 @@ def check_single_sign_on(issuer: str, client_id: str, client_secret: str) -> Non
     is_here = url.scheme == "http" and url.hostname in ("127.0.0.1", "localhost", "::1")
     if issuer and not (is_here or (url.scheme == "https" and url.hostname)):
         raise ImproperlyConfigured("OIDC_ISSUER is the https:// address of the provider.")
+    provider = {
+        "provider_id": "sso",
+        "name": name,
+        "client_id": client_id,
+        "secret": client_secret,
+        "settings": {"server_url": issuer, "oauth_pkce_enabled": True},
+    }
+    return {"openid_connect": {"APPS": [provider]}} if issuer else {}
 
 
 def new_accounts(entries: list[str]) -> list[str]:

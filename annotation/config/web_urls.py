@@ -1,12 +1,11 @@
-"""Routes of the web pages. Addresses have public ids, and a project's slug."""
+"""Routes of the web. Ids are public ids; a project is named by its slug."""
 
 from __future__ import annotations
 
+from django.contrib.auth.decorators import login_required
 from django.urls import URLPattern, URLResolver, include, path
 
-from annotation.accounts import account_web, single_sign_on_door
-from annotation.accounts import web as sign_in
-from annotation.accounts.single_sign_on import PROVIDER
+from annotation.accounts import web as accounts
 from annotation.adjudicating.web import adjudicate
 from annotation.analysis.agreement import web as agreement
 from annotation.analysis.explanation import web as explanations
@@ -142,29 +141,32 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/new/", new_project.new_project, name="new-project"),
     path("projects/closed/", close_project.closed_projects, name="closed-projects"),
     path("projects/closed/<slug:public_id>/restore/", close_project.restore, name="restore-project"),
-    path("setup/<str:secret>/", sign_in.setup, name="setup"),
-    path("sign-in/", sign_in.SignIn.as_view(), name="sign-in"),
-    path("sign-in/demo/", sign_in.demo_sign_in, name="demo-sign-in"),
-    path("sign-in/code/", sign_in.second_factor, name="second-factor"),
-    path("sign-in/sso/", single_sign_on_door.begin, name="sign-on"),
+    path("setup/<str:secret>/", accounts.setup, name="setup"),
+    path("account/", accounts.account, name="account"),
+    path("account/tokens/", accounts.new_token, name="new-token"),
+    path("accounts/demo/", accounts.demo_sign_in, name="demo-sign-in"),
+    # This replaces a page of django-allauth.
+    path("accounts/password/set/", accounts.no_password, name="account_set_password"),
     path(
-        "sign-in/sso/callback/",
-        single_sign_on_door.come_back,
-        {"provider_id": PROVIDER},
-        # The client of django-allauth looks up its address by this name.
+        "accounts/confirm-email/<str:key>/",
+        login_required(accounts.ConfirmOwnEmail.as_view()),
+        name="account_confirm_email",
+    ),
+    path("accounts/2fa/totp/activate/", accounts.SetUpFactor.as_view(), name="mfa_activate_totp"),
+    path("accounts/oidc/<str:provider_id>/login/", accounts.to_provider, name="openid_connect_login"),
+    path(
+        "accounts/oidc/<str:provider_id>/login/callback/",
+        accounts.from_provider,
         name="openid_connect_callback",
     ),
-    path("account/", account_web.account, name="account"),
-    path("account/second-factor/", sign_in.set_up_factor, name="set-up-factor"),
-    path("account/email/<str:key>/", account_web.verify, name="verify-email"),
-    path("forgotten-password/", account_web.ForgottenPassword.as_view(), name="forgotten-password"),
-    path("reset/<str:key>/<str:token>/", account_web.reset, name="reset-password"),
-    path("sign-out/", sign_in.SignOut.as_view(), name="sign-out"),
+    path("accounts/", include("allauth.urls")),
     path("invitations/<str:secret>/", invitations.invitation, name="invitation"),
     path("help/", manual.help_index, name="help"),
     path("help/files/<str:name>", manual.help_attachment, name="help-file"),
     path("help/<str:name>/", manual.help_text, name="help-page"),
     path("status/", watching.status, name="status"),
+    path("status/servers/allow/", watching.allow_server, name="allow-server"),
+    path("status/servers/<slug:server_id>/disallow/", watching.disallow_server, name="disallow-server"),
     path("sample/", demo.sample, name="sample"),
     path("sample/add/", demo.add, name="add-sample"),
     path("sample/remove/", demo.remove, name="remove-sample"),

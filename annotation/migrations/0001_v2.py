@@ -1,5 +1,6 @@
 import django.core.validators
 import django.db.models.deletion
+import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
@@ -16,6 +17,31 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.CreateModel(
+            name="AllowedServer",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=annotation.models.base.new_public_id,
+                        editable=False,
+                        max_length=16,
+                        unique=True,
+                    ),
+                ),
+                ("url", models.CharField(max_length=500, unique=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                "ordering": ("url",),
+            },
+        ),
         migrations.CreateModel(
             name="CachedValue",
             fields=[
@@ -182,43 +208,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ("name",),
-            },
-        ),
-        migrations.CreateModel(
-            name="AccountSession",
-            fields=[
-                (
-                    "session_key",
-                    models.CharField(
-                        max_length=40, primary_key=True, serialize=False, verbose_name="session key"
-                    ),
-                ),
-                ("session_data", models.TextField(verbose_name="session data")),
-                ("expire_date", models.DateTimeField(db_index=True, verbose_name="expire date")),
-                (
-                    "address",
-                    models.GenericIPAddressField(
-                        blank=True, help_text="The address of the sign-in.", null=True
-                    ),
-                ),
-                ("agent", models.CharField(blank=True, max_length=300, verbose_name="browser")),
-                ("began_at", models.DateTimeField()),
-                ("seen_at", models.DateTimeField(help_text="Time of the last request, to five minutes.")),
-                (
-                    "person",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="sessions",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-            ],
-            options={
-                "verbose_name": "session",
-                "verbose_name_plural": "sessions",
-                "abstract": False,
             },
         ),
         migrations.CreateModel(
@@ -3068,31 +3057,10 @@ class Migration(migrations.Migration):
                         max_length=12,
                     ),
                 ),
-                (
-                    "name_key",
-                    models.CharField(blank=True, help_text="Keyed hash of the typed name.", max_length=64),
-                ),
                 ("address", models.GenericIPAddressField(blank=True, null=True)),
-                (
-                    "network",
-                    models.CharField(
-                        blank=True, help_text="The network by which limits count.", max_length=50
-                    ),
-                ),
-                ("agent", models.CharField(blank=True, max_length=300, verbose_name="browser")),
-                (
-                    "device",
-                    models.CharField(blank=True, help_text="Hash of the browser's cookie.", max_length=32),
-                ),
-                (
-                    "is_known",
-                    models.BooleanField(
-                        default=False,
-                        help_text="The sign-in came from a known device or network of the person.",
-                    ),
-                ),
+                ("browser", models.CharField(blank=True, max_length=300)),
                 ("note", models.CharField(blank=True, max_length=200)),
-                ("at", models.DateTimeField()),
+                ("at", models.DateTimeField(default=django.utils.timezone.now)),
                 (
                     "person",
                     models.ForeignKey(
@@ -3108,11 +3076,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ("-id",),
-                "indexes": [
-                    models.Index(fields=["person", "-id"], name="account_event_of_person"),
-                    models.Index(fields=["name_key", "at"], name="account_event_by_name"),
-                    models.Index(fields=["network", "at"], name="account_event_by_network"),
-                ],
+                "indexes": [models.Index(fields=["person", "-id"], name="account_event_of_person")],
             },
         ),
         migrations.AddConstraint(

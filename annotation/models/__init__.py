@@ -1,6 +1,7 @@
 """The models, one noun per module."""
 
-from annotation.models.access import AccountEvent, AccountSession
+from annotation.models.access import AccountEvent
+from annotation.models.allowed_server import AllowedServer
 from annotation.models.analysis import Analysis
 from annotation.models.answer import Answer, ErrorType
 from annotation.models.assignment import Assignment, Reading, Sample, SampledCheck
@@ -44,7 +45,7 @@ __all__ = [
     "SCORE_SIDES",
     "SIDE_SCORES",
     "AccountEvent",
-    "AccountSession",
+    "AllowedServer",
     "Analysis",
     "Answer",
     "Assignment",

@@ -9,14 +9,17 @@ from collections import Counter
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from allauth.usersessions.models import UserSession
+from axes.models import AccessAttempt
 from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import F, Q, Value
 from django.db.models.functions import Concat
 
 from annotation.core.shared.clock import shared_now
 from annotation.exports.services import remove_file
-from annotation.models import AccountEvent, AccountSession, Event, Export, JudgeCall, Project, Run
+from annotation.models import AccountEvent, Event, Export, JudgeCall, Project, Run
 from annotation.privacy.project_rows import in_steps, let_go_of_log
 from annotation.privacy.purge_project import overdue, purge
 
@@ -27,7 +30,6 @@ if TYPE_CHECKING:
 
 APPLY_RETENTION = "annotation.apply_retention"
 """The name of the task."""
-SIGN_INS_KNOWN_FOR = timedelta(days=90)
 FOUNDING = Q(target_kind__in=("sample", "project")) | Q(verb="start run")
 """Log entries that must remain: samples, projects and started runs."""
 
@@ -41,7 +43,9 @@ def apply_retention() -> Mapping[str, int]:
     now, removed = shared_now(), Counter[str]()
     for project in overdue():
         removed["projects"] += bool(purge(project))
-    removed["sessions"] = AccountSession.objects.filter(expire_date__lt=now).delete()[0]
+    removed["sessions"] = Session.objects.filter(expire_date__lt=now).delete()[0]
+    UserSession.objects.exclude(session_key__in=Session.objects.values("session_key")).delete()
+    AccessAttempt.objects.filter(attempt_time__lt=now - settings.AXES_COOLOFF_TIME).delete()
     if (cut := _cut(settings.COVERDICT_KEEP_CALLS_DAYS, now)) is not None:
         # Calls of active runs stay, so that they are not paid again after a worker dies.
         calls = JudgeCall.objects.filter(erased_at__isnull=True, created_at__lt=cut)
@@ -52,9 +56,7 @@ def apply_retention() -> Mapping[str, int]:
             remove_file(export)
     if (cut := _cut(settings.COVERDICT_KEEP_LOG_DAYS, now)) is not None:
         removed["log"] = sum(_shorten_log(project, cut) for project in Project.objects.all())
-        # The period in which a browser or network counts as known (`accounts.lock_out`).
-        known = AccountEvent.objects.filter(at__lt=min(cut, now - SIGN_INS_KNOWN_FOR))
-        removed["sign-ins"] = known.delete()[0]
+        removed["sign-ins"] = AccountEvent.objects.filter(at__lt=cut).delete()[0]
     return {kind: count for kind, count in removed.items() if count}
 
 

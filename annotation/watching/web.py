@@ -5,14 +5,17 @@ from __future__ import annotations
 import secrets
 
 from django.conf import settings
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.core.jobs import broker_fault
 from annotation.core.refusals import NotFound
+from annotation.judging.services import servers
+from annotation.models import AllowedServer
 from annotation.watching.queries import (
     disk,
     failed_jobs,
@@ -23,6 +26,7 @@ from annotation.watching.queries import (
     workers,
 )
 from annotation.web.htmx import Request
+from annotation.web.rooms import found
 from annotation.web.screen import screen
 
 LITTLE_ROOM = 0.1
@@ -48,9 +52,25 @@ def status(request: Request) -> HttpResponse:
         "is_little_room": room.share_free < LITTLE_ROOM,
         "missing": missing_migrations(),
         "versions": versions(),
+        "allowed_by_settings": settings.COVERDICT_JUDGE_URLS,
+        "allowed_servers": AllowedServer.objects.all(),
         "now": timezone.now(),
     }
     return render(request, "watching/status.html", context)
+
+
+@screen("POST")
+def allow_server(request: Request) -> HttpResponse:
+    """Let judges call a server, by the form on the *Status* page."""
+    server = servers.allow_server(url=request.POST.get("url", ""), by=request.user)
+    messages.success(request, f"Judges may call {server.url}.")
+    return redirect("status")
+
+
+@screen("POST")
+def disallow_server(request: Request, server_id: str) -> HttpResponse:
+    servers.disallow_server(server=found(AllowedServer.objects.all(), server_id, "server"), by=request.user)
+    return redirect("status")
 
 
 @never_cache

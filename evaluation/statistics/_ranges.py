@@ -12,7 +12,7 @@ import scipy
 
 from evaluation.statistics._prediction_powered import quantile
 
-FEWEST_EXPECTED = 10.0
+FEWEST_EXPECTED = 5.0
 """Below this number of effective answers of either kind, the exact interval is used."""
 
 _ROUNDING = 1e-18

@@ -179,7 +179,7 @@ def signed_in() -> SignIn:
 
     def sign_in(person: User) -> Client:
         client = Client(headers={"Referer": "http://testserver/p/harbour/"})
-        client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+        client.force_login(person)
         return client
 
     return sign_in

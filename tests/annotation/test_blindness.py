@@ -91,7 +91,7 @@ def test_the_admin_is_closed(world: World) -> None:
     world.ana.is_staff = True
     world.ana.save(update_fields=["is_staff"])
     client = Client()
-    client.force_login(world.ana, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(world.ana)
     assert client.get("/admin/", follow=True).status_code == 200
     assign(document_set=world.sets["bridge"], assessor=world.ana, by=None)
     paths = ["/admin/", *(reverse(f"admin:annotation_{name}_changelist") for name in ("dispute", "summary"))]
@@ -105,7 +105,7 @@ def test_the_deciding_judge_is_named_to_those_who_see(world: World, work: str) -
     if work == "open":
         assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     client = Client()
-    client.force_login(world.ana, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(world.ana)
     rules = client.get("/api/v1/projects/harbour/").json()
     judges = client.get("/api/v1/projects/harbour/judges/").json()["results"]
     page = client.get(reverse("judges", args=["harbour"])).content.decode()

@@ -121,7 +121,7 @@ def test_no_page_is_empty_people_have_judged_too(demo: Demo) -> None:
 
 def test_one_click_signs_in(demo: Demo) -> None:
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
-    with browser.open(demo.url("/sign-in/"), timeout=60) as page:
+    with browser.open(demo.url("/accounts/login/"), timeout=60) as page:
         html = page.read().decode()
     token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', html)
     button = re.search(r'<form[^>]*action="([^"]*demo[^"]*)"', html)
@@ -130,7 +130,7 @@ def test_one_click_signs_in(demo: Demo) -> None:
     named = re.search(r'<button[^>]*name="(\w+)"[^>]*value="mona"', html)
     fields = {"csrfmiddlewaretoken": token[1], named[1] if named else "person": "mona"}
     request = urllib.request.Request(
-        demo.url(button[1]), urlencode(fields).encode(), {"Referer": demo.url("/sign-in/")}
+        demo.url(button[1]), urlencode(fields).encode(), {"Referer": demo.url("/accounts/login/")}
     )
     with browser.open(request, timeout=60) as page:
         assert "Harbour study" in page.read().decode()

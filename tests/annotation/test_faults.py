@@ -98,7 +98,9 @@ def test_people_get_a_page(signed_in: Client, path: str) -> None:
 
 
 def test_nobody_is_told_that_their_password_is_wrong(signed_in: Client) -> None:
-    answer = Client(raise_request_exception=False).post("/sign-in/", {"username": "olga", "password": "x"})
+    answer = Client(raise_request_exception=False).post(
+        "/accounts/login/", {"login": "olga", "password": "x"}
+    )
     assert answer.status_code == 503
 
 
@@ -124,7 +126,7 @@ def test_other_errors_keep_the_format_and_tell_nothing(
 
     client = Client(raise_request_exception=False)
     client.force_login(world.olga)
-    monkeypatch.setattr("annotation.config.sessions.SessionStore.load", fail)
+    monkeypatch.setattr("django.contrib.sessions.backends.db.SessionStore.load", fail)
     answer = ask(client)
     assert (answer.status_code, answer["Content-Type"]) == (500, kind)
     assert "inside" not in answer.content.decode()

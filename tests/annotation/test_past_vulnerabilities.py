@@ -163,13 +163,13 @@ def test_an_address_in_an_imported_file_is_text_and_is_never_called(world: World
 )
 def test_a_sign_in_leads_to_no_other_site_and_gives_a_new_session(world: World, given: str) -> None:
     client = Client()
-    client.get("/sign-in/")
+    client.get("/accounts/login/")
     session = client.session
     session["left"] = "by somebody else"
     session.save()
     before = session.session_key
     answer = client.post(
-        f"/sign-in/?next={given}", {"username": "rex", "password": "rex-secret", "next": given}
+        f"/accounts/login/?next={given}", {"login": "rex", "password": "rex-secret", "next": given}
     )
     assert (answer.status_code, answer["Location"]) == (302, "/")
     assert client.session.session_key not in (None, before)
@@ -182,7 +182,7 @@ def test_a_reset_mail_is_not_sent_under_a_host_that_somebody_claims(world: World
     world.rex.email = "rex@example.org"
     world.rex.save()
     for headers in ({"host": "evil.example"}, {"X-Forwarded-Host": "evil.example"}):
-        Client().post("/forgotten-password/", {"email": "rex@example.org"}, headers=headers)
+        Client().post("/accounts/password/reset/", {"email": "rex@example.org"}, headers=headers)
     assert [sent for sent in mail.outbox if "evil.example" in str(sent.message())] == []
     assert len(mail.outbox) == 1  # the second one, under our own name
 

@@ -82,7 +82,7 @@ def client_of(world: World, name: str) -> Client:
     if name == BLIND:
         Membership.objects.filter(user=world.ana).update(roles=list(Role.values))
     client = Client()
-    client.force_login(person_of(world, name), backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(person_of(world, name))
     return client
 
 
@@ -200,7 +200,7 @@ def test_a_stranger_is_sent_to_sign_in_from_every_page(world: World) -> None:
             assert (ask.name, answer.status_code, answer["Location"].split("?")[0]) == (
                 ask.name,
                 302,
-                reverse("sign-in"),
+                reverse("account_login"),
             )
 
 
@@ -221,7 +221,7 @@ def test_an_address_outside_of_projects_asks_for_a_sign_in_where_it_should(world
             path = reverse(str(pattern.name), args=["nothing"] * len(pattern.pattern.converters))
             status = Client().get(path).status_code
             is_closed = status == 302 if status != 405 else Client().post(path).status_code == 302
-            to_sign_in = is_closed and pattern.name != "sign-out"
+            to_sign_in = is_closed and pattern.name != "account_logout"
             assert (pattern.name, to_sign_in) == (pattern.name, OUTSIDE[str(pattern.name)])
 
 
@@ -380,7 +380,7 @@ def test_a_superuser_with_open_work_is_refused(world: World) -> None:
     fill(world)
     root = User.objects.create_superuser("at-the-root")
     client = Client()
-    client.force_login(root, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(root)
     pages = admin_pages(world)
     assert client.get("/admin/").status_code == 200
     assign(document_set=world.sets["port"], assessor=root, by=None)

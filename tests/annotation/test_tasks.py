@@ -10,8 +10,7 @@ import pytest
 from celery import current_app
 
 from annotation import perform_job, tasks
-from annotation.accounts.own_account import MAIL_RESET
-from annotation.accounts.verified_email import MAIL_VERIFICATION
+from annotation.accounts.adapters import MAIL
 from annotation.core import jobs
 from annotation.demo.project import ADD_SAMPLE
 from annotation.judging.services.start_run import start_run
@@ -45,16 +44,14 @@ def test_every_queued_name_is_registered() -> None:
     assert hinted == {
         "WORK",
         "ADD_SAMPLE",
-        "MAIL_RESET",
-        "MAIL_VERIFICATION",
+        "MAIL",
         "MAIL_INVITATION",
         "APPLY_RETENTION",
     }
     assert {
         jobs.WORK,
         ADD_SAMPLE,
-        MAIL_RESET,
-        MAIL_VERIFICATION,
+        MAIL,
         MAIL_INVITATION,
         APPLY_RETENTION,
     } <= set(current_app.tasks)

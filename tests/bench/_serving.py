@@ -64,10 +64,12 @@ class Desk:
     @classmethod
     def signed_in(cls, port: int, username: str, password: str) -> Self:
         desk = cls(port, username)
-        desk.ask("GET", "/sign-in/")
+        desk.ask("GET", "/accounts/login/")
         token = desk.cookies["coverdict_csrf"]
-        form = f"csrfmiddlewaretoken={token}&username={username}&password={password}"
-        answer = desk.ask("POST", "/sign-in/", form.replace(" ", "+").encode(), "x-www-form-urlencoded")
+        form = f"csrfmiddlewaretoken={token}&login={username}&password={password}"
+        answer = desk.ask(
+            "POST", "/accounts/login/", form.replace(" ", "+").encode(), "x-www-form-urlencoded"
+        )
         require(answer, 302)
         return desk
 

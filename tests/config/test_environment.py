@@ -140,14 +140,15 @@ def test_an_allowed_url_with_a_password_is_refused_and_not_repeated(read: Callab
 
 
 def test_single_sign_on_is_named_whole_or_not_at_all() -> None:
-    environment.check_single_sign_on("", "", "")
-    environment.check_single_sign_on("https://login.example.org/realms/main", "coverdict", "x")
-    environment.check_single_sign_on("http://127.0.0.1:9400", "coverdict", "x")
+    assert environment.single_sign_on("", "", "", "SSO") == {}
+    for issuer in ("https://login.example.org/realms/main", "http://127.0.0.1:9400"):
+        [provider] = environment.single_sign_on(issuer, "coverdict", "x", "SSO")["openid_connect"]["APPS"]
+        assert (provider["name"], provider["settings"]["server_url"]) == ("SSO", issuer)
     with pytest.raises(ImproperlyConfigured, match="needs OIDC_CLIENT_ID and OIDC_CLIENT_SECRET too"):
-        environment.check_single_sign_on("https://login.example.org", "", "")
+        environment.single_sign_on("https://login.example.org", "", "", "SSO")
     for issuer in ("http://login.example.org", "login.example.org", "https://"):
         with pytest.raises(ImproperlyConfigured, match="https:// address"):
-            environment.check_single_sign_on(issuer, "coverdict", "x")
+            environment.single_sign_on(issuer, "coverdict", "x", "SSO")
 
 
 def test_who_gets_an_account_is_a_domain_or_invited() -> None:

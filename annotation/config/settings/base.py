@@ -28,6 +28,8 @@ DEMO_HOST = "127.0.0.1"
 # Base URLs that a judge may call. An entry allows URLs with its scheme, host, port (by default the scheme's) and
 # path prefix. An empty list allows no judge that needs a network.
 COVERDICT_JUDGE_URLS = environment.judge_urls(env.list("COVERDICT_JUDGE_URLS", default=[]))
+# The port of the demo, which no judge may call; 0 elsewhere.
+OWN_PORT = env.int("COVERDICT_OWN_PORT", default=0)
 # Environment variables whose keys judges may use, each with the base URLs to which its key may be sent, matched as
 # above: COVERDICT_JUDGE_KEYS=OPENAI_API_KEY=https://api.openai.com/v1,OTHER_KEY=https://llm.example.org/v1
 COVERDICT_JUDGE_KEYS = environment.judge_keys(env.list("COVERDICT_JUDGE_KEYS", default=[]))
@@ -50,14 +52,13 @@ METRICS_TOKEN = environment.token("METRICS_TOKEN", env.str("METRICS_TOKEN", defa
 OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
 OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
 OIDC_CLIENT_SECRET = env.str("OIDC_CLIENT_SECRET", default="")
-environment.check_single_sign_on(OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET)
 OIDC_NAME = env.str("OIDC_NAME", default="single sign-on")
 OIDC_NEW_ACCOUNTS = environment.new_accounts(env.list("OIDC_NEW_ACCOUNTS", default=[]))
-# Second factors (codes of an app) for all sign-ins: allowed, required or off.
+# Second factors (codes of an app) for all sign-ins: allowed, or required of staff or everybody.
 SECOND_FACTOR = environment.one_of(
     "SECOND_FACTOR",
-    env.str("SECOND_FACTOR", default="off"),
-    ("off", "optional", "staff", "everybody"),
+    env.str("SECOND_FACTOR", default="optional"),
+    ("optional", "staff", "everybody"),
 )
 # Accept the request id in X-Request-ID; only behind a proxy that sets the header itself.
 TRUST_REQUEST_ID = False
@@ -85,10 +86,12 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "knox",
     "rest_framework",
-    # These apps are installed even if both features are off, because erasing a person must delete their rows.
+    "allauth",
     "allauth.account",
     "allauth.mfa",
     "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
 ]
 
 MIDDLEWARE = [
@@ -105,8 +108,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "annotation.accounts.lock_out.RememberedDevice",
-    "annotation.web.come_in.HeldToSecondFactor",
+    "annotation.accounts.second_factor.HeldToSecondFactor",
     "allauth.account.middleware.AccountMiddleware",
     # This middleware comes last, so that it sees the final result of a failed sign-in.
     "axes.middleware.AxesMiddleware",
@@ -153,12 +155,12 @@ USE_I18N = False
 FORMAT_MODULE_PATH = "annotation.config.formats"
 
 
-LOGIN_URL = "sign-in"
+LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
-LOGOUT_REDIRECT_URL = "sign-in"
+LOGOUT_REDIRECT_URL = "account_login"
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
-    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
 ]
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",
@@ -173,24 +175,40 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
-AXES_CLIENT_IP_CALLABLE = "annotation.core.shared.clients.address_of"
-AXES_HANDLER = "annotation.accounts.lock_out.LockOut"
-AXES_LOCKOUT_CALLABLE = "annotation.accounts.lock_out.locked_page"
+# After five wrong passwords, sign-in with this name from this network is locked; other networks may sign in.
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=5)
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
-# The tables of axes stay empty, because attempts are counted from the log of accounts.
+AXES_RESET_ON_SUCCESS = True
+AXES_CLIENT_IP_CALLABLE = "annotation.core.shared.clients.network_of"
+AXES_USERNAME_CALLABLE = "annotation.accounts.adapters.name_key"
+AXES_SENSITIVE_PARAMETERS = ["login", "username", "ip_address", "code"]
+AXES_LOCKOUT_TEMPLATE = "429.html"
+# The log of accounts replaces the access log of axes.
+AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
 
-# Only the OpenID Connect client and the codes of django-allauth are used, not its pages; `lock_out` sets the
-# limits.
 ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
-MFA_ADAPTER = "annotation.accounts.second_factor.SecretsAtRest"
-# A code is also valid in the half minute before and after its own, because clocks differ.
-MFA_TOTP_TOLERANCE = 1
+ACCOUNT_ADAPTER = "annotation.accounts.adapters.Accounts"
+ACCOUNT_CHANGE_EMAIL = True
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Coverdict] "
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_RATE_LIMITS = {"login": "60/m/ip", "reset_password": "30/h/ip,3/h/key"}
+MFA_ADAPTER = "annotation.accounts.adapters.Secrets"
+# Without a mail server no address can be verified.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_TOTP_ISSUER = "Coverdict"
-SOCIALACCOUNT_ADAPTER = "annotation.accounts.single_sign_on_door.ProviderDoor"
+SOCIALACCOUNT_ADAPTER = "annotation.accounts.adapters.Identities"
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+SOCIALACCOUNT_PROVIDERS = environment.single_sign_on(
+    OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_NAME
+)
 SOCIALACCOUNT_REQUESTS_TIMEOUT = 5
+USERSESSIONS_ADAPTER = "annotation.accounts.adapters.Sessions"
 
-SESSION_ENGINE = "annotation.config.sessions"
 SESSION_COOKIE_NAME = "coverdict_session"
 CSRF_COOKIE_NAME = "coverdict_csrf"
 CSRF_FAILURE_VIEW = "annotation.web.refusals.form_expired"

@@ -1,8 +1,7 @@
-"""The client of a request: network address, browser and device."""
+"""The client of a request: network address and browser."""
 
 from __future__ import annotations
 
-import hashlib
 import ipaddress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,6 @@ from django.conf import settings
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
-DEVICE_COOKIE = "coverdict_device"
 LONGEST_AGENT = 300
 IPV6_CLIENT_BITS = 64
 """Limits count IPv6 networks of this length, because a client has a whole network of addresses."""
@@ -36,35 +34,28 @@ _SYSTEMS = (
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """The client of a request; all fields are "" for the operator's shell and the program itself.
-
-    `device` is a hash of the browser's cookie.
-    """
+    """The client of a request; all fields are "" for the operator's shell and the program itself."""
 
     address: str = ""
     agent: str = ""
-    device: str = ""
 
     @property
     def network(self) -> str:
-        """The unit of limits: an IPv4 address, or the network of an IPv6 client."""
+        """The unit of limits: an IPv4 address, or the first address of an IPv6 client's network."""
         if ":" not in self.address:
             return self.address
-        return str(ipaddress.ip_network((self.address, IPV6_CLIENT_BITS), strict=False))
+        return str(ipaddress.ip_network((self.address, IPV6_CLIENT_BITS), strict=False).network_address)
 
 
 def client_of(request: HttpRequest) -> Client:
     """The client of a request to Django or the API."""
-    cookie = request.COOKIES.get(DEVICE_COOKIE, "")
     agent = str(request.META.get("HTTP_USER_AGENT", ""))[:LONGEST_AGENT]
-    return Client(
-        address=address_of(request), agent=agent.replace("\0", ""), device=device_of(cookie) if cookie else ""
-    )
+    return Client(address=address_of(request), agent=agent.replace("\0", ""))
 
 
-def device_of(cookie: str) -> str:
-    """The stored hash of a device's cookie."""
-    return hashlib.sha256(cookie.encode(errors="replace")).hexdigest()[:32]
+def network_of(request: HttpRequest) -> str:
+    """The client's network, by which django-axes counts wrong passwords."""
+    return Client(address_of(request)).network
 
 
 def address_of(request: HttpRequest) -> str:

@@ -30,6 +30,7 @@ from annotation.judging.queries.prompts import own_prompts
 from annotation.judging.services.running.calls import RowCallStore
 from annotation.judging.services.running.database_thread import DatabaseThread
 from annotation.judging.services.running.spend import RunBudget
+from annotation.judging.services.servers import allowed_urls
 from annotation.models import DocumentSet, Judge, Project, Run
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.lexical import LexicalJudge
@@ -52,6 +53,7 @@ LEXICAL = "lexical"
 SIGNATURE_KEPT = 200
 DIGEST_KEPT = 16
 LOOK_ALIVE_SECONDS = 1.0
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _PORTS = {"http": 80, "https": 443}
 
 _PACES: dict[int | None, Pace] = {}
@@ -340,11 +342,17 @@ def url_fault(url: str) -> str:
     """Why no judge may call that base URL, or nothing."""
     if fault := base_url_fault(url):
         return fault
-    if is_allowed_url(url, settings.COVERDICT_JUDGE_URLS):
+    own = [f"http://{host}:{settings.OWN_PORT}" for host in LOOPBACK] if settings.OWN_PORT else []
+    if is_allowed_url(url, own):
+        return f"{url} is the address of Coverdict itself."
+    if is_allowed_url(url, allowed_urls()):
         return ""
+    parts = urlsplit(url)
+    entry = f"{parts.scheme}://{parts.netloc}"
+    line = f"COVERDICT_JUDGE_URLS={','.join([*settings.COVERDICT_JUDGE_URLS, entry])}"
     return (
-        f"The judge would call {url}, which COVERDICT_JUDGE_URLS does not allow. The administrator of this "
-        "installation can add it there."
+        f"The judge would call {url}, which is not allowed here. An administrator can allow {entry} on the page "
+        f"Status, or set {line} in the environment of the server and the workers."
     )
 
 

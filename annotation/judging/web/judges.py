@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.conf import settings
 from django.contrib import messages
 from django.db.models import Exists
 from django.http import HttpResponse
@@ -41,6 +40,7 @@ from annotation.judging.services.save_judge import (
     profile_faults,
     restore_judge,
 )
+from annotation.judging.services.servers import allowed_urls
 from annotation.judging.services.start_run import cap_in, use_judge
 from annotation.models import Judge, Project, PromptVersion, Run, Summary
 from annotation.web.confirm import ask_to_confirm, is_confirmed
@@ -270,7 +270,7 @@ def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpRe
         "room": room,
         "judge": row,
         "form": form,
-        "allowed": settings.COVERDICT_JUDGE_URLS,
+        "allowed": allowed_urls(),
         "is_used": is_used(row),
         "served_models": [] if row._state.adding else served_models(row),
     }

@@ -68,6 +68,7 @@ class Command(BaseCommand):
         refuse_earlier_database(connection)
         number = _free_port(port)
         address = f"http://{settings.DEMO_HOST}:{number}/"
+        os.environ["COVERDICT_OWN_PORT"] = str(number)
         _purge_queue(settings.VAR_DIR / "queue")
         _import_what_forks_share()
         with Supervisor(say=self.say) as supervisor:

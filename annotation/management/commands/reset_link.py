@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.accounts.own_account import reset_path
+from annotation.accounts.services import reset_path
 from annotation.core.refusals import Refusal
 from annotation.management.named import person_named
 from annotation.management.setup_link import ADDRESS_HELP, own_address

@@ -75,7 +75,7 @@ def new_account(
 ) -> User:
     """Create an account. Raises Invalid for an unusable name or password, Conflict (code `name_taken`)."""
     username = username.strip()
-    user = User(username=username, email=email, **rights)
+    user = User(username=username, email=email.lower(), **rights)
     user.set_unusable_password()
     set_name(user, full_name)
     try:

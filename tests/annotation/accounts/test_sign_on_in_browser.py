@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from allauth.account.models import EmailAddress
 
+from annotation.config import environment
 from tests.annotation.accounts.codes import code_at
 from tests.oidc_provider import running
 
@@ -28,14 +29,14 @@ def at_provider(page: Page, sub: str) -> None:
 def test_from_the_provider_to_a_second_factor_and_in_again(
     desk: Callable[[], Page], world: World, settings: SettingsWrapper
 ) -> None:
-    settings.SECOND_FACTOR, settings.AXES_ENABLED = "optional", True
-    settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = "coverdict", "a secret"
-    settings.OIDC_NAME = "Example SSO"
+    settings.AXES_ENABLED = True
     world.rex.email = "rex@example.org"
     world.rex.save()
     EmailAddress.objects.create(user=world.rex, email="rex@example.org", verified=True, primary=True)
     with running() as provider:
-        settings.OIDC_ISSUER = provider.issuer
+        settings.SOCIALACCOUNT_PROVIDERS = environment.single_sign_on(
+            provider.issuer, "coverdict", "a secret", "Example SSO"
+        )
         provider.knows("rex-1", email="rex@example.org", email_verified=True)
         page = desk()
         page.goto("/account/")
@@ -43,14 +44,14 @@ def test_from_the_provider_to_a_second_factor_and_in_again(
         at_provider(page, "rex-1")
         page.get_by_role("heading", name="Your account").wait_for()
 
-        page.get_by_role("link", name="Set up").click()
+        page.get_by_role("link", name="Second factor").click()
+        page.get_by_role("link", name="Activate").click()
+        page.get_by_label("Password").fill("rex-secret")
+        page.get_by_role("button", name="Confirm").click()
         page.locator("img.qr").wait_for()
         assert page.evaluate("document.querySelector('img.qr').naturalWidth") > 0
-        secret = page.locator("code.secret").inner_text()
-        page.get_by_label("Password").fill("rex-secret")
-        page.get_by_label("Code").fill(code_at(secret))
-        page.get_by_role("button", name="Set up").click()
-        codes = page.locator("ul.codes li").all_inner_texts()
+        secret = page.get_by_label("Authenticator secret").input_value()
+        page.get_by_label("Authenticator code").fill(code_at(secret))
+        page.get_by_role("button", name="Activate").click()
+        codes = page.get_by_label("Unused codes").input_value().split()
         assert len(codes) == 10
-        page.get_by_role("link", name="I have saved them").click()
-        page.get_by_text("10 recovery codes").wait_for()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from django.db.models import Model
 from django.utils import timezone
 
@@ -12,7 +10,6 @@ from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.models import (
     AccountEvent,
-    AccountSession,
     Analysis,
     CachedValue,
     Import,
@@ -88,12 +85,5 @@ def _fill_what_is_kept(world: World) -> None:
 
 
 def _fill_accounts(world: World) -> None:
-    AccountSession.objects.create(
-        session_key="k",
-        session_data="",
-        expire_date=timezone.now() + timedelta(days=1),
-        began_at=timezone.now(),
-        seen_at=timezone.now(),
-    )
-    AccountEvent.objects.create(kind="sign in", person=world.mona, at=timezone.now())
+    AccountEvent.objects.create(kind="sign in", person=world.mona)
     SetupLink.objects.create(secret_hash="h", expires_at=timezone.now())

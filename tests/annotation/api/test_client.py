@@ -20,7 +20,7 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 
 from annotation import perform_job
-from annotation.accounts.own_account import make_token
+from annotation.accounts.tokens import make_token
 from annotation.core import jobs
 from annotation.exports.services import cancel_export, request_export
 from annotation.models import Export, Job, Project, Summary, Verdict

@@ -238,5 +238,5 @@ def test_no_file_is_refused(mona: Client) -> None:
 
 def test_a_form_of_another_site_is_refused(world: World) -> None:
     client = Client(enforce_csrf_checks=True)
-    client.force_login(world.mona, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(world.mona)
     assert send(client, table(*ODD)).status_code == 403

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.accounts.own_account import make_token
+from annotation.accounts.tokens import make_token
 from annotation.judging.queries.runs import run_progress
 from annotation.judging.services.start_run import start_run
 from annotation.models import Judge, Rating, Verdict

@@ -73,7 +73,7 @@ def test_a_judge_that_is_no_longer_allowed_is_not_called_by_a_run_that_waits(
     settings.COVERDICT_JUDGE_URLS = ["https://elsewhere.example"]
     perform_all(run)
     assert run.state == "stopped"
-    assert "COVERDICT_JUDGE_URLS does not allow" in run.stop_reason
+    assert "which is not allowed here" in run.stop_reason
     assert llm_server.calls == []
     assert not Verdict.objects.filter(run=run).exists()
 

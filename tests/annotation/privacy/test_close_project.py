@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 def client_as(person: User) -> Client:
     client = Client()
-    client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(person)
     return client
 
 
@@ -179,7 +179,6 @@ LEFT = {
         (
             "SetupLink",
             "AccountEvent",
-            "AccountSession",
             "CachedValue",
         ),
         1,

@@ -18,7 +18,7 @@ from django.test import Client
 from django.utils import timezone
 from knox.models import AuthToken
 
-from annotation.accounts.own_account import make_token
+from annotation.accounts.tokens import make_token
 from annotation.analysis.agreement.ratings import check_answers, percent_ratings
 from annotation.analysis.estimates.estimates import estimates
 from annotation.assessing.services.assign import assign
@@ -91,8 +91,8 @@ def quill(world: World) -> User:
     )
     make_token(person=person)
     client = Client()
-    assert client.login(username=NAMED, password="a-long-secret")
-    client.post("/sign-in/", {"username": NAMED, "password": "wrong"})
+    client.post("/accounts/login/", {"login": NAMED, "password": "a-long-secret"})
+    Client().post("/accounts/login/", {"login": NAMED, "password": "wrong"})
     kind = ContentType.objects.get_for_model(User)
     LogEntry.objects.create(
         user=User.objects.create_superuser("root"),
@@ -188,7 +188,13 @@ def test_nothing_leads_to_them_any_more(world: World, quill: User) -> None:
     assert {"User.username", "Event.data", "Invitation.note"} <= before.keys()
     gone = erase_person(person=quill)
     assert traces("quillmaster") == {}
-    assert gone["annotation_accountsession"] == gone["knox_authtoken"] == gone["exported files"] == 1
+    assert (
+        gone["django_session"]
+        == gone["usersessions_usersession"]
+        == gone["knox_authtoken"]
+        == gone["exported files"]
+        == 1
+    )
     quill.refresh_from_db()
     assert not quill.has_usable_password()
     assert (quill.is_active, quill.is_staff, quill.email, quill.last_login) == (False, False, "", None)

@@ -80,7 +80,8 @@ def test_no_violations_outside_of_projects(world: World, desk: Desk, width: int)
     secret = invite(project=world.project, roles=["reviewer"], by=world.olga).secret
     for address in (
         "/",
-        "/sign-in/",
+        "/accounts/login/",
+        "/accounts/password/reset/",
         f"/invitations/{secret}/",
         "/help/",
         "/help/tutorial/",
@@ -89,7 +90,8 @@ def test_no_violations_outside_of_projects(world: World, desk: Desk, width: int)
         page.goto(address)
         assert (address, violations(page)) == (address, [])
     sign_in(page, "olga")
-    for address in ("/", "/account/", "/sample/", "/projects/new/"):
+    own = ("password/change/", "2fa/", "email/", "sessions/", "3rdparty/", "reauthenticate/")
+    for address in ("/", "/account/", *(f"/accounts/{name}" for name in own), "/sample/", "/projects/new/"):
         page.goto(address)
         assert (address, violations(page)) == (address, [])
 

@@ -42,7 +42,7 @@ def test_it_is_told_before_the_forms_token_is_asked_for(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     client = Client(enforce_csrf_checks=True)
-    client.force_login(world.mona, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(world.mona)
     assert client.post(WRITE, {"text": LARGE}).status_code == 413
     assert client.post(WRITE, {"text": "short"}).status_code == 403
     assert tracebacks(caplog) == []

@@ -34,7 +34,7 @@ UNREAD_MS = 350
 def sign_in(page: Page, name: str) -> Page:
     """The page, which shows nothing yet, of somebody who has signed in: with the cookie of a session, but no form."""
     client = Client()
-    client.force_login(User.objects.get(username=name), backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(User.objects.get(username=name))
     name, session = settings.SESSION_COOKIE_NAME, client.cookies[settings.SESSION_COOKIE_NAME].value
     page.context.add_cookies(
         [{"name": name, "value": session, "domain": host, "path": "/"} for host in ("localhost", "127.0.0.1")]
@@ -44,7 +44,7 @@ def sign_in(page: Page, name: str) -> Page:
 
 def sign_in_by_form(page: Page, name: str) -> Page:
     """The page that somebody comes to who signs in with name and password."""
-    page.goto("/sign-in/")
+    page.goto("/accounts/login/")
     page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(f"{name}-secret")
     page.get_by_role("button", name="Sign in").click()

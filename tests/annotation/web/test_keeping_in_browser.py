@@ -432,7 +432,7 @@ def test_whoever_keeps_nothing_is_warned_before_leaving(world: World, desk: Desk
 
     page.on("dialog", go_all_the_same)
     with pytest.raises(Error, match="ERR_INTERNET_DISCONNECTED"):
-        page.goto("/sign-in/")
+        page.goto("/accounts/login/")
     assert warned == ["beforeunload"]
 
 

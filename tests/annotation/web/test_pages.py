@@ -50,7 +50,7 @@ def pages(world: World, signed_in: SignIn) -> dict[str, str]:
 def world_sign_in() -> str:
     from django.test import Client
 
-    return Client().get("/sign-in/").content.decode()
+    return Client().get("/accounts/login/").content.decode()
 
 
 def faults_of(html: str) -> list[str]:

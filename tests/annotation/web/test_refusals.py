@@ -44,7 +44,7 @@ def test_a_script_of_somebody_signed_out_is_told_so(world: World) -> None:
 
 def test_a_plain_form_of_somebody_signed_out_leads_back_to_its_page(world: World) -> None:
     client = Client(headers={"Referer": "http://testserver/p/harbour/runs/"})
-    assert client.post("/p/harbour/runs/start/")["Location"] == "/sign-in/?next=/p/harbour/runs/"
+    assert client.post("/p/harbour/runs/start/")["Location"] == "/accounts/login/?next=/p/harbour/runs/"
 
 
 def test_whoever_holds_open_work_is_sent_to_it(world: World, signed_in: SignIn) -> None:

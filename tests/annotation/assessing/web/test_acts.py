@@ -74,7 +74,7 @@ def test_somebody_signed_out_is_told_in_json(world: World, assignment: Assignmen
 def test_only_posts_with_a_token_are_taken(world: World, ana: Client, assignment: Assignment) -> None:
     assert ana.get(f"/p/harbour/work/sets/{assignment.public_id}/acts/").status_code == 405
     strict = Client(enforce_csrf_checks=True)
-    strict.force_login(world.ana, backend="django.contrib.auth.backends.ModelBackend")
+    strict.force_login(world.ana)
     assert send(strict, assignment, on_unit(world, assignment)).status_code == 403
     assert not CoverageJudgment.objects.exists()
 

@@ -14,7 +14,7 @@ import time_machine
 from django.core.cache import cache
 from django.db import connection
 
-from annotation.accounts.own_account import make_token
+from annotation.accounts.tokens import make_token
 from annotation.config import environment
 from annotation.core.shared.limits import count
 from tests.annotation.cast import World

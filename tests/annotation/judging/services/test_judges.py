@@ -126,9 +126,9 @@ def test_a_key_goes_to_its_own_port_alone(settings: Any) -> None:
     )
 
 
-def test_a_judge_without_an_address_would_call_openai_and_needs_leave_too(settings: Any) -> None:
+def test_a_judge_without_an_address_would_call_openai_and_needs_leave_too(db: None, settings: Any) -> None:
     settings.COVERDICT_JUDGE_URLS = ["http://127.0.0.1"]
-    with pytest.raises(JudgeSettings, match="COVERDICT_JUDGE_URLS does not allow"):
+    with pytest.raises(JudgeSettings, match="which is not allowed here"):
         build(openai_row(base_url=""))
 
 

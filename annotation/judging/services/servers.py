@@ -1,0 +1,49 @@
+"""Servers that judges may call: those of COVERDICT_JUDGE_URLS, and those that administrators add."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+
+from annotation.core.refusals import Invalid, NotAllowed
+from annotation.models import AllowedServer
+from evaluation.judging.openai import base_url_fault
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+logger = logging.getLogger(__name__)
+
+
+def allowed_urls() -> list[str]:
+    """The base URLs that judges may call: of the settings first, then of the administrators."""
+    return [*settings.COVERDICT_JUDGE_URLS, *AllowedServer.objects.values_list("url", flat=True)]
+
+
+def allow_server(*, url: str, by: User) -> AllowedServer:
+    """Let the judges of all projects call that base URL. Twice changes nothing.
+
+    Raises NotAllowed for anyone but an administrator, Invalid for a text that is no base URL.
+    """
+    _require_administrator(by)
+    url = url.strip()
+    if fault := base_url_fault(url):
+        raise Invalid(fault, field="url")
+    server, is_new = AllowedServer.objects.get_or_create(url=url)
+    if is_new:
+        logger.info("Server allowed: %s by %s", url, by.username)
+    return server
+
+
+def disallow_server(*, server: AllowedServer, by: User) -> None:
+    """Keep judges from calling a server that an administrator added. Running calls end."""
+    _require_administrator(by)
+    server.delete()
+    logger.info("Server no longer allowed: %s by %s", server.url, by.username)
+
+
+def _require_administrator(by: User) -> None:
+    if not by.is_superuser:
+        raise NotAllowed("Only administrators may say which servers judges call.", code="not_administrator")
