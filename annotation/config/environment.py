@@ -192,7 +192,8 @@ def count(name: str, value: str) -> int:
 def mail(url: str, sender: str) -> dict[str, Any]:
     """Django's settings for the mail server of a URL such as "smtp+tls://user:password@mail.example.org:587".
 
-    The settings are empty for an empty URL. Raises ImproperlyConfigured for an invalid URL or a missing sender.
+    The settings are empty for an empty URL. Raises ImproperlyConfigured for an invalid URL or a missing
+    sender.
     """
     if not url:
         return {}

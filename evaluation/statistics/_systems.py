@@ -138,11 +138,12 @@ def may_be_best(
 ) -> frozenset[str]:
     """The systems that may have the highest mean: the best one is among them in 1 - `level` of studies.
 
-    `values` and `clusters` are as in `compare_systems`. For each system, t_j is the sum over clusters of another system
-    j's differences from it, divided by the root of the sum of their squares. The system is left out if, for at most
-    `level` of the flips of signs, their own largest value reaches the largest t_j: one one-sided test per system,
-    which covers all its rivals together and allows for their correlation. Pairs without a common set or any
-    difference are not compared. Fewer than five clusters at a level of 5 % leave no system out.
+    `values` and `clusters` are as in `compare_systems`. For each system, t_j is the sum over clusters of
+    another system j's differences from it, divided by the root of the sum of their squares. The system is
+    left out if, for at most `level` of the flips of signs, their own largest value reaches the largest t_j:
+    one one-sided test per system, which covers all its rivals together and allows for their correlation.
+    Pairs without a common set or any difference are not compared. Fewer than five clusters at a level of 5 %
+    leave no system out.
     Raises EvaluationError for a value that is not finite, a set without a cluster or fewer than one flip.
     Source: Hsu, Constrained simultaneous confidence intervals for multiple comparisons with the best, 1984; with
     the distribution of the maximum by permutation, Westfall and Young, Resampling-based multiple testing, 1993.

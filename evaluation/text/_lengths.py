@@ -29,8 +29,8 @@ _LETTER = re.compile(r"[^\W\d_]")
 def count_words(text: str) -> int:
     """Number of words: strings delimited by white space, as in DUC.
 
-    The number is 0 for an empty or blank text. Scripts without spaces have few, long "words": call `has_word_breaks`
-    before using the count as a length.
+    The number is 0 for an empty or blank text. Scripts without spaces have few, long "words": call
+    `has_word_breaks` before using the count as a length.
     Source: DUC 2002, length-adjusted coverage, point 3.1.
     Example: `count_words("Rain, then  more rain.")` is 4.
     """

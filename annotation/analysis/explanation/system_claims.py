@@ -36,7 +36,8 @@ def system_claims(
 ) -> tuple[list[SystemClaim], str]:
     """A page of the system's claims with that final verdict, and the id after which the next page starts.
 
-    The id is that of a check, "" at the end. The claims are ordered by summary and claim. A fixed number of queries.
+    The id is that of a check, "" at the end. The claims are ordered by summary and claim. A fixed number of
+    queries.
     Raises Invalid for an unknown side, verdict or page.
     """
     if side not in SIDE_SCORES:

@@ -12,7 +12,7 @@ from django.utils.encoding import force_bytes
 
 
 def seal(text: str, *, purpose: str) -> str:
-    """Encrypt a text. `unseal` needs the same purpose, and SECRET_KEY or a fallback equal to the present one."""
+    """Encrypt a text. `unseal` needs the same purpose, and this SECRET_KEY as its key or a fallback."""
     return _lock(purpose).encrypt(text.encode()).decode()
 
 
