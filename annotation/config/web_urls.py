@@ -144,7 +144,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("account/", accounts.account, name="account"),
     path("account/tokens/", accounts.new_token, name="new-token"),
     path("accounts/demo/", accounts.demo_sign_in, name="demo-sign-in"),
-    # In place of django-allauth's own.
+    # This replaces a page of django-allauth.
     path("accounts/password/set/", accounts.no_password, name="account_set_password"),
     path(
         "accounts/confirm-email/<str:key>/",

@@ -177,10 +177,12 @@ class AnsweredCalls(models.Manager["JudgeCall"]):
 
 
 class JudgeCall(PublicRow):
-    """One question to a judge with its reply, stored so that it is paid for only once, unless retention erased it.
+    """One request to a judge with its reply, stored so that it is paid for only once, unless retention erased
+    it.
 
-    While a worker asks, the row has a lease, so that no other worker pays too; `objects` leaves it out. The reply
-    replaces the lease. If the worker dies, another one takes the lease over.
+    While a worker waits for the reply, the row has a lease, so that no other worker pays too; `objects`
+    leaves out such rows. The reply replaces the lease. If the worker dies, another one takes the lease
+    over.
     """
 
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="calls")

@@ -19,7 +19,7 @@ class JudgedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class JudgedTopic:
-    """A main topic of the source and whether the summary deals with it."""
+    """A main topic of the source, with the verdict on whether the summary mentions it."""
 
     text: str
     verdict: Verdict
@@ -37,7 +37,7 @@ class EvaluationDetails:
     missing_elements: tuple[str, ...] = ()
 
     def analysis(self) -> list[str]:
-        """Lines that name each claim, question and topic with what was said of it."""
+        """The lines of a list of all claims, questions and topics with their verdicts."""
         return [
             *_listed("Detailed Claim Analysis", "COVERED", "MISSING", _labelled(self.reference_claims)),
             *_listed(
@@ -65,16 +65,16 @@ _CLAIM_COUNTS = {
     "summary_claims_count": "summary_claims",
     "supported_claims_count": "summary_claims_yes",
 }
-"""Names that Assert LLM Tools has for counts, and ours."""
+"""The names of counts in Assert LLM Tools, with the names here."""
 CLAIMS_ANALYSIS = "claims_analysis"
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryEvaluation(Mapping[str, Any]):
-    """The scores of one summary; as a mapping, the scores that are numbers and the counts of claims, 0 included.
+    """The scores of one summary. As a mapping it has the scores that are not None, and the counts of claims.
 
-    `result["coverage"]` is None where nothing can be said, and is then not among `result.items()`. With `verbose`
-    there is `result["claims_analysis"]` too: each claim of the reference and whether the summary covers it.
+    `result["coverage"]` is None if there is no score, and is then not among `result.items()`. With `verbose`,
+    `result["claims_analysis"]` lists each claim of the reference and whether the summary covers it.
 
     `scores` has every metric asked for, None where nothing can be said; `reasons` why, for each metric.
     `passed` is whether summarization reaches the threshold. `counts` are of claims, questions and topics:
@@ -118,22 +118,22 @@ class SummaryEvaluation(Mapping[str, Any]):
         return sum(1 for _ in self)
 
     def verbose_text(self) -> str:
-        """The scores and how they came about, to be printed; claim by claim where `verbose` was asked for.
+        """The scores and their parts as a text to print, with every claim if `verbose` was set.
 
         Example: `print(evaluate_summary(document, summary, judge=judge, verbose=True).verbose_text())`.
         """
-        told = [
+        lines = [
             f"{_title(name)}: {'unscored' if value is None else f'{value:.4f}'}"
             for name, value in self.scores.items()
         ]
         for kind, (whole, yes, no) in _STEPS.items():
             if count := self.counts.get(kind):
                 found, unscored = self.counts[f"{kind}_yes"], self.counts[f"{kind}_unscored"]
-                told += [f"{whole}: {count}", f"{yes}: {found}", f"{no}: {count - found - unscored}"]
-                told += [f"Unscored: {unscored}"] * bool(unscored)
+                lines += [f"{whole}: {count}", f"{yes}: {found}", f"{no}: {count - found - unscored}"]
+                lines += [f"Unscored: {unscored}"] * bool(unscored)
         if self.details is not None:
-            told += self.details.analysis()
-        return "\n".join(told)
+            lines += self.details.analysis()
+        return "\n".join(lines)
 
 
 _STEPS = {
@@ -142,7 +142,7 @@ _STEPS = {
     "questions": ("Questions", "Answered yes by the summary", "Not answered yes"),
     "topics": ("Topics", "Topics in summary", "Missing topics"),
 }
-"""What `verbose_text` calls the counts of each kind: all, yes, and not yes."""
+"""The names in `verbose_text` of the counts of each kind: all, yes, and not yes."""
 
 
 def _title(name: str) -> str:
@@ -150,7 +150,6 @@ def _title(name: str) -> str:
 
 
 def _listed(heading: str, yes: str, no: str, judged: Sequence[tuple[str, Label | None]]) -> list[str]:
-    """A heading and a numbered line for each claim or question, with what was said of it."""
     if not judged:
         return []
     marks = {"yes": f"✓ {yes}", None: "? UNSCORED"}

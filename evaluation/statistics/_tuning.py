@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 _ROUNDS = 12
-# The number of documents for which the systems' common residual variance counts, besides a system's own.
+# The common residual variance is added to each system's own with the weight of this many documents.
 _COMMON_VARIANCE = 8.0
 _FIRST_SPREAD = 0.3
 _LENT_SHARE = 0.3
@@ -102,9 +102,10 @@ def _residual_variance(products: Array, crossed: Array, total: Array, count: Arr
 
 
 def _kept_share(products: Array, crossed: Array, variance: Array, own: Array, uncertainty: Array) -> Array:
-    """The variance that the slopes explain, corrected for fitting, relative to the variance of their predictions.
+    """The variance that the slopes explain, corrected for fitting, relative to the variance of their
+    predictions.
 
-    From few answers that share is as uncertain as a slope, so all systems contribute to each other's.
+    With few answers this share is as uncertain as a slope, so the shares are shrunk across systems too.
     """
     parameters = np.einsum("fskl,fslk->fs", uncertainty, products) / variance
     explained = (own * crossed).sum(axis=-1) - parameters * variance

@@ -1,8 +1,9 @@
 """Create a judge with examples of people's answers, and measure its gain.
 
-The new judge is the old one with another prompt. Both answer the same checks, and the Judge page compares them on
-people's answers to sampled checks. Examples may come from any answer of a person. A hash splits document sets (or
-groups) into two halves, and each half is judged with examples of the other.
+The new judge is the old one with another prompt. Both answer the same checks, and the Judge page compares
+them on people's answers to sampled checks. Examples may come from any answer of a person. A hash divides
+the document sets (or their groups) into two halves; the judge gets examples from one half when it judges
+the other.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def teach_judge(
 class Lesson:
     """The examples for a judge as an unsaved row, and the checks that measure their gain.
 
-    The examples are chosen from `answers` of people.
+    `answers` is the number of people's answers that the examples were chosen from.
     """
 
     row: JudgeExamples
@@ -112,7 +113,7 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The sampled checks that people and the judge answered, as summaries, sides and clusters."""
+    """The summaries, sides and clusters of the sampled checks that people and the judge answered."""
 
     peers: list[int]
     sides: set[str]
@@ -254,7 +255,7 @@ def _examples(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict
 
 
 def _within(examples_found: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """As many examples of each side as fit, now that passages and reasons are known."""
+    """Drop examples that exceed the tokens of their side, after passages and reasons have been added."""
     kept: list[dict[str, str]] = []
     for side in SIDE_SCORES:
         of_side = [each for each in examples_found if each["side"] == side]

@@ -179,7 +179,7 @@ class Turn:
             if (former := self._sets.get(each.job.pk)) is not None:
                 self._drop(former)
             one = self._sets[each.job.pk] = self._of_desk[desk] = _Set(each, desk)
-            one.context.run(bind_contextvars, **jobs.told_of(each.job))
+            one.context.run(bind_contextvars, **jobs.log_context(each.job))
             one.task = one.context.run(self.judge.begin, self._work(one))
             one.task.add_done_callback(partial(self._put_ended, one))
 
