@@ -27,7 +27,8 @@ from annotation.workers import HOUR_SECONDS, Heartbeat, new_worker_name
 NICENESS = 5
 TRIED_AGAIN: dict[str, Any] = {"autoretry_for": (OSError,), "retry_backoff": 30, "max_retries": 4}
 """Options of tasks that only a message requests. They are tried again, because a mail server may be
-unavailable for minutes."""
+unavailable for minutes.
+"""
 
 logger = logging.getLogger(__name__)
 

@@ -37,7 +37,8 @@ MOST_UNSCORED = 0.1
 FEWEST_CLAIMS = 3
 FEW_CLAIMS = "few_claims"
 """The flag of a reference with few claims: each claim has a large weight, and more claims may have been
-missed."""
+missed.
+"""
 
 
 def lacks_scored(scored: int, count: int, least: float) -> bool:

@@ -53,7 +53,7 @@ def no_interval_in_words(clusters: int) -> str:
 def why_no_interval(clusters: int, *, is_made: bool = True) -> str:
     """The reason that a figure has no interval if only its document sets are known, not their groups.
 
-    While a worker makes the intervals (`is_made` is false), one that lacks may still come.
+    While a worker computes the intervals (`is_made` is false), the reason is that work.
 
     >>> why_no_interval(12)
     'no interval: all document sets give the same value, or there are too few groups'

@@ -46,7 +46,8 @@ WORK = "annotation.work"
 BROKER_SECONDS = 2
 PAUSES_SECONDS = (5, 10, 20, 40)
 """The pauses in seconds before the second and each further attempt. After the last of them, a job that
-fails is not tried again."""
+fails is not tried again.
+"""
 REPORT_SECONDS = 0.5
 """The seconds between two writes of a job's progress."""
 REAPED_AT_ONCE = 500
@@ -210,7 +211,7 @@ def _owned(claimed: Sequence[Claimed]) -> QuerySet[Job]:
 
 
 def hold(claimed: Sequence[Claimed]) -> set[int]:
-    """Lock those of the jobs that this worker still owns, and return their keys. All have the same token."""
+    """Lock the jobs that this worker still owns, and return their keys. All have the same token."""
     return set(locked(_owned(claimed)))
 
 
@@ -221,7 +222,7 @@ def finish(
     error: str = "",
     progress: Mapping[str, int] | None = None,
 ) -> bool:
-    """End those of the jobs that this worker still owns. Returns False if it owns none."""
+    """End the jobs that this worker still owns. Returns False if it owns none."""
     owned = Job.objects.filter(pk__in=locked(_owned(claimed)))
     ended = owned.update(
         state=state, error=error[:1000], finished_at=shared_now(), **FREE, **(progress or {})
@@ -245,7 +246,7 @@ def try_later(claimed: Claimed, *, error: str) -> bool:
 
 
 def cancel(jobs: QuerySet[Job]) -> int:
-    """Cancel those of these jobs that are waiting or working, in a transaction; returns their number.
+    """Cancel the waiting and working ones of these jobs, in a transaction; returns their number.
 
     A worker of a cancelled job writes nothing more.
     """

@@ -599,7 +599,7 @@ class Migration(migrations.Migration):
                         unique=True,
                     ),
                 ),
-                ("chosen", models.JSONField(default=list, help_text="The examples that each half is told.")),
+                ("chosen", models.JSONField(default=list, help_text="The examples in the prompt for each half.")),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "base",

@@ -1,4 +1,4 @@
-"""The log of acts."""
+"""The log of acts in a project."""
 
 from __future__ import annotations
 

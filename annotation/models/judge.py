@@ -160,7 +160,7 @@ class JudgeExamples(PublicRow):
         related_name="examples",
         help_text="The guideline sent with the examples; the current one when they were chosen.",
     )
-    chosen = models.JSONField(default=list, help_text="The examples that each half is told.")
+    chosen = models.JSONField(default=list, help_text="The examples in the prompt for each half.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 FEWEST_ANSWERS = 2
 SPREAD_DIGITS = 9
 """The number of decimals of differences between percents, which are rounded before the threshold is
-applied."""
+applied.
+"""
 
 DisputeTarget = tuple[int | None, int | None, int | None, int | None]
 """Keys of a check, or of a comparison with its unit or the claim that replaces it."""

@@ -1,4 +1,4 @@
-"""Template tags and filters: letters of groups in a ranking, and formats of numbers in its tables."""
+"""Template tags for the group letters of a ranking, and filters for the numbers in its tables."""
 
 from __future__ import annotations
 

@@ -31,9 +31,8 @@ from annotation.operator_commands import own_user
 class KindState:
     """The open jobs of a kind.
 
-    `oldest_seconds` is the longest waiting time of a job that could be taken, 0 without one.
-
-    Jobs that wait for another attempt count as waiting, without an age before their pause ends.
+    `oldest_seconds` is the longest waiting time of a job that could be taken, 0 without one. Jobs that
+    wait for another attempt count as waiting, without an age before their pause ends.
     """
 
     kind: Job.Kind

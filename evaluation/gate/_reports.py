@@ -22,7 +22,8 @@ VERDICTS = {
 """The meaning of each exit code."""
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# GitHub Actions and Azure run these as commands if they are in a log, and names come from a file.
+# GitHub Actions and Azure execute lines of a log with these marks as commands. Names from a file may contain
+# them.
 _COMMAND = re.compile(r"::|##\[|##vso")
 
 

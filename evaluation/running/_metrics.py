@@ -111,7 +111,7 @@ class Scores:
             self._parts[known] = getattr(self, f"_{known}")()
         return self._parts[known]
 
-    # The claims, questions and topics of the input, with the judge's answers
+    # These methods join the input's claims, questions and topics with the judge's answers.
 
     def _judged_claims(self) -> tuple[JudgedClaim, ...] | None:
         claims, covered = self.facts.reading.claims, self.facts.covered
@@ -134,7 +134,7 @@ class Scores:
             return None
         return tuple(map(JudgedTopic, topics, covered.topics))
 
-    # One method per metric, found by its name
+    # Each metric has a method with its name below; `_part` finds it by this name.
 
     def _coverage(self) -> tuple[float | None, str]:
         value, reason = self._part("claim_coverage")

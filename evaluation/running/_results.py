@@ -107,8 +107,8 @@ class SummaryEvaluation(Mapping[str, Any]):
         return self.scores[name]
 
     def __contains__(self, name: object) -> bool:
-        is_told = name == CLAIMS_ANALYSIS and self.details is not None
-        return is_told or name in self.scores or _CLAIM_COUNTS.get(str(name)) in self.counts
+        is_listed = name == CLAIMS_ANALYSIS and self.details is not None
+        return is_listed or name in self.scores or _CLAIM_COUNTS.get(str(name)) in self.counts
 
     def __iter__(self) -> Iterator[str]:
         yield from (name for name, value in self.scores.items() if value is not None)

@@ -119,7 +119,7 @@ def bootstrap_interval(
     grouped: dict[Hashable, list[float | None]] = {}
     for label, value in zip(labels, values, strict=True):
         grouped.setdefault(label, []).append(None if value is None else checked_finite(value))
-    # Sorted, so that neither the order of rows nor the names of clusters change the interval.
+    # The means are sorted, so that neither the order of rows nor the names of clusters change the interval.
     means = sorted(value for group in grouped.values() if (value := mean(group)) is not None)
     low = high = None
     if len(means) >= FEWEST_CLUSTERS:

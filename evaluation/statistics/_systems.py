@@ -32,7 +32,8 @@ LOOKED_AT_AGAIN = 0.2
 """Pairs with a corrected p up to this value in the first round are tested again with more, new flips."""
 FRESH_DRAWS_PER_PAIR = 8_000
 """With this number of flips per pair, a p of 5 % after correction rests on 400 flips that reach the
-difference."""
+difference.
+"""
 
 # Limits of both rounds together: the number of signs, and of differences from new flips.
 _MOST_SIGNS = 60_000_000
@@ -216,7 +217,7 @@ def _p_values(columns: Floats, places: Integers, *, draws: int, seed: int | tupl
     reached, made = np.full(len(places), drawn), drawn
     for flips in _flips(len(columns), draws, seed):
         sums = unflipped - 2 * (rows @ flips.T)
-        # Pair by pair, so that the data of a comparison fit the processor's cache.
+        # The pairs are compared one by one, so that the data of a comparison fit the processor's cache.
         reached += [
             np.count_nonzero(np.abs(sums[one] - sums[other]) >= bar)
             for (one, other), bar in zip(places, least, strict=True)
@@ -227,14 +228,17 @@ def _p_values(columns: Floats, places: Integers, *, draws: int, seed: int | tupl
 
 
 def _flips(clusters: int, draws: int, seed: int | tuple[int, ...]) -> Iterator[Floats]:
-    """1 for flipped clusters, of shape (some draws, clusters): all flips if they are few, otherwise random ones."""
+    """Yield arrays of shape (some draws, clusters) with 1 for flipped clusters.
+
+    Few flips are enumerated, many are drawn at random.
+    """
     if draws < 1:
         raise EvaluationError(f"The number of draws must be at least 1, got {draws}.")
     if clusters <= EXACT_CLUSTERS:
         yield (np.arange(2**clusters)[:, np.newaxis] >> np.arange(clusters) & 1).astype(np.float64)
         return
     generator = np.random.default_rng(seed)
-    # Whole words of random bits, so that the size of parts does not change the flips.
+    # The flips of a part are a multiple of 32, so that the size of parts does not change the flips.
     step = max(1, min(_FLIPS_AT_ONCE, _NUMBERS_AT_ONCE // clusters) // 32) * 32
     for start in range(0, draws, step):
         rows = min(step, draws - start)
@@ -260,7 +264,8 @@ def settled_order(
         for pair in pairs
     ]
     worse: dict[str, frozenset[str]] = {}
-    # From the lowest mean up, so that `worse[lesser]` is complete before a better system needs it.
+    # The loop goes from the lowest mean up, so that `worse[lesser]` is complete before a better system needs
+    # it.
     for system in sorted(means, key=means.__getitem__):
         own = {lesser for better, lesser in tested if better == system and means[lesser] < means[system]}
         worse[system] = frozenset(own.union(*(worse[lesser] for lesser in own)))
@@ -284,7 +289,7 @@ def indistinct_groups(
     _check_order(order, [name for pair in different for name in pair])
     bit = {system: 1 << place for place, system in enumerate(order)}
     groups = [(1 << len(order)) - 1] if order else []
-    # In the order of the systems, few intermediate groups are split again.
+    # This order creates few intermediate groups that are split again.
     for one, other in sorted(different, key=lambda pair: sorted((bit[pair[0]], bit[pair[1]]))):
         both = bit[one] | bit[other]
         kept = [group for group in groups if group & both != both]

@@ -58,7 +58,7 @@ _STEMMERS = {
     "ru": "russian", "sr": "serbian", "st": "sesotho", "sv": "swedish", "ta": "tamil", "tr": "turkish",
     "yi": "yiddish",
 }  # fmt: skip
-# A stemmer stores the current word in itself.
+# A stemmer stores the current word in itself, so only one thread may use it at a time.
 _STEMMING = threading.Lock()
 
 

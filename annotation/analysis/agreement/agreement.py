@@ -93,7 +93,7 @@ class AgreementFigures(Computed):
 
 
 def agreement_inputs(project: Project) -> tuple[object, ...]:
-    """Inputs of the agreement besides the scores: the criteria and the deciding judge's name."""
+    """The inputs of the agreement that are not scores: the criteria and the deciding judge's name."""
     judge = project.deciding_judge.name if project.deciding_judge else ""
     return (*(row.pk for row in asked_of_people(project)), judge)
 

@@ -76,7 +76,7 @@ def humans_of(project: Project, facts: Mapping[int, CheckFacts], score: str = ""
     for side in [SCORE_SIDES[score]] if score else SIDE_SCORES:
         answered = {check: answers for check, answers in given.items() if facts[check].side == side}
         found.append((answered, *_basis(project, side, answered)))
-    # Of equally good ones, `max` returns the first; coverage comes first.
+    # `max` returns the first of several equally good ones, and coverage is the first.
     best = max(found, key=lambda each: (each[1].is_representative, each[1].kind == "uneven", bool(each[0])))
     return _humans(project, facts, *best)
 

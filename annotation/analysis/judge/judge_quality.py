@@ -117,9 +117,9 @@ class JudgeFigures(Computed):
 
 
 def judge_inputs(project: Project) -> tuple[object, ...]:
-    """Inputs of the judge report besides scores: the project's runs and costs, its judges and prices.
+    """The inputs of the judge report that are not scores, in two queries.
 
-    Two queries.
+    They are the project's runs with their costs, and its judges with their prices.
     """
     runs = Run.objects.filter(project=project)
     done = runs.aggregate(

@@ -48,7 +48,8 @@ SYSTEM_PAIRS_SHOWN = 500
 """The number of pairs on a page, smallest p first; the downloaded file has all pairs."""
 DUC_WEIGHT = 2 / 3
 """The weight of coverage in the composite that is always shown. If the project's own weight is equal, its
-composite is not shown again."""
+composite is not shown again.
+"""
 
 
 class ScoreView(NamedTuple):

@@ -33,7 +33,8 @@ _ASSESSOR_SAW = Exists(
     )
 )
 """A condition that is True for assignments whose assessor saw others' answers on a summary of the set
-before."""
+before.
+"""
 
 
 @transaction.atomic

@@ -92,7 +92,8 @@ def _check_complete(here: AssignmentProgress) -> None:
 def _missing(piece: JudgedComparison) -> tuple[str, int] | None:
     """The current stage of a comparison and the number of missing answers; None if it is complete.
 
-    It has nothing about later stages, because even the number of reference units must stay hidden.
+    The result says nothing about later stages, because even the number of reference units must stay
+    hidden.
     """
     match piece.gates.stage:
         case "before":

@@ -49,7 +49,7 @@ def held(assignment: Assignment) -> Assignment:
 def put_away(assignment: Assignment) -> None:
     """Unassign a locked assignment.
 
-    If the assessor's roles show them answers, they are not blind to it any more.
+    If the assessor's roles show them others' answers, the answers in it are marked as not blind.
     """
     assignment.unassigned_at = timezone.now()
     assignment.save(update_fields=["unassigned_at", "lease_until"])

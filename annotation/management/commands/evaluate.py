@@ -196,9 +196,8 @@ class Command(BaseCommand):
     def _wait(self, run: Run) -> float:
         """Wait until the run is over, and return the seconds.
 
-        Without a live worker, this process works on the run.
-
-        An interruption cancels the run, unless other workers work on it.
+        Without a live worker, this process works on the run. An interruption cancels the run if this
+        process has worked on it.
         """
         began, line, shown_at, own = time.monotonic(), _ProgressLine(self), -math.inf, _OwnWorker()
         with _interrupted() as is_interrupted, own:
@@ -260,7 +259,7 @@ def _interrupted() -> Iterator[threading.Event]:
 
 
 class _OwnWorker:
-    """A worker for runs in this process. Other processes see it as a worker while it works."""
+    """A worker for runs in this process. Its heartbeat makes other processes count it as a worker."""
 
     def __init__(self) -> None:
         self._heartbeat = Heartbeat(new_worker_name())

@@ -134,7 +134,7 @@ class _ProgressLines(Progress):
 
 
 def _name(path: Path, paths: list[Path]) -> str:
-    """The name of a file; with its folder if the folder may distinguish models from peers."""
+    """The name of a file, with its folder if the folder may distinguish references from summaries."""
     has_role = len(paths) > 1 or path.suffix.lower() in {".html", ".htm"}
     return "/".join((*path.parent.parts[-1:], path.name)) if has_role else path.name
 

@@ -297,10 +297,10 @@ class OneVerdict(ApiView):
 
 
 def shown_detail(project: Project, public_id: str, person: User, *, at_desk: bool = False) -> dict[str, Any]:
-    """Return a check as the person may see it, and record their look.
+    """Return the fields of a check that the person may see now, and record that they saw it.
 
-    `at_desk` also hides others' answers from adjudicators until they have answered. It has no effect if
-    the project shows verdicts at once.
+    With `at_desk`, adjudicators too see others' answers only after their own. This has no effect if the
+    project shows verdicts at once.
     """
     viewer = Viewer.now(person, project)
     if at_desk:

@@ -46,7 +46,8 @@ CLAIMS = "claims"
 """The checks of claims on both sides, without closed questions."""
 Sight = Callable[[Viewer], bool]
 """A rule that is True if a list hides others' answers from its viewer until the viewer has answered the
-check."""
+check.
+"""
 
 
 class Only(TextChoices):

@@ -207,7 +207,7 @@ _ANSWERS: tuple[tuple[type[Model], tuple[str, ...]], ...] = (
 
 
 def judged_summaries(keys: Iterable[int]) -> set[int]:
-    """The keys of summaries with any answer of a person or judge, or any computed value, among these keys."""
+    """The given keys of summaries that have an answer of a person or judge, or a computed value."""
     wanted = set(keys)
     found: set[int] = set()
     # There is one statement per path, because paths joined by OR would read the rows of other projects.
