@@ -599,7 +599,10 @@ class Migration(migrations.Migration):
                         unique=True,
                     ),
                 ),
-                ("chosen", models.JSONField(default=list, help_text="The examples in the prompt for each half.")),
+                (
+                    "chosen",
+                    models.JSONField(default=list, help_text="The examples in the prompt for each half."),
+                ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "base",

@@ -76,13 +76,13 @@ class SummaryEvaluation(Mapping[str, Any]):
     `result["coverage"]` is None if there is no score, and is then not among `result.items()`. With `verbose`,
     `result["claims_analysis"]` lists each claim of the reference and whether the summary covers it.
 
-    `scores` has every metric asked for, None where nothing can be said; `reasons` why, for each metric.
-    `passed` is whether summarization reaches the threshold. `counts` are of claims, questions and topics:
-    how many, how many of them yes, how many unscored; none of those that were not asked for or not found.
-    `flags`: `empty_peer`, `no_claims`, `few_claims`, `mostly_unscored`. `usage` is what was
-    paid for this summary now: what a store held costs nothing, and what depends on the document alone stands
-    with the summary that asked for it first. `served_models` are the names under which the judge's servers answered,
-    now or in the calls of a store.
+    `scores` has every requested metric, None without a score; `reasons` has a reason for each metric.
+    `passed` is True if summarization reaches the threshold. `counts` has, for claims, questions and
+    topics, the number of all, of those with yes, and of unscored ones; a kind that was not requested or
+    not found is absent. `flags` are `empty_peer`, `no_claims`, `few_claims` and `mostly_unscored`. `usage`
+    has the tokens and cost paid for this summary by this call: answers from a store cost nothing, and a
+    request about a document alone counts for the first summary that needed it. `served_models` are the
+    model names that the judge's servers reported, including those of stored calls.
     """
 
     scores: Mapping[str, float | None]
