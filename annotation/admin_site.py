@@ -1,4 +1,4 @@
-"""Access to the admin; outside of the package `admin`, which registers its rows with this site on import."""
+"""Access to the admin site. The package `admin` registers its rows with this site on import."""
 
 from __future__ import annotations
 

@@ -17,6 +17,6 @@ class AnnotationConfig(AppConfig):
 
 
 class GatedAdmin(apps.SimpleAdminConfig):
-    # Its classes are loaded with the addresses: commands do not need them.
+    # The classes of the admin are loaded with the addresses, because commands do not need them.
     default = False
     default_site = "annotation.admin_site.Site"

@@ -1,4 +1,4 @@
-"""The commands of an installation: their names, how an operator types them, and how they are run."""
+"""The commands of an installation: their names, the lines that an operator types, and running them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ SERVER_COMMANDS: Mapping[str, str] = {
 
 
 def as_typed(name: str, *words: str) -> str:
-    """The line that runs a command, with `coverdict` if it is installed, otherwise manage.py."""
+    """The line that an operator types for a command: `coverdict ...` if it is installed, otherwise
+    manage.py.
+    """
     from django.conf import settings  # noqa: PLC0415 - `coverdict gate` runs without Django
 
     program = "coverdict" if settings.IS_INSTALLED else ".venv/bin/python manage.py"
@@ -38,10 +40,10 @@ def as_typed(name: str, *words: str) -> str:
 
 
 def execute(words: Sequence[str], *, makes_tables: bool = False) -> int:
-    """Run a Django command from its arguments, program first; returns 1 with advice for faults of settings,
-    database or files.
+    """Run a Django command from its arguments, and return its exit code.
 
-    `makes_tables` creates the tables of an empty SQLite database first.
+    The first argument is the program. Faults of settings, database or files are printed with advice, and
+    the code is 1. `makes_tables` creates the tables of an empty SQLite database first.
     """
     import django  # noqa: PLC0415 - see above
     from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415
@@ -49,7 +51,7 @@ def execute(words: Sequence[str], *, makes_tables: bool = False) -> int:
     from django.db import Error, connection  # noqa: PLC0415
 
     try:
-        # Here, because Django would print a traceback for a refusal.
+        # This is done here because Django would print a traceback for a refusal.
         django.setup()
         if makes_tables and connection.vendor == "sqlite" and not connection.introspection.table_names():
             call_command("migrate", interactive=False, verbosity=0)
@@ -106,7 +108,7 @@ def _file_fault(error: OSError, words: Sequence[str]) -> str | None:
 
 
 def _comes_to(path: Path, typed: Path) -> bool:
-    """True for the typed file, and for its temporary file in the same folder."""
+    """True for the file that the operator typed, and for its temporary file in the same folder."""
     beside = path.is_relative_to(typed.parent) and str(path.relative_to(typed.parent))
     return path == typed or bool(beside and beside.startswith(f".{typed.name}."))
 
@@ -135,7 +137,7 @@ def add_summarization(
     strict: bool | None = None,
     scale: float | None = None,
 ) -> None:
-    """Add the options `--threshold`, `--strict` and `--scale` with these defaults."""
+    """Add the options `--threshold`, `--strict` and `--scale` to the parser, with these defaults."""
     parser.add_argument(
         "--threshold",
         type=_number("a share from 0 to 1", lambda value: 0 <= value <= 1),
@@ -147,7 +149,7 @@ def add_summarization(
         "--strict",
         action="store_true",
         default=strict,
-        help="summarization is the scale where both parts are 1, else 0",
+        help="summarization is the scale if both parts are 1, else 0",
     )
     parser.add_argument(
         "--scale",

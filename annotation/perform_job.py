@@ -13,7 +13,6 @@ from django.db import connection
 from annotation.core import jobs
 from annotation.judging.queries.runs import run_to_work_on, runs_to_settle
 from annotation.judging.services.end_run import settle
-from annotation.judging.services.let_decide import decide_after, runs_to_decide
 from annotation.judging.services.running.turn import judge_run
 from annotation.models import Job
 from annotation.scoring.rescore import overdue, rescore_overdue
@@ -25,8 +24,8 @@ LOOK_SECONDS = 0.5
 logger = logging.getLogger(__name__)
 
 stopping = threading.Event()
-"""Set when the process is asked to end; it takes no more jobs."""
-# A large export must not hold back the small ones.
+"""An event that is set when the process is asked to end; then it takes no more jobs."""
+# With two threads, a large export does not delay the small ones.
 AT_ONCE = {kind: 2 if kind is Job.Kind.EXPORT else 1 for kind in Job.Kind}
 _guard = threading.Lock()
 _at_work = dict.fromkeys(Job.Kind, 0)
@@ -41,7 +40,10 @@ def pull(kind: Job.Kind) -> None:
 
 @contextmanager
 def at_work_on(kind: Job.Kind) -> Iterator[bool]:
-    """Count the block as work on the kind; yields False if `AT_ONCE` threads of this process work on it already."""
+    """Count the block as work on the kind.
+
+    Yields False if `AT_ONCE` threads of this process work on the kind already.
+    """
     with _guard:
         may_work = _at_work[kind] < AT_ONCE[kind]
         _at_work[kind] += may_work
@@ -63,16 +65,16 @@ def _is_something_due(kind: Job.Kind) -> bool:
     return (
         jobs.due(kind).exists()
         or (kind is Job.Kind.IMPORT and overdue().exists())
-        or (kind is Job.Kind.RUN and (runs_to_decide().exists() or runs_to_settle().exists()))
+        or (kind is Job.Kind.RUN and runs_to_settle().exists())
     )
 
 
 def pull_in_thread(kind: Job.Kind) -> None:
-    """As `pull`, at the start of a thread: nothing that breaks gets out of it."""
+    """Call `pull` as the target of a thread. Errors are logged, not raised."""
     try:
         pull(kind)
     except Exception:
-        # A failing thread must not end the worker; its jobs are retried after their leases end.
+        # A failing thread must not end the worker; its jobs are tried again after their leases end.
         logger.exception("The work on %s broke off", kind.label)
     finally:
         connection.close()
@@ -88,8 +90,6 @@ def _judge_runs() -> None:
     while not stopping.is_set():
         for ended in runs_to_settle():
             settle(ended)
-        for finished in runs_to_decide():
-            decide_after(run=finished)
         resting = [run for run, until in rests_until.items() if until > time.monotonic()]
         run = run_to_work_on(besides=resting)
         if run is None:
@@ -104,14 +104,18 @@ def _judge_runs() -> None:
 
 
 def _one_by_one(kind: Job.Kind, act: Callable[[jobs.Claimed, jobs.Lease], None]) -> None:
-    """Work on due jobs, the smallest first: an export has its number of summaries as `total`, other jobs have none."""
+    """Work on due jobs, the smallest first.
+
+    The `total` of an export is its number of summaries; other jobs have none.
+    """
     while not stopping.is_set() and (smallest := jobs.due(kind).order_by("total", "pk").first()):
-        # Empty if another worker was faster.
+        # The list is empty if another worker was faster.
         for claimed in jobs.take(jobs.due(kind).filter(pk=smallest.pk)):
             jobs.carry_out(claimed, act)
 
 
-# Each kind's room is loaded with its first job: a command that works on a run needs no other.
+# The modules of each kind are imported with its first job, because a command that works on a run needs no
+# others.
 
 
 def _bring_in() -> None:

@@ -11,8 +11,9 @@ ONLY_ON_ONE_MACHINE = "demo"
 
 
 def name_settings(command: str = "", *, otherwise: str = LOCAL) -> None:
-    """Set the settings module unless the environment names one: production if the environment indicates other
-    users.
+    """Set the settings module unless the environment sets it.
+
+    The module is that of production if the environment has signs of other users, else `otherwise`.
     """
     chosen = PRODUCTION if command != ONLY_ON_ONE_MACHINE and signs_of_production(os.environ) else otherwise
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", chosen)

@@ -26,7 +26,9 @@ from annotation.workers import HOUR_SECONDS, Heartbeat, new_worker_name
 
 NICENESS = 5
 TRIED_AGAIN: dict[str, Any] = {"autoretry_for": (OSError,), "retry_backoff": 30, "max_retries": 4}
-"""Mail that only its message asks for is retried, because a mail server may be down for minutes."""
+"""Options of tasks that only a message requests. They are tried again, because a mail server may be
+unavailable for minutes.
+"""
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +37,7 @@ _heartbeats: list[Heartbeat] = []
 
 @shared_task(name=jobs.WORK)
 def work(kind: str) -> None:
-    """Work on waiting jobs of a kind, unless this worker does already."""
+    """Work on waiting jobs of a kind, unless enough threads of this worker do so already."""
     perform_job.pull(Job.Kind(kind))
 
 
@@ -46,13 +48,13 @@ def apply_retention() -> None:
 
 
 def look() -> None:
-    """Look for work without a message."""
+    """Look for waiting jobs without a message."""
     perform_job.look()
     ask_again_to_mail()
 
 
 def ask_for_retention() -> None:
-    """Have one worker per hour apply retention."""
+    """Let one worker per hour apply retention."""
     if count("retention", seconds=HOUR_SECONDS) == 1:
         jobs.hint(APPLY_RETENTION, waits="what is due to be removed")
 
@@ -82,9 +84,9 @@ def mail_an_invitation(invitation_id: str, address: str) -> None:
 
 @celeryd_init.connect
 def let_people_go_first(**_: Any) -> None:
-    """Lower the worker's priority on a machine that also serves people.
+    """Lower the worker's priority, because the machine may also serve people.
 
-    Not on SQLite, where a slow writer delays all others.
+    On SQLite the priority is unchanged, because a slow writer delays all others.
     """
     if connection.vendor != "sqlite":
         os.nice(NICENESS)

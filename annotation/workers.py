@@ -41,11 +41,11 @@ def worker_environment() -> dict[str, str]:
     """
     temporary = settings.VAR_DIR / "tmp"
     temporary.mkdir(parents=True, exist_ok=True)
-    # The folder of the packages, because a worker may be started anywhere.
+    # A worker may be started in any folder, so the path includes the folder of the packages.
     paths = [str(Path(annotation.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     return {
         "DJANGO_SETTINGS_MODULE": settings.SETTINGS_MODULE,
-        # On the queue's own file system, or kombu may lose messages.
+        # The folder is on the queue's own file system, because otherwise kombu may lose messages.
         "TMPDIR": str(temporary),
         "PYTHONPATH": os.pathsep.join(path for path in paths if path),
         "PYTHONWARNINGS": "ignore:::celery.platforms",
@@ -61,8 +61,8 @@ def new_worker_name() -> str:
 class Heartbeat:
     """Reports a worker as alive every few seconds from its own thread, until it is stopped.
 
-    Each beat also reaps jobs, returns expired sets to the queue and looks for work without messages; once an hour
-    it runs periodic tasks. An installation needs no scheduler.
+    Each beat also returns the jobs of dead workers and expired sets to their queues, and looks for work
+    without messages; once an hour it runs periodic tasks. An installation needs no scheduler.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Heartbeat:
     def _beat(self) -> None:
         try:
             with self._reporting:
-                # The row deleted by `stop` must not come back.
+                # The row that `stop` deleted must not be created again.
                 if self._ended.is_set():
                     return
                 report_alive(self._name)
@@ -107,13 +107,13 @@ class Heartbeat:
                 self._hour = hour
                 self._hourly()
         except Error as error:
-            # One line is enough, because it is retried in seconds.
+            # A line without a traceback is enough, because the next attempt follows within seconds.
             logger.warning("The heartbeat did not reach the database: %s", str(error).strip())
         except Exception:
-            # This thread must survive, because it reaps jobs; the next beat tries again.
+            # This thread must survive, because it gives back jobs of dead workers; the next beat tries again.
             logger.exception("A heartbeat broke off")
         finally:
-            # Closed after each beat, so that a pool of forks does not inherit a connection.
+            # The connection is closed after each beat, so that a pool of forks does not inherit it.
             connection.close()
 
 

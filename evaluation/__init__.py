@@ -1,7 +1,7 @@
-"""Scoring of summaries: pure values in, pure values out.
+"""Scoring of summaries: pure functions from texts and answers to scores.
 
-This module exports the names for a notebook; the others are in the packages `gate`, `running`, `blend` (the score),
-`judging`, `statistics`, `metrics` and `text`, and in the modules `client` and `errors`.
+This module exports the names for a notebook; the others are in the packages `gate`, `running`, `blend`
+(the score), `judging`, `statistics`, `metrics` and `text`, and in the modules `client` and `errors`.
 """
 
 from importlib import import_module
@@ -116,7 +116,7 @@ _ROOMS = ("errors", "text", "metrics", "judging", "blend", "running", "statistic
 
 
 def __getattr__(name: str) -> object:
-    # Imported when asked for: a command of the application needs no statistics.
+    # The packages are imported on first use, so that a command of the application does not load statistics.
     if name in _ROOMS:
         return import_module(f"evaluation.{name}")
     if name in __all__:

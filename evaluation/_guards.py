@@ -1,4 +1,4 @@
-"""Check numbers from callers."""
+"""Checks of numbers from callers."""
 
 import math
 from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from evaluation.errors import InvalidLabel
 
 Label = Literal["yes", "no", "unsure"]
-"""A verdict on a check; None in its place means unscored: no usable answer."""
+"""A verdict on a check. None in its place means unscored: there is no usable answer."""
 
 LABELS: tuple[Label, ...] = get_args(Label)
 _ANSWERS = (None, *LABELS)
@@ -22,7 +22,7 @@ LABEL_SYNONYMS: Mapping[Label, tuple[str, ...]] = {
 LABEL_VALUES: Mapping[str, float] = {"yes": 1.0, "unsure": 0.5, "no": 0.0}
 """The position of a label between no and yes, for distances between answers.
 
-In scores, all labels except yes are not yes.
+In scores, every label except yes counts as not yes.
 """
 _value_texts = [f"{label} {f'{value:g}'.lstrip('0') or '0'}" for label, value in LABEL_VALUES.items()]
 LABEL_VALUES_IN_WORDS = ", ".join(_value_texts).replace(" ", " is ", 1)
@@ -36,7 +36,9 @@ MOST_UNSCORED = 0.1
 
 FEWEST_CLAIMS = 3
 FEW_CLAIMS = "few_claims"
-"""Flags a reference with fewer claims: each weighs much, and its text may not have been read well."""
+"""The flag of a reference with few claims: each claim has a large weight, and more claims may have been
+missed.
+"""
 
 
 def lacks_scored(scored: int, count: int, least: float) -> bool:
@@ -58,7 +60,7 @@ class LabelCounts:
         return self.yes / self.scored if self.scored else None
 
     def lacks_scored(self, least: float) -> bool:
-        """See the function of that name."""
+        """True if a smaller share than `least` is scored."""
         return lacks_scored(self.scored, self.scored + self.unscored, least)
 
 

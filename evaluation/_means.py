@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from evaluation._guards import check_same_length, checked_weight
 
 ROUNDING = 1e-9
-"""Equal means may differ by this much through rounding."""
+"""The largest difference between equal means that rounding can cause."""
 
 
 def mean(values: Iterable[float | None]) -> float | None:
@@ -18,14 +18,15 @@ def mean(values: Iterable[float | None]) -> float | None:
 def weighted_mean(values: Sequence[float | None], weights: Sequence[float]) -> float | None:
     """Weighted mean of the values that are not None; None without any or if their weights add up to 0.
 
-    Always within the range of the values. Raises LengthMismatch, InvalidWeight.
+    The result is always within the range of the values. Raises LengthMismatch, InvalidWeight.
     """
     check_same_length("values", values, "weights", weights)
     is_equal = len(set(weights)) == 1
     for weight in weights[:1] if is_equal else weights:
         checked_weight("A weight", weight)
     if is_equal and weights[0] > 0:
-        # The same result as below if each weight is the largest; most units weigh the same.
+        # If every weight equals the largest, the mean without weights is the same and faster. Most units
+        # weigh the same.
         return _clamped(mean(values), values)
     present = [(value, weight) for value, weight in zip(values, weights, strict=True) if value is not None]
     largest = max((weight for _, weight in present), default=0.0)
@@ -38,7 +39,6 @@ def weighted_mean(values: Sequence[float | None], weights: Sequence[float]) -> f
 
 
 def _clamped(result: float | None, values: Sequence[float | None]) -> float | None:
-    """The result limited to the range of the values that are not None; None without any."""
     present = [value for value in values if value is not None]
     return None if result is None else min(max(result, min(present)), max(present))
 

@@ -1,4 +1,4 @@
-"""A client of a Coverdict server: push summaries, have them judged, and read what came of it.
+"""A client of a Coverdict server: it pushes summaries, starts runs of a judge, and reads the results.
 
     from evaluation.client import Coverdict
 
@@ -7,8 +7,9 @@
     news.run(judge="lexical").wait()
     news.leaderboard()
 
-Tables come as pandas frames where pandas is installed, else as Arrow tables, else as lists of dicts. Requests that get
-no answer are repeated where that changes nothing twice: reading, and pushes, whose rows have keys.
+Tables are pandas frames if pandas is installed, else Arrow tables if pyarrow is installed, else lists of
+dicts. A request without an answer is sent again only if a second copy changes nothing: reads, and pushes,
+whose rows have keys.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ __all__ = ["ApiError", "Coverdict", "ExportEnded", "Project", "PushResult", "Run
 
 Frames = Literal["auto", "pandas", "arrow", "rows"]
 Progress = Callable[[str, int, int], None]
-"""Called with what is done, the number done, and the total."""
+"""A callback with the name of the work, the number of finished parts, and the number of all parts."""
 
 ROWS_AT_ONCE = 200
 BYTES_AT_ONCE = 2_000_000
@@ -95,12 +96,12 @@ class PushResult:
 
 
 class Coverdict:
-    """A server at an address, for the owner of the token.
+    """A server at an address, used with the access token of one account.
 
-    `timeout` is the time limit in seconds for one answer; `patience` the time for which unanswered requests, and
-    those for statistics in progress, are repeated: at most 20 until the server has answered once. `frames` selects
-    the type of tables. `progress` is True for a line on the error stream of a terminal, False for none, or a
-    function.
+    `timeout` is the time limit in seconds for one answer. `patience` is the time in seconds for which
+    unanswered requests, and requests for statistics in progress, are repeated; it is at most 20 until the
+    server has answered once. `frames` selects the type of tables. `progress` is True for a line on the
+    error stream of a terminal, False for none, or a function.
     """
 
     def __init__(
@@ -137,7 +138,7 @@ class Coverdict:
         self.close()
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections to the server."""
         self._http.close()
 
     def projects(self) -> Any:
@@ -149,8 +150,9 @@ class Coverdict:
         return Project(self, slug)
 
     def create_project(self, name: str, **choices: Any) -> Project:
-        """Create a project, or open the caller's own of that name; `choices` are `description` and `compares`.
+        """Create a project, or open the caller's own project of that name.
 
+        `choices` are `description` and `compares`.
         Raises ApiError.
         """
         return self.project(str(self.ask("POST", "projects/", {"name": name, **choices})["slug"]))
@@ -165,16 +167,16 @@ class Coverdict:
     ) -> Any:
         """Send a request below `/api/v1/` and return the answer; None for an empty one. Raises ApiError.
 
-        An unanswered request is repeated if that changes nothing twice.
+        An unanswered request is sent again only if a second copy changes nothing.
         """
         is_repeatable = method == "GET" or path.endswith("/push/")
-        # A wrong address is reported soon.
+        # Until the server has answered once, the address may be wrong; such an error is reported soon.
         patience = _Patience(self.patience if self._has_answered else min(self.patience, FIRST_PATIENCE))
         while True:
             try:
                 answer = self._http.request(method, path, json=body, params=params)
             except httpx2.TransportError as broken:
-                # A connection that failed carried no request.
+                # If the connection failed, the server did not get the request, so it can be sent again.
                 if not is_repeatable and not isinstance(broken, httpx2.ConnectError):
                     raise self._no_answer(broken, "It may have been carried out.") from broken
                 patience.wait(self._no_answer(broken))
@@ -185,10 +187,10 @@ class Coverdict:
             patience.wait_after(answer)
 
     def download(self, path: str, to: Path) -> None:
-        """Download a file below `/api/v1/` to `to`, which appears when it is complete.
+        """Download a file below `/api/v1/` to the path `to`. The file appears there when it is complete.
 
-        An interrupted download continues where it stopped, unless the file has changed. Raises ApiError and
-        OSError.
+        An interrupted download continues from the received bytes, unless the file has changed. Raises
+        ApiError and OSError.
         """
         part = to.with_name(f".{to.name}.part")
         try:
@@ -203,9 +205,8 @@ class Coverdict:
             part.unlink(missing_ok=True)
 
     def _download(self, path: str, out: IO[bytes], name: str) -> str:
-        """Write the server's bytes, and return the entity tag."""
         patience, furthest, tag, size = _Patience(self.patience), 0, "", -1
-        # Decompressed parts would not fit together.
+        # Compressed parts of a file could not be joined after decompression.
         headers = {"Accept-Encoding": "identity"}
         while out.tell() != size:
             if done := out.tell():
@@ -226,7 +227,7 @@ class Coverdict:
                     for block in answer.iter_raw():
                         out.write(block)
                         if out.tell() > furthest:
-                            # It makes progress, so it may take longer.
+                            # The time limit starts again whenever more bytes have arrived.
                             furthest, patience = out.tell(), _Patience(self.patience)
                         self.tell(name, out.tell(), size)
             except httpx2.TransportError as broken:
@@ -263,7 +264,7 @@ class Coverdict:
         return found
 
     def tell(self, what: str, done: int, total: int) -> None:
-        """Report progress."""
+        """Report the progress of the named work."""
         if callable(self._progress):
             self._progress(what, done, total)
         elif self._progress and sys.stderr.isatty():
@@ -281,12 +282,12 @@ class Project:
     slug: str
 
     def push(self, rows: Any, *, skip_invalid: bool = False) -> PushResult:
-        """Import summaries: a frame of pandas or polars, an Arrow table, or dicts, one row for each.
+        """Import summaries: a frame of pandas or polars, an Arrow table, or dicts, with one row per summary.
 
         Rows have the columns of imported files: `document_id, document, system, summary`, and `reference`,
-        `target_words` and others; empty cells are left out. An existing row changes nothing. Batches before a
-        refused one stay imported. Raises ApiError for bad rows unless `skip_invalid`; its details name them within
-        their batch.
+        `target_words` and others; empty cells are left out. A row that exists already changes nothing.
+        Rows are sent in batches; batches before a refused one stay imported. Raises ApiError for bad rows
+        unless `skip_invalid`; its details have the number of each bad row.
         """
         given = [_plain(row) for row in _rows(rows)]
         counts = dict.fromkeys(("created", "changed", "unchanged"), 0)
@@ -322,7 +323,7 @@ class Project:
         return self._table("scores/", system=system, target_words=target_words)
 
     def claims(self, *, system: str | None = None) -> Any:
-        """A table of the checked claims, optionally of one system's summaries."""
+        """A table of the claims, optionally only those of one system's summaries."""
         return self._table("claims/", system=system)
 
     def checks(self, **filters: Any) -> Any:
@@ -336,8 +337,9 @@ class Project:
     def leaderboard(self, score: str = "coverage", *, target_words: int | None = None) -> Any:
         """A table with a row for each system and target length: mean, low and high of the score, n and rank.
 
-        Waits for a worker to compute the intervals, which cover documents; see `captions` of the API. Without a
-        mean or interval, the cells are empty (NaN in pandas) and `why` has the reason.
+        The call waits until a worker has computed the intervals, whose unit is the document; see
+        `captions` of the API. Without a mean or interval, the cells are empty (NaN in pandas) and `why`
+        has the reason.
         """
         params = {"score": score} | ({} if target_words is None else {"target_words": target_words})
         board = self._ask("GET", "leaderboard/", params=params)
@@ -356,7 +358,8 @@ class Project:
     def answers(self, rows: Any, *, skip_invalid: bool = False) -> list[dict[str, Any]]:
         """Answer checks as a reviewer: a frame or dicts with `check` and `label`, and optionally `reason`.
 
-        Returns the outcome of each in order: its `verdict`, or with `skip_invalid` its `error`. Raises ApiError.
+        Returns one result per row, in order: its `verdict`, or with `skip_invalid` its `error`. Raises
+        ApiError.
         """
         given, outcomes = [_plain(row) for row in _rows(rows)], list[dict[str, Any]]()
         for batch in _batches(given):
@@ -408,7 +411,7 @@ class Run:
 
     @property
     def id(self) -> str:
-        """Its id in the API."""
+        """The id of the run in the API."""
         return str(self.facts["id"])
 
     @property
@@ -423,9 +426,9 @@ class Run:
         return self
 
     def wait(self, *, timeout: float | None = None) -> Run:
-        """Wait until it is finished.
+        """Wait until the run is finished.
 
-        Raises RunEnded if it ended otherwise, TimeoutError after `timeout` seconds.
+        Raises RunEnded if it ended in another state, TimeoutError after `timeout` seconds.
         """
         until = None if timeout is None else time.monotonic() + timeout
         while True:
@@ -464,7 +467,6 @@ class _Patience:
 
 
 def _why_empty(found: Mapping[str, Any]) -> str:
-    """The reason that a mean of the leaderboard, or its interval, is empty, "" if neither is."""
     if found["mean"] is None:
         return "no summary has this score"
     if found["low"] is None:
@@ -519,7 +521,6 @@ def _seconds(text: str | None) -> float:
 
 
 def _rows(given: Any) -> list[Mapping[str, Any]]:
-    """The rows of a frame, a table or an iterable."""
     for name, how in (("to_pylist", ()), ("to_dicts", ()), ("to_dict", ("records",))):
         if hasattr(given, name) and not isinstance(given, Mapping):
             return cast("list[Mapping[str, Any]]", getattr(given, name)(*how))
@@ -533,7 +534,7 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_empty(value: object) -> bool:
-    """True if a cell is None, NaN, or pandas' missing value, which cannot be compared."""
+    """True if a cell is None, NaN, or the missing value of pandas, which raises an error if compared."""
     try:
         return value is None or bool(value != value)
     except TypeError:

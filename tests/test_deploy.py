@@ -172,7 +172,7 @@ class Machine:
     def slow_clients(self) -> Iterator[None]:
         """As many clients as would occupy every thread of the application, without nginx: some send half a form."""
         trust = ssl.create_default_context(cafile=self.root / "etc/ssl/certs/coverdict.pem")
-        form = f"POST /sign-in/ HTTP/1.1\r\nHost: {NAME}\r\nContent-Length: 1000\r\n\r\nusername=a"
+        form = f"POST /accounts/login/ HTTP/1.1\r\nHost: {NAME}\r\nContent-Length: 1000\r\n\r\nusername=a"
         with ExitStack() as stack:
             for number in range(IDLE_CLIENTS + STALLED_FORMS):
                 plain = stack.enter_context(socket.create_connection(("127.0.0.1", self.ports["443"])))
@@ -241,7 +241,7 @@ def test_the_page_leads_to_a_judged_project_behind_nginx_with_tls(machine: Machi
                 (link,) = re.findall(rf"https://{NAME}(/setup/\S+)", said)
                 assert "coverdict_csrf" in machine.ask(link)
                 figures = machine.ask("/metrics", f"Authorization: Bearer {METRICS_TOKEN}")
-                assert 'view="sign-in"' in figures
+                assert 'view="account_login"' in figures
                 assert re.search(r"^django_db_execute_total\{.*\} [1-9]", figures, re.MULTILINE)
                 with machine.slow_clients():
                     assert machine.ask("/healthz").startswith("HTTP/1.1 200")

@@ -86,7 +86,7 @@ class NextDispute(serializers.Serializer[Any]):
 
 
 class Handed(serializers.Serializer[Any]):
-    """The dispute leased to the caller for five minutes; null if none is left."""
+    """The dispute that is leased to the caller for five minutes; null if none is left."""
 
     dispute = DisputeDetail(allow_null=True)
 
@@ -109,7 +109,7 @@ class NewDecision(serializers.Serializer[Any]):
 class Disputes(ApiView):
     tag = "adjudications"
 
-    get = operation_of(DISPUTES, DisputeRow, "List what waits for adjudicators, or was resolved.")
+    get = operation_of(DISPUTES, DisputeRow, "List the disputes of a project, open and resolved.")
 
 
 class DisputeNext(ApiView):
@@ -117,7 +117,7 @@ class DisputeNext(ApiView):
 
     @operation("take_next_dispute", request=NextDispute, responses=Handed)
     def post(self, request: Request, slug: str) -> Response:
-        """Take the largest dispute that nobody else has. It is held for the caller for five minutes."""
+        """Take the largest dispute that nobody else holds. It is leased to the caller for five minutes."""
         project = self.enter(Verb.ADJUDICATE)
         taken = take_next(project=project, by=self.person, after=self.body(NextDispute)["after"])
         return Response({"dispute": _detail(project, taken.public_id, self) if taken else None})
@@ -155,7 +155,7 @@ class OneAdjudication(ApiView):
     def delete(self, request: Request, slug: str, public_id: str) -> Response:
         """Withdraw a decision.
 
-        The answers or decision before it count again. The row is kept. Idempotent.
+        The earlier answers or decision count again. The withdrawn decision stays in the list. Idempotent.
         """
         project = self.enter(Verb.ADJUDICATE)
         withdraw_answer(answer=decision_of(project, public_id), by=self.person)

@@ -8,7 +8,11 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Computed:
-    """`made_at` is the time of the computation. Stale figures are outdated and being recomputed."""
+    """The base class of stored statistics.
+
+    `made_at` is the time of the computation. Stale statistics are outdated, and a worker computes them
+    again.
+    """
 
     made_at: datetime | None = None
     is_stale: bool = False

@@ -27,7 +27,7 @@ FINGERPRINTED_RULES = (
     "over_length",
     "deciding_judge_id",
 )
-"""Rules that change scores or their display before any score is rewritten."""
+"""Fields of the project that change scores or their display at once, before any score is rewritten."""
 
 
 def fingerprint_of(project: Project, *extra: object) -> str:

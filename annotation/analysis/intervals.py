@@ -1,4 +1,4 @@
-"""Decide which intervals are shown: none from too few document sets."""
+"""Rules for showing intervals: figures from too few document sets are shown without one."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ NO_SPREAD = 1e-9
 
 
 def has_interval(clusters: float, low: float | None = 0.0, high: float | None = 1.0) -> bool:
-    """True if figures from so many clusters, with these bounds, are shown with an interval.
+    """True if figures from this number of clusters, with these bounds, are shown with an interval.
 
-    An interval without width would claim certainty, although the document sets are merely alike.
+    An interval without width would suggest certainty, although the document sets only happen to be equal.
     """
     return clusters >= FEWEST_FOR_INTERVAL and low is not None and high is not None and high - low > NO_SPREAD
 
@@ -24,7 +24,7 @@ def has_interval(clusters: float, low: float | None = 0.0, high: float | None = 
 def shown(found: Found) -> Found:
     """Remove the bounds of all estimates that may not be shown, in nested dataclasses and tuples.
 
-    Affects estimates from too few document sets and those that resampling does not change. Example:
+    These are estimates from too few document sets, and estimates that resampling does not change. Example:
     `shown(Estimate(0.5, 0.1, 0.9, clusters=3, draws=2000, seed=0)).low` is None.
     """
     if isinstance(found, Estimate):
@@ -53,7 +53,7 @@ def no_interval_in_words(clusters: int) -> str:
 def why_no_interval(clusters: int, *, is_made: bool = True) -> str:
     """The reason that a figure has no interval if only its document sets are known, not their groups.
 
-    While a worker makes the intervals (`is_made` is false), one that lacks may still come.
+    While a worker computes the intervals (`is_made` is false), the reason is that work.
 
     >>> why_no_interval(12)
     'no interval: all document sets give the same value, or there are too few groups'

@@ -1,7 +1,7 @@
 """Compute statistics and store them until their inputs change.
 
-Saving an answer computes nothing. Pages, files and the API ask here, get the stored statistics marked as stale, and
-a worker recomputes them. Without a worker, they are computed at once.
+Saving an answer computes nothing. Pages, files and the API call this module and get the stored statistics,
+marked as stale if needed, and a worker recomputes them. Without a worker, they are computed at once.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 Figures = TypeVar("Figures", bound=Computed)
 
 FAILED_SECONDS = 60
-"""The pause after a failed computation."""
+"""The pause in seconds after a failed computation."""
 WAITED_SECONDS = 2.0
-"""The longest wait for a worker before NotReady."""
+"""The longest wait in seconds for a worker before NotReady."""
 MADE_EVERY_SECONDS = 5
-"""The shortest pause between computations while answers arrive,"""
+"""The shortest pause in seconds between two computations while answers arrive."""
 MADE_EVERY_TIMES = 10
-"""and the pause as a multiple of the last computation's duration, which leaves time for other work."""
+"""The shortest pause as a multiple of the last computation's duration, which leaves time for other work."""
 LOOK_EVERY_SECONDS = 0.2
-"""The interval at which a waiting request looks for the result."""
+"""The seconds between two checks for the result by a waiting request."""
 
 
 def _nothing(project: Project) -> Sequence[object]:
@@ -52,8 +52,9 @@ def _nothing(project: Project) -> Sequence[object]:
 class StatisticsRecipe:
     """The computation of one kind of statistics.
 
-    `compute` takes the project and the key and returns facts. `inputs` returns what it depends on besides the
-    common fingerprint. `shape` is increased when the stored form changes; other shapes count as missing.
+    `compute` takes the project and the key and returns facts. `inputs` returns the inputs besides the
+    common fingerprint. `shape` is increased when the stored form changes; stored statistics with another
+    shape count as missing.
     """
 
     compute: Callable[[Project, str], Any]
@@ -88,7 +89,7 @@ class StoredStatistics:
 
     @property
     def is_current(self) -> bool:
-        """True if nothing needs to be computed."""
+        """True if the stored statistics match their inputs."""
         return not (self.is_missing or self.is_stale)
 
 
@@ -101,7 +102,7 @@ def _by_key(project: Project, key: str) -> Any:
 
 
 RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
-    # A leaderboard stores a mean of every score, so a new score changes its shape.
+    # A leaderboard stores a mean of every score, so a new score must change its shape.
     Analysis.Kind.LEADERBOARD: StatisticsRecipe(_by_key, shape=742 + len(SCORES)),
     Analysis.Kind.AGREEMENT: StatisticsRecipe(
         agreement.agreement, inputs=agreement.agreement_inputs, shape=7
@@ -118,9 +119,9 @@ def current_statistics(
 ) -> StoredStatistics:
     """Return the stored statistics, marked as stale if their inputs have changed.
 
-    A worker is asked for stale and missing ones, at limited intervals. Without stored ones the payload is None;
-    `wait` waits for the first ones and raises NotReady if they take long. Without a worker, they are computed at
-    once.
+    Stale and missing statistics are requested from a worker, with pauses between requests. Without stored
+    ones the payload is None; with `wait`, the call waits for the first ones and raises NotReady after a
+    limit. Without a worker, they are computed at once.
     """
     until = time.monotonic() + WAITED_SECONDS
     while True:
@@ -148,7 +149,7 @@ def current_statistics(
 
 
 def _is_due(found: StoredStatistics) -> bool:
-    """True if a worker may be asked: they were neither just computed nor has a worker just failed."""
+    """True if a new computation may be requested: the last one, or its failure, is long enough ago."""
     now = timezone.now()
     if found.failed_at is not None and now < found.failed_at + timedelta(seconds=FAILED_SECONDS):
         return False
@@ -159,16 +160,16 @@ def _is_due(found: StoredStatistics) -> bool:
 def _stored(project: Project, kind: Analysis.Kind, key: str) -> StoredStatistics:
     recipe = RECIPES[kind]
     row = Analysis.objects.filter(project=project, kind=kind, key=key).select_related("job").first()
-    # Statistics of an older program with another shape cannot be shown.
+    # Statistics stored by an older version of the program have another shape and cannot be shown.
     if row is None or row.payload.get("shape") != recipe.shape:
         return StoredStatistics(payload=None, failed_at=_failed_at(row) if row else None)
     return _with_state(row, is_stale=row.inputs != _inputs(project, recipe))
 
 
 def compute(*, project: Project, kind: Analysis.Kind, key: str = "") -> StoredStatistics:
-    """Compute and store the statistics, whatever is stored.
+    """Compute and store the statistics, even if current ones are stored.
 
-    The fingerprint is taken before reading, so concurrent changes make the result stale.
+    The fingerprint is taken before reading the inputs, so that concurrent changes make the result stale.
     """
     recipe = RECIPES[kind]
     inputs = _inputs(project, recipe)
@@ -194,7 +195,7 @@ def compute(*, project: Project, kind: Analysis.Kind, key: str = "") -> StoredSt
 
 
 def perform(claimed: Claimed, lease: Lease) -> None:
-    """Compute what a worker was asked for."""
+    """Compute the statistics that a job asks for."""
     asked = claimed.job.analysis
     recompute(project=claimed.job.project, kind=Analysis.Kind(asked.kind), key=asked.key)
 
@@ -221,7 +222,6 @@ def _with_state(row: Analysis, *, is_stale: bool = False) -> StoredStatistics:
 
 
 def _failed_at(row: Analysis) -> datetime | None:
-    """Start of the last failed computation; None if none failed or a later one succeeded."""
     job = row.job
     if job is None or not job.error or (row.made_at and job.started_at and row.made_at > job.started_at):
         return None
@@ -230,7 +230,7 @@ def _failed_at(row: Analysis) -> datetime | None:
 
 @transaction.atomic
 def _ask_worker(*, project: Project, kind: Analysis.Kind, key: str) -> None:
-    """Queue the computation unless it is queued. The page works even without a broker."""
+    """Queue the computation unless it is queued already. An unavailable broker raises no error."""
     Analysis.objects.bulk_create([Analysis(project=project, kind=kind, key=key)], ignore_conflicts=True)
     row = Analysis.objects.select_for_update(of=("self",), no_key=True).get(
         project=project, kind=kind, key=key

@@ -22,11 +22,11 @@ from annotation.web.screen import screen
 
 FigureRow = dict[str, Cell]
 FigureTables = Mapping[str, Callable[[Any], Iterable[FigureRow]]]
-"""The functions that make the rows of each table, by name."""
+"""The functions that make the rows of each table, by the table's name."""
 
 
 def asked_score(request: Request) -> str:
-    """The score of claims named by the address or form, "" without one. Raises NotFound."""
+    """The score of claims in the address or form, "" without one. Raises NotFound."""
     asked = str((request.POST or request.GET).get("score", ""))
     if asked and asked not in SCORE_SIDES:
         raise NotFound(f"There is nothing for the score {asked!r}; there is for {' and '.join(SCORE_SIDES)}.")

@@ -50,7 +50,7 @@ class TokenAuthentication(KnoxAuthentication):  # type: ignore[misc]  # knox has
 
 
 class CookieAuthentication(SessionAuthentication):
-    """The web's session; unsafe methods need the CSRF token of its pages."""
+    """Authentication by the session of the web pages; unsafe methods need a CSRF token."""
 
 
 class ApiView(GenericAPIView[Any]):
@@ -69,10 +69,10 @@ class ApiView(GenericAPIView[Any]):
         return cast("User", self.request.user)
 
     def enter(self, *any_of: Verb) -> Project:
-        """Return the project in the address if the caller may carry out one of the verbs.
+        """Return the project in the address if the caller has one of the verbs.
 
-        Call it before reading anything else of the request, because people outside of the project must learn
-        nothing. Raises as `permissions.project_for`.
+        Call it before reading anything else of the request, because people outside of the project must get
+        no information. Raises as `permissions.project_for`.
         """
         project = project_for(self.person, self.kwargs["slug"], Verb.VIEW_PROJECT)
         allowed = verbs_of(roles_in(self.person, project))
@@ -125,7 +125,10 @@ def only(rows: QuerySet[Row], public_id: str, what: str) -> Row:
 
 
 def read(shape: serializers.Serializer[Any], given: Any) -> dict[str, Any]:
-    """Read data by a serializer made of it. Raises ValidationError, also for unknown fields."""
+    """Read data by a serializer that was constructed with it.
+
+    Raises ValidationError, also for unknown fields.
+    """
     if isinstance(given, Mapping):
         _refuse_unknown(given, _names(shape))
     return _validated(shape)
@@ -148,7 +151,10 @@ def _refuse_unknown(given: Mapping[str, Any], known: set[str]) -> None:
 
 
 class AnyContent(BaseContentNegotiation):
-    """A file is sent in its own format, whatever the client accepts; errors are JSON."""
+    """Content negotiation for files: they keep their own format, whatever the client accepts.
+
+    Errors are JSON.
+    """
 
     def select_parser(self, request: Request, parsers: Iterable[Any]) -> Any:
         return next(iter(parsers))

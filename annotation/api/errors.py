@@ -88,12 +88,12 @@ class BadCredentials(exceptions.APIException):
 
 
 def error_of(error: Exception) -> dict[str, Any]:
-    """The error body for one item of a response about several."""
+    """The error body for one item of a response with several results."""
     return dataclasses.asdict(_fault(error)[1])
 
 
 def body_of(error: Exception) -> dict[str, Any]:
-    """The error response for an error outside of the API's own views."""
+    """The body of the response to an error outside of the API's own views."""
     return {"error": error_of(error)}
 
 
@@ -188,7 +188,7 @@ def _headers(error: Exception) -> dict[str, str]:
 def outage(error: BaseException | None) -> Refusal | None:
     """The refusal for an error of database or disk; None for other errors.
 
-    It is unknown whether a transaction that was committing has been written.
+    If the error occurred during a commit, the transaction may have been written or not.
     """
     is_full = isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}
     is_database = isinstance(error, OperationalError | InterfaceError)

@@ -41,7 +41,7 @@ WORDS: Mapping[str, str] = {
     "message": "Not found.",
     "client": "tab-1",
 }
-"""Example values by field name; other fields have an id or a word."""
+"""Example values by field name; other fields get an id or a word."""
 FORMATS: Mapping[str, str] = {
     "date-time": "2026-05-04T09:30:00Z",
     "date": "2026-05-04",

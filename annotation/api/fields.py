@@ -13,7 +13,10 @@ from annotation.models import Label
 
 
 class ShareField(serializers.FloatField):
-    """A number from 0 to 1. It refuses "nan", which passes a plain float field and every comparison."""
+    """A number from 0 to 1.
+
+    It refuses "nan", which a plain float field accepts although no comparison with it is true.
+    """
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(min_value=0, max_value=1, **kwargs)
@@ -35,7 +38,7 @@ class WordChoice(serializers.ChoiceField):
 
 
 class NamedChoice(WordChoice):
-    """A choice with one name in the schema, wherever it is used."""
+    """A choice with its own name in the schema, wherever it is used."""
 
     def __init__(self, schema_name: str, choices: Any, **kwargs: Any) -> None:
         self.schema_name = schema_name
@@ -55,7 +58,7 @@ class FactsField(serializers.Field[Any, Any, Any, Any]):
 
 
 class RowsField(serializers.JSONField):
-    """A list of rows that are read one by one, so that each can be refused by itself."""
+    """A list of rows. Each row is read by itself, so that one can be refused without the others."""
 
     def __init__(self, most: int, **kwargs: Any) -> None:
         super().__init__(help_text=f"1 to {most:,} rows.", **kwargs)

@@ -33,7 +33,7 @@ TYPES: dict[Kind, type] = {Kind.TEXT: str, Kind.COUNT: int, Kind.FLAG: bool}
 class Row(serializers.Serializer[Any]):
     """A row of a list, with its columns and the fields of a subclass.
 
-    Columns that not everybody sees need the `viewer` in the context.
+    If some people do not see a column, the context must contain the `viewer`.
     """
 
     columns: tuple[Column, ...] = ()
@@ -49,7 +49,7 @@ class Row(serializers.Serializer[Any]):
                 value = column.of(row)
             else:
                 continue
-            # The API sends the value of a choice; the field would send its words.
+            # The API sends the value of a choice; the field itself would send its displayed name.
             is_plain = value is None or (column is not None and column.choices is not None)
             shown[name] = value if is_plain else field.to_representation(value)
         return shown
@@ -58,7 +58,7 @@ class Row(serializers.Serializer[Any]):
 def shape_of(listed: List, name: str) -> type[Row]:
     """The serializer of a list's rows, with this name in the schema.
 
-    Columns that not everybody sees are optional.
+    Columns that some people do not see are optional.
     """
     fields = {column.name: _field(column) for column in listed.columns}
     return type(name, (Row,), {**fields, "columns": listed.columns, "__doc__": None})
@@ -79,7 +79,7 @@ def operation_of(listed: List, shape: type[Row], description: str) -> Callable[.
 
 
 def _field(column: Column) -> serializers.Field[Any, Any, Any, Any]:
-    # Columns that not everybody sees are missing from some rows.
+    # A column that some people do not see is missing from their rows.
     options: dict[str, Any] = {
         "help_text": column.help,
         "allow_null": column.nullable,
@@ -100,10 +100,10 @@ def parameters_of(listed: List) -> list[OpenApiParameter]:
     orders += [each.name for each in listed.orders]
     own = [_parameter(each) for each in listed.filters]
     if listed.is_searched:
-        own.append(OpenApiParameter("q", str, description="Text that is searched for."))
+        own.append(OpenApiParameter("q", str, description="Text to search for."))
     if orders:
         own.append(
-            OpenApiParameter("sort", str, enum=orders, description="How to sort; `-` reverses a column.")
+            OpenApiParameter("sort", str, enum=orders, description="The order; `-` reverses a column.")
         )
     whole = {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE, "default": ROWS_ON_A_PAGE}
     own.append(OpenApiParameter("limit", whole, description="Rows on a page."))

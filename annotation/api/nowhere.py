@@ -12,7 +12,7 @@ from annotation.core.refusals import NotFound
 
 
 class Nowhere(APIView):
-    schema = None  # not part of what the API offers
+    schema = None  # The view is not part of the schema.
     authentication_classes = ()
     permission_classes = (AllowAny,)
 

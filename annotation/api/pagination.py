@@ -24,7 +24,7 @@ class Pages(BasePagination):
     """Describes pages in the schema; `ApiView.rows` makes them."""
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        """Empty, because views document `PageQuery` with their own filters."""
+        """An empty list, because views document `PageQuery` with their own filters."""
         return []
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Read JSON bodies, and refuse what cannot be stored or answered."""
+"""Read JSON bodies, and refuse values that cannot be stored or sent back."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def operation(
     )
 
     def describe(handler: Handler) -> Handler:
-        # Otherwise the decorator would start from the default class instead of ours.
+        # Without this, the decorator would extend the default schema class instead of this one.
         handler.kwargs = {"schema": ApiSchema}  # type: ignore[attr-defined]
         handler.refusals = refusals  # type: ignore[attr-defined]
         extended: Handler = extend(handler)

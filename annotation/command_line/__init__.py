@@ -1,1 +1,1 @@
-"""The program `coverdict` and the pytest plugin. Django is imported only where it is needed."""
+"""The program `coverdict` and the pytest plugin. Django is imported only by commands that need it."""

@@ -1,4 +1,6 @@
-"""`coverdict gate FILE`: whether a file of summaries is good enough, and no worse than the one before."""
+"""The command `coverdict gate FILE`: it checks that summaries are good enough and not worse than a
+baseline.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from annotation.core.refusals import Invalid
 from annotation.imports.layout import ENCODINGS, PRESETS, Layout, layout_of
 from annotation.imports.problems import COMMAND_WORDS, ImportRefused, pair_of, ways_out
 from annotation.imports.read import FileReading, read_dataset
-from annotation.imports.rows import SetData
+from annotation.imports.row import SetData
 from annotation.operator_commands import add_summarization
 from evaluation import METRICS, EvaluationError, LexicalJudge, MoneyCap, OpenAIJudge, Price, SummaryInput
 from evaluation.gate import (
@@ -33,11 +35,13 @@ from evaluation.text import DOCUMENT_BREAK
 FAILED = 1
 LEXICAL = "lexical"
 DEFAULT_CACHE = ".coverdict-calls.sqlite3"
-TOLD_EVERY = 50
+PROGRESS_EVERY = 50
 
 
 def gate(arguments: list[str]) -> int:
-    """Return the exit code: 0 good, 1 failed, 2 invalid arguments, 3 below or worse, 4 cannot tell."""
+    """Run the command and return its exit code: 0 good, 1 failed, 2 invalid arguments, 3 below or worse, 4
+    cannot tell.
+    """
     parser = gate_parser()
     options = parser.parse_args(arguments)
     for option, pairs in (("--fail-under", options.under), ("--fail-if-worse", options.worse)):
@@ -69,11 +73,7 @@ def gate(arguments: list[str]) -> int:
     try:
         report = _report(options, layout, judge, store)
     except (ImportRefused, EvaluationError) as error:
-        words = (
-            ways_out(error.remedies, COMMAND_WORDS, pair=error.pair)
-            if isinstance(error, ImportRefused)
-            else ()
-        )
+        words = error.ways_out(COMMAND_WORDS) if isinstance(error, ImportRefused) else ()
         sys.stderr.write("\n".join((str(error), *words, "")))
         return FAILED
     return report.exit_code if _tell(report, options) else FAILED
@@ -106,8 +106,8 @@ def gate_parser() -> ArgumentParser:
         default=[],
         metavar="METRIC:BY,…",
         dest="worse",
-        help="exit with 3 if a system is worse than the baseline by at least this much, with 4 if this "
-        "cannot be told; can be repeated",
+        help="exit with 3 if a system is worse than the baseline by at least this much, with 4 if it is "
+        "uncertain; can be repeated",
     )
     parser.add_argument(
         "--metrics",
@@ -115,7 +115,7 @@ def gate_parser() -> ArgumentParser:
         action="extend",
         default=[],
         metavar="A,B",
-        help=f"of {', '.join(METRICS)}; unless named those of the bars, else {' and '.join(USUAL_METRICS)}",
+        help=f"of {', '.join(METRICS)}; by default those of the bars, else {' and '.join(USUAL_METRICS)}",
     )
     parser.add_argument(
         "--judge",
@@ -124,7 +124,9 @@ def gate_parser() -> ArgumentParser:
         help="the offline judge, lexical, or the model of a server",
     )
     parser.add_argument(
-        "--base-url", metavar="URL", help="of a server with an OpenAI-compatible chat completions API"
+        "--base-url",
+        metavar="URL",
+        help="the address of a server with an OpenAI-compatible chat completions API",
     )
     parser.add_argument("--key-variable", metavar="NAME", help="the environment variable with its key")
     parser.add_argument(
@@ -137,12 +139,16 @@ def gate_parser() -> ArgumentParser:
         "--cache",
         type=Path,
         default=Path(DEFAULT_CACHE),
-        help=f"keeps a model's calls; {DEFAULT_CACHE} unless named",
+        help=f"the file with a model's calls; by default {DEFAULT_CACHE}",
     )
     parser.add_argument(
-        "--questions", type=int, default=5, metavar="N", help="for question_coverage; 5 unless named"
+        "--questions",
+        type=int,
+        default=5,
+        metavar="N",
+        help="the number of questions for question_coverage; by default 5",
     )
-    parser.add_argument("--instruction", metavar="TEXT", help="added to what the judge is told")
+    parser.add_argument("--instruction", metavar="TEXT", help="an addition to the judge's instructions")
     add_summarization(parser, threshold=0.5, strict=False, scale=1.0)
     parser.add_argument(
         "--accept-model-change",
@@ -154,22 +160,19 @@ def gate_parser() -> ArgumentParser:
         "--preset",
         default="",
         choices=PRESETS,
-        help="whose layout the columns have; told from them unless named",
+        help="the layout of the columns; by default the most likely",
     )
     parser.add_argument(
-        "--encoding", default="", choices=ENCODINGS, help="of a text file; UTF-8 or Windows-1252 unless named"
+        "--encoding", default="", choices=ENCODINGS, help="of a text file; UTF-8 or Windows-1252 by default"
     )
-    parser.add_argument(
-        "--claims-side", choices=("reference", "peer"), help="whose claims a nested file holds"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of the bootstrap and the test")
+    parser.add_argument("--seed", type=int, default=0, help="the seed of the bootstrap and the test")
     parser.add_argument("--format", choices=REPORT_FORMATS, default="table")
     parser.add_argument(
         "-o",
         "--output",
         type=Path,
         metavar="PATH",
-        help="write the report there, and a table to the terminal",
+        help="write the report to this file, and a table to the terminal",
     )
     return parser
 
@@ -179,12 +182,12 @@ def _report(options: Namespace, layout: Layout, judge: Judge, store: FileCallSto
     baseline = [] if options.baseline is None else _summaries(options.baseline, layout, options)
     metrics = tuple(dict.fromkeys([*options.metrics, *options.under, *options.worse])) or USUAL_METRICS
     if store is not None:
-        # A document's claims, questions and topics are asked for together; a summary takes up to two calls.
+        # One call per document asks for its claims, questions and topics; a summary takes up to two calls.
         most = len({row.text.document for row in (*summaries, *baseline)}) + 2 * (
             len(summaries) + len(baseline)
         )
         sys.stderr.write(f"At most {most:,} calls. Those that {options.cache} holds cost nothing.\n")
-    told = _Progress(len(summaries) + len(baseline))
+    progress = _Progress(len(summaries) + len(baseline))
     return run_gate(
         summaries,
         judge=judge,
@@ -194,7 +197,7 @@ def _report(options: Namespace, layout: Layout, judge: Judge, store: FileCallSto
         seed=options.seed,
         store=store,
         accept_model_change=options.accept_model_change,
-        on_result=told.count,
+        on_result=progress.count,
         metrics=metrics,
         n_questions=options.questions,
         custom_instruction=options.instruction,
@@ -205,7 +208,7 @@ def _report(options: Namespace, layout: Layout, judge: Judge, store: FileCallSto
 
 
 class _Progress:
-    """Says now and then how far the judging is."""
+    """Prints the number of judged summaries at intervals."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -213,12 +216,15 @@ class _Progress:
 
     def count(self, *_: object) -> None:
         self._done += 1
-        if self._done % TOLD_EVERY == 0:
+        if self._done % PROGRESS_EVERY == 0:
             sys.stderr.write(f"{self._done:,} of {self._count:,} summaries judged\n")
 
 
 def _output_fault(path: Path | None) -> str:
-    """Why nothing could be written there; nothing where it probably can. Asked before a judge is paid."""
+    """The reason that the report cannot be written to the path; "" if it probably can.
+
+    The command checks this before it pays for calls.
+    """
     if path is None:
         return ""
     if path.is_dir():
@@ -230,7 +236,7 @@ def _output_fault(path: Path | None) -> str:
 
 
 def _check_judge(parser: ArgumentParser, options: Namespace) -> None:
-    """Refuse what is typed for a judge that has no use for it."""
+    """Refuse options that the chosen judge does not use."""
     if options.judge == LEXICAL:
         for name in ("base_url", "key_variable", "price", "max_cost", "instruction"):
             if getattr(options, name) is not None:
@@ -266,9 +272,9 @@ def _judge(options: Namespace, store: FileCallStore | None) -> Judge:
 
 
 def _summaries(path: Path, layout: Layout, options: Namespace) -> list[GateSummary]:
-    """What the file holds, its bad rows refused all at once."""
+    """The summaries of a file. Raises EvaluationError with all bad rows."""
     try:
-        reading = read_dataset(path, layout=layout, claims_side=options.claims_side)
+        reading = read_dataset(path, layout=layout)
     except ModuleNotFoundError as missing:
         raise EvaluationError(
             f"{path.name} is a Parquet file, which needs the server's libraries: "
@@ -276,9 +282,9 @@ def _summaries(path: Path, layout: Layout, options: Namespace) -> list[GateSumma
         ) from missing
     if reading.problems.count:
         raise EvaluationError("\n".join(_faults(path, reading)))
-    for line in (*reading.warnings.shown, *ways_out(reading.warnings.remedies, COMMAND_WORDS)):
+    for line in (*reading.warnings.texts, *ways_out(reading.warnings.remedies, COMMAND_WORDS)):
         sys.stderr.write(f"{path.name}: {line}\n")
-    return [row for name, one in reading.dataset.sets.items() for row in _of_set(name, one, reading)]
+    return [row for name, one in reading.dataset.sets.items() for row in _of_set(name, one)]
 
 
 def _faults(path: Path, reading: FileReading) -> Iterator[str]:
@@ -289,46 +295,46 @@ def _faults(path: Path, reading: FileReading) -> Iterator[str]:
     yield from ways_out(remedies, COMMAND_WORDS, pair=pair_of(reading.problems.shown))
 
 
-def _of_set(document_id: str, one: SetData, reading: FileReading) -> Iterator[GateSummary]:
-    for system, target, text in _compared(one):
+def _of_set(document_id: str, one: SetData) -> Iterator[GateSummary]:
+    for system, target, reference_id, text in _compared(one):
+        peer = one.peers[system, target]
         by_reference = [
-            GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight) for claim in one.claims
-        ]
-        peers_claims = one.claims if reading.claims_side == "peer" else ()
-        own = [
             GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight)
-            for claim in (*peers_claims, *one.peers[system, target].claims)
-            if system in claim.systems
+            for claim in one.claims.get((reference_id, target), ())
+        ]
+        own = [
+            GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight) for claim in peer.claims
         ]
         yield GateSummary(
             document_id,
             system,
             SummaryInput(
                 DOCUMENT_BREAK.join(one.documents),
-                one.peers[system, target].text.text,
+                peer.text.text,
                 text,
                 questions=one.questions or None,
                 target_words=target,
                 language=one.language or "en",
-                claims=by_reference if by_reference and reading.claims_side == "reference" else None,
+                claims=by_reference or None,
                 summary_claims=own or None,
             ),
             one.group,
         )
 
 
-def _compared(one: SetData) -> Iterator[tuple[str, int | None, str | None]]:
-    """Each summary with the references that an import would compare it with, or with None where there is none."""
+def _compared(one: SetData) -> Iterator[tuple[str, int | None, str, str | None]]:
+    """Each summary with the references that an import would compare it with; None if it has no reference."""
     for (system, target), peer in one.peers.items():
         references = [
-            (reference.author, reference.text_for(target))
+            (name, reference.author, reference.text_for(target))
             for name, reference in one.references.items()
             if not peer.names_references or (system, target, name) in one.pairs
         ]
-        # A summary is never compared with itself.
         own = (system, peer.text.text)
-        texts: list[str | None] = [text for author, text in references if text and (author, text) != own]
-        yield from ((system, target, text) for text in texts or [None])
+        texts: list[tuple[str, str | None]] = [
+            (name, text) for name, author, text in references if text and (author, text) != own
+        ]
+        yield from ((system, target, name, text) for name, text in texts or [("", None)])
 
 
 def _label(label: str | None) -> Label | None:
@@ -336,7 +342,7 @@ def _label(label: str | None) -> Label | None:
 
 
 def _tell(report: GateReport, options: Namespace) -> bool:
-    """Write the report where it is wanted; whether all of it could be written."""
+    """Print the report and write it to the requested file. Returns False if the file could not be written."""
     sys.stdout.write(gate_report_text(report, "table" if options.output else options.format))
     return options.output is None or _is_written(gate_report_text(report, options.format), options.output)
 

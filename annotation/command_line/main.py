@@ -1,4 +1,6 @@
-"""The program `coverdict`: gates for plain files, and with the server installed, projects, server and worker."""
+"""The program `coverdict`: gates for plain files; with the server installed, also projects, server and
+worker.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def usage(program: str = "coverdict") -> str:
-    """List all commands; those of the server only if it is installed."""
+    """The list of all commands; those of the server are included only if it is installed."""
     lines = [
         f"Coverdict judges summaries claim by claim. `{program} COMMAND --help` lists a command's options.",
         "",

@@ -38,7 +38,7 @@ def receive_on_the_queues_file_system(conf: Any = None, **_: Any) -> None:
 
 @worker_ready.connect
 def collect_seldom(**_: Any) -> None:
-    """Exclude the loaded program from garbage collection, and collect less often."""
+    """Exclude the loaded program from garbage collection, and collect garbage less often."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
@@ -46,7 +46,8 @@ def collect_seldom(**_: Any) -> None:
 
 @celeryd_init.connect
 def outlive_the_broker(conf: Any = None, **_: Any) -> None:
-    """Keep a worker alive if Redis goes away: an attempt to requeue its messages would end it.
+    """Keep a worker alive if Redis becomes unavailable: an attempt to return its messages to the queue would
+    end it.
 
     Nothing is lost, because workers also look for jobs in the database.
     """

@@ -25,7 +25,7 @@ FILESYSTEM_POLL_SECONDS = 0.1
 BROKER_SOCKET_SECONDS = 30
 REDIS = ("redis://", "rediss://")
 CACHE_SECONDS = 0.5
-"""The longest wait for an unresponsive cache."""
+"""The longest wait in seconds for an unresponsive cache."""
 MOST_CACHED = 20_000
 """Above this number of counters, expired ones are deleted."""
 
@@ -67,7 +67,8 @@ def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = Tru
         "HOST": unquote(str(config.get("HOST") or "")),
         "OPTIONS": {
             "connect_timeout": POSTGRESQL_CONNECT_SECONDS,
-            # For hand-written statements that use it; a pooler that swaps connections would lose them.
+            # Hand-written statements use prepared statements. A pooler that exchanges connections would lose
+            # them.
             "prepare_threshold": USES_BEFORE_PREPARED if server_side_cursors else None,
             **options,
         },
@@ -95,8 +96,8 @@ def broker_options(url: str, queue_folder: Path) -> dict[str, Any]:
 def caches(url: str, *, broker: str, database: dict[str, Any]) -> dict[str, Any]:
     """Django's cache settings: the Redis of `url`, otherwise the broker's, otherwise a table of the database.
 
-    On SQLite it is the memory of each process, because every counter would wait for writers. Raises
-    ImproperlyConfigured if `url` names no Redis.
+    On SQLite the cache is in the memory of each process, because a counter in the database would wait for
+    writers. Raises ImproperlyConfigured if `url` is not a Redis address.
     """
     if url and not url.startswith(REDIS):
         raise ImproperlyConfigured("CACHE_URL names no Redis. Write redis://host:6379/1.")
@@ -148,7 +149,8 @@ def kept_files(place: str) -> dict[str, Any]:
 def kept_secret(path: Path) -> str:
     """The secret in this file, created on the first call.
 
-    Two processes that start at once agree, because the first link wins. Only the owner can read the file.
+    Two processes that start at once get the same secret, because only one of them can create the link to
+    the file. Only the owner can read the file.
     """
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -165,7 +167,7 @@ def kept_secret(path: Path) -> str:
 
 
 def one_of(name: str, value: str, known: tuple[str, ...]) -> str:
-    """Return the value if it is one of some words. Raises ImproperlyConfigured."""
+    """Return the value if it is one of the `known` words. Raises ImproperlyConfigured."""
     if value not in known:
         raise ImproperlyConfigured(f"{name} is {' or '.join(known)}, not {value!r}.")
     return value
@@ -190,7 +192,8 @@ def count(name: str, value: str) -> int:
 def mail(url: str, sender: str) -> dict[str, Any]:
     """Django's settings for the mail server of a URL such as "smtp+tls://user:password@mail.example.org:587".
 
-    Empty for an empty URL. Raises ImproperlyConfigured for an invalid URL or a missing sender.
+    The settings are empty for an empty URL. Raises ImproperlyConfigured for an invalid URL or a missing
+    sender.
     """
     if not url:
         return {}

@@ -1,7 +1,7 @@
-"""Report errors to Sentry, or a compatible service, if the operator names a DSN; without texts of people.
+"""Report errors to Sentry, or a compatible service, if the operator sets a DSN; without texts of people.
 
-Reports are built from allowed parts, because messages, local variables and bodies may contain texts, names or keys.
-They say which error occurred where in the code, in which request, run and job.
+Reports are built from allowed parts, because messages, local variables and bodies may contain texts, names
+or keys. They contain the error, its place in the code, and the request, run and job.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def without_texts(event: Event, hint: Hint) -> Event:
     raised = (known.get("exception") or {}).get("values") or ()
     report["exception"] = {"values": [_raised(each) for each in raised]}
     if not raised:
-        # The message as written in the code, without its values.
+        # This is the message as written in the code, without the values inserted into it.
         report["logentry"] = {"message": str((known.get("logentry") or {}).get("message", ""))}
     bound = structlog.contextvars.get_contextvars()
     report["tags"] = {name: str(bound[name]) for name in CONTEXT if name in bound}

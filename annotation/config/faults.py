@@ -1,4 +1,4 @@
-"""Answer requests that failed with an exception: as a page, notice, JSON, API error or text.
+"""Responses to requests that failed with an exception: a page, notice, JSON, API error or text.
 
 No query runs here, because the database may be the cause.
 """
@@ -22,7 +22,9 @@ BROKE = "Something went wrong. The server's log has the details."
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    """Answer a failed request: 503 if the database is unavailable, 507 if the disk is full, otherwise 500."""
+    """The response to a failed request: 503 if the database is unavailable, 507 if the disk is full,
+    otherwise 500.
+    """
     error = sys.exc_info()[1]
     refusal = outage(error)
     response = _answer(request, refusal or Exception(BROKE), status=status_of(refusal) if refusal else 500)

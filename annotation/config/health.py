@@ -1,4 +1,4 @@
-"""Health checks: is the process alive, and can it serve pages?"""
+"""Health checks: `healthz` checks the process, `readyz` the parts that it needs to serve pages."""
 
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -14,17 +14,20 @@ from annotation.watching.queries import files_fault, missing_migrations
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 while the process lives. For supervisors, which cannot mend a database by a restart."""
+    """Answer 200 while the process lives.
+
+    It is for supervisors, whose restart could not repair a database.
+    """
     return HttpResponse("ok", content_type="text/plain")
 
 
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Answer 200 if pages can be served, 503 if the database fails. For load balancers and operators.
+    """Answer 200 if pages can be served, 503 if the database fails. It is for load balancers and operators.
 
-    The JSON gives "ok" or the fault of each part: database, migrations, broker, worker, files. Faults that only
-    delay work are warnings, because removing servers would not help.
+    The JSON has "ok" or the fault of each part: database, migrations, broker, worker, files. Faults that
+    only delay work are warnings, because removing servers would not help.
     """
     parts = _parts()
     ready = parts["database"] == parts["migrations"] == "ok"
@@ -33,7 +36,8 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 
 def _parts() -> dict[str, str]:
-    # Everybody may read this; administrators see the folder's name under Status.
+    # Everybody may read this response, so it leaves out the folder's name; administrators see it under
+    # Status.
     files = "the folder for files is not writable; see the page Status" if files_fault() else "ok"
     apart = {"broker": broker_fault() or "ok", "files": files}
     fault = _database_fault()

@@ -60,12 +60,13 @@ def _logging(level: str, rendering: list[structlog.typing.Processor]) -> dict[st
             # Django's default handlers would print the same event twice.
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.server": {"handlers": [], "level": level, "propagate": True},
-            # Requests with a raw address or an invented host name, which Django reports with a traceback.
+            # Django reports requests with a raw address or an invented host name with a traceback; a warning
+            # is enough.
             "django.security.DisallowedHost": {"filters": ["as warning"]},
             # httpx2 logs every request's address at INFO, and a judge's address may contain a secret.
             "httpx2": {"level": "WARNING"},
             "openai": {"level": "WARNING"},
-            # Its start-up banner; lock-outs are warnings.
+            # This hides the start-up banner of axes; lock-outs are warnings.
             "axes": {"level": "WARNING"},
         },
     }

@@ -19,7 +19,7 @@ from annotation.models import CachedValue
 class TableCache(DatabaseCache):
     @transaction.atomic
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
-        """Add `delta` to the number under a key and return it; its expiry stays.
+        """Add `delta` to the number under a key and return it; the expiry does not change.
 
         Raises ValueError for a missing key.
         """
@@ -29,7 +29,8 @@ class TableCache(DatabaseCache):
         row = known.select_for_update(no_key=True).first()
         if row is None:
             raise ValueError(f"Nothing is counted under {key!r}.")
-        # Only this class and Django's write the table, as Django's reads it.
+        # Only this class and Django write the table, so its content is as safe to load as in Django's own
+        # cache.
         number = int(pickle.loads(base64.b64decode(row.value))) + delta  # noqa: S301
         row.value = base64.b64encode(pickle.dumps(number, self.pickle_protocol)).decode("latin1")
         row.save(update_fields=["value"])

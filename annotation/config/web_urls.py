@@ -126,14 +126,13 @@ project_urls = [
     path("comments/claims/<slug:claim_id>/", comments.claim_comments, name="claim-comments"),
     path("comments/claims/<slug:claim_id>/write/", comments.comment_claim, name="comment-claim"),
     path("comments/<slug:comment_id>/withdraw/", comments.withdraw_comment, name="withdraw-comment"),
+    path("settings/prompts/", prompts.prompts, name="prompts"),
+    path("settings/prompts/save/", prompts.save_prompt, name="save-prompt"),
     path("settings/judges/", judges.judges, name="judges"),
     path("settings/judges/add/", judges.add, name="add-judge"),
     path("settings/judges/decide/", judges.decide, name="let-decide"),
     path("settings/judges/<slug:judge_id>/", judges.judge, name="judge-profile"),
     path("settings/judges/<slug:judge_id>/archive/", judges.archive, name="archive-judge"),
-    path("settings/prompts/", prompts.prompts, name="prompts"),
-    path("settings/prompts/<slug:step>/", prompts.prompt, name="prompt"),
-    path("settings/prompts/<slug:step>/save/", prompts.save_prompt, name="save-prompt"),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -145,7 +144,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("account/", accounts.account, name="account"),
     path("account/tokens/", accounts.new_token, name="new-token"),
     path("accounts/demo/", accounts.demo_sign_in, name="demo-sign-in"),
-    # In place of django-allauth's own.
+    # This replaces a page of django-allauth.
     path("accounts/password/set/", accounts.no_password, name="account_set_password"),
     path(
         "accounts/confirm-email/<str:key>/",

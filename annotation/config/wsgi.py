@@ -14,7 +14,7 @@ name_settings(otherwise=PRODUCTION)
 
 def require_static_files() -> None:
     """Refuse to start if the manifest of static files is missing, because every page would fail."""
-    # Storages without a manifest have nothing to read.
+    # Only storages with a manifest have this method.
     if getattr(staticfiles_storage, "read_manifest", lambda: "")() is None:
         raise SystemExit(
             f"Static files are not collected in {settings.STATIC_ROOT}: start with {as_typed('serve')}, which collects "
@@ -24,5 +24,5 @@ def require_static_files() -> None:
 
 application = get_wsgi_application()
 require_static_files()
-# Loaded here, so that `gunicorn --preload` loads the routes once instead of in each process at the first request.
+# With `gunicorn --preload`, this loads the routes once, instead of in each process at its first request.
 import_module(settings.ROOT_URLCONF)

@@ -26,9 +26,9 @@ Row = TypeVar("Row", bound=Model)
 
 
 class Part(Generic[Row]):
-    """The columns of one table in a hand-written statement, where the table has the alias `name`.
+    """The columns of one table in a hand-written statement; `name` is the table's alias there.
 
-    Without `only` it has all columns; missing ones are loaded when they are first read.
+    Without `only` it has all columns. Columns that are left out are loaded when they are first read.
     """
 
     def __init__(self, row: type[Row], name: str, only: Sequence[str] = ()) -> None:
@@ -88,14 +88,15 @@ def rows(statement: str, values: Sequence[Any] | Mapping[str, Any]) -> list[tupl
 
 
 def kept_plan() -> CursorWrapper:
-    """A cursor whose statements PostgreSQL plans once per connection, because planning can take longer than
+    """A cursor for statements that PostgreSQL plans once per connection; planning can take longer than
     running.
 
-    Values are sent separately from the statement. With other databases, and with query logging, a normal cursor.
+    Values are sent separately from the statement. Other databases, and connections that log queries, get a
+    normal cursor.
     """
     if connection.vendor != "postgresql" or connection.queries_logged:
         return connection.cursor()
-    # Needs psycopg, which SQLite installations lack.
+    # This import needs psycopg, which installations with SQLite lack.
     from django.db.backends.postgresql.base import ServerBindingCursor  # noqa: PLC0415
 
     connection.ensure_connection()
@@ -113,10 +114,12 @@ def places(values: Sized) -> str:
 
 
 def copy_rows(kind: type[Model], names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
-    """Store rows of values for the named attributes, by COPY on PostgreSQL and one prepared statement on SQLite.
+    """Store rows of values for the named attributes, by COPY on PostgreSQL and one prepared statement on
+    SQLite.
 
-    The other columns get one default value for all rows; each row gets its own `public_id`. Defended by
-    `tests/bench/files.py`: a large file has a million units. The caller owns the transaction.
+    The other columns get one default value for all rows; each row gets its own `public_id`. It exists
+    because a large file has a million units; `tests/bench/files.py` measures it. The caller owns the
+    transaction.
     """
     quote = connection.ops.quote_name
     fields = {field.attname: field for field in kind._meta.local_concrete_fields if not field.primary_key}

@@ -37,7 +37,7 @@ def put_in_force(checks: QuerySet[Check]) -> None:
 def take_out(claims: Collection[int]) -> int:
     """Remove claims, or retire questions, and return their number.
 
-    Rows and answers stay; the claims are no longer checked.
+    Rows and answers are kept, but the claims are no longer checked.
 
     The caller owns the transaction.
     """

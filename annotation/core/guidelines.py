@@ -51,7 +51,7 @@ BlockRule = Callable[[StateBlock, int, int, bool], bool]
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """The current guidelines, ready for display."""
+    """The current guidelines in a form ready for display."""
 
     public_id: str
     version: int
@@ -78,8 +78,8 @@ def in_force(project: Project) -> InForce | None:
 def rendered(text: str) -> SafeString:
     """Render Markdown as safe HTML: no raw HTML, images, scripts or styles.
 
-    CommonMark with tables and strikethrough. HTML in the text is shown as text. Headings start at the third level.
-    The result is sanitised again.
+    The dialect is CommonMark with tables and strikethrough. HTML in the text is shown as text. Headings
+    start at the third level. The result is sanitised again.
     """
     made = nh3.clean(
         _MARKDOWN.render(text),
@@ -88,7 +88,7 @@ def rendered(text: str) -> SafeString:
         url_schemes=set(_SCHEMES),
         link_rel="noopener noreferrer nofollow",
     )
-    # Wide code must be scrollable by keyboard.
+    # Keyboard users can scroll wide code only if it can get the focus.
     return mark_safe(made.replace("<pre>", '<pre tabindex="0">'))  # noqa: S308 - sanitised above
 
 
@@ -108,7 +108,7 @@ def _lower_headings(state: StateCore) -> None:
 def _as_deep_as_is_read(rule: BlockRule, *, levels: int) -> BlockRule:
     """Limit a block rule to the parser's depth, because the parser silently drops deeper content.
 
-    Deeper lines become a paragraph with their original signs.
+    Deeper lines become a paragraph that shows their Markdown signs.
     """
 
     def limited(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -121,7 +121,7 @@ def _as_deep_as_is_read(rule: BlockRule, *, levels: int) -> BlockRule:
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
     rules = parser.block.ruler
-    # Replacing a rule loses its list of rules to interrupt, so the list is given again.
+    # Replacing a rule removes it from the rules that interrupt others, so the list is given again.
     rules.at("blockquote", _as_deep_as_is_read(blockquote, levels=1), {"alt": [*_INTERRUPTED, "list"]})
     rules.at("list", _as_deep_as_is_read(list_block, levels=2), {"alt": _INTERRUPTED})
     parser.core.ruler.push("lower_headings", _lower_headings)

@@ -1,15 +1,17 @@
-"""Background work as rows: claimed under a token, held by a lease, ended once, even if workers die.
+"""Background work as rows: a worker claims a job with a token and a lease, and a job ends once, even if
+workers die.
 
-Broker messages are only hints that there may be work; workers also poll. The Job rows hold the truth:
+Messages of the broker only wake workers, which also look for jobs at intervals. The Job rows decide:
 
 - `take` claims waiting jobs under one token, so that each job goes to one worker;
 - `Lease` is the heartbeat: it extends the claims and writes the progress while the process lives;
-- code that writes results calls `hold` or `finish` in the transaction of the write, so that a worker whose job was
-  cancelled or given to another worker writes nothing more;
+- code that writes results calls `hold` or `finish` in the transaction of the write, so that a worker whose
+  job was cancelled or given to another worker writes nothing more;
 - `finish` and `try_later` end a claim, and only with its token;
 - `reap` gives the jobs of dead workers back, `cancel` ends open jobs, `again` restarts ended ones.
 
-Jobs are locked in the order of their keys, after the rows that they belong to. Times use the database's clock.
+Jobs are locked in the order of their keys, after the rows that they belong to. Times use the database's
+clock.
 """
 
 from __future__ import annotations
@@ -43,9 +45,11 @@ WORK = "annotation.work"
 """The task that works on waiting jobs of one kind."""
 BROKER_SECONDS = 2
 PAUSES_SECONDS = (5, 10, 20, 40)
-"""Pauses before the second and each further attempt; a job that fails after the last one has failed for good."""
+"""The pauses in seconds before the second and each further attempt. After the last of them, a job that
+fails is not tried again.
+"""
 REPORT_SECONDS = 0.5
-"""The interval at which a job writes its progress."""
+"""The seconds between two writes of a job's progress."""
 REAPED_AT_ONCE = 500
 
 OPEN = (Job.State.WAITING, Job.State.WORKING)
@@ -56,7 +60,7 @@ logger = logging.getLogger(__name__)
 
 
 class StoppedJob(Exception):
-    """The job was cancelled or given to another worker during the work."""
+    """The job was cancelled or given to another worker while this worker was busy with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +71,14 @@ class Claimed:
     token: str
 
 
-def told_of(job: Job) -> dict[str, str]:
+def log_context(job: Job) -> dict[str, str]:
     """The context of log lines about a job."""
     run = {} if job.run is None else {"run": job.run.public_id}
     return {"job": job.public_id, "request_id": job.request_id, **run}
 
 
 def lease_seconds() -> float:
-    """The time after which a silent worker loses its job."""
+    """The seconds after which a worker without a heartbeat loses its job."""
     return float(settings.JOB_LEASE_SECONDS)
 
 
@@ -89,7 +93,7 @@ def enqueue(jobs: Sequence[Job]) -> None:
 
 
 def again(jobs: QuerySet[Job]) -> list[Job]:
-    """Restart those of these jobs that have ended, in a transaction, and wake workers."""
+    """Restart the ended jobs among these, in a transaction, and wake workers."""
     over = list(jobs.exclude(state__in=OPEN).select_for_update(of=("self",), no_key=True).order_by("pk"))
     Job.objects.filter(pk__in=[job.pk for job in over]).update(
         state=Job.State.WAITING, attempt=0, error="", queued_at=shared_now(), finished_at=None, **FREE
@@ -99,7 +103,7 @@ def again(jobs: QuerySet[Job]) -> list[Job]:
 
 
 def due(kind: Job.Kind) -> QuerySet[Job]:
-    """Waiting jobs that may be taken now; a failed job waits until its pause is over."""
+    """The waiting jobs that may be taken now; a job that failed must wait until its pause is over."""
     is_due = Q(attempt=0) | Q(queued_at__lte=Now())
     return Job.objects.filter(is_due, kind=kind, state=Job.State.WAITING)
 
@@ -111,7 +115,8 @@ def take(jobs: QuerySet[Job], *, most: int = 1, token: str | None = None) -> lis
     They are claimed under `token`, by default a new one. A fixed number of statements.
     """
     token, now = token or new_token(), shared_now()
-    # Jobs that another worker is taking are skipped if the database can; otherwise the row itself decides.
+    # If the database can skip locked rows, jobs that another worker is taking are skipped. Otherwise the
+    # update below changes only jobs that still wait.
     can_skip = connection.features.has_select_for_update_skip_locked
     keys = locked(jobs, most=most, skip_locked=can_skip)
     if not keys:
@@ -141,12 +146,13 @@ def locked(jobs: QuerySet[Job], *, most: int | None = None, skip_locked: bool = 
 class Lease:
     """The heartbeat of all claims under a token, in its own thread during the work: `with Lease(token)`.
 
-    If the process dies, the lease runs out and the jobs go to another worker. A process never treats its own jobs
-    as abandoned, even if the database delays a renewal. `progress` holds columns of the job that each beat writes.
+    If the process dies, the lease expires and the jobs go to another worker. A process never treats its
+    own jobs as abandoned, even if the database delays a renewal. `progress` has columns of the job that
+    each heartbeat writes.
     """
 
     alive: ClassVar[set[str]] = set()
-    """The tokens under which this process works."""
+    """The tokens that this process works with."""
 
     def __init__(self, token: str, *, every_seconds: float | None = None) -> None:
         self.progress: dict[str, int] = {}
@@ -168,12 +174,13 @@ class Lease:
         self.alive.discard(self._token)
         self._ended.set()
         self._thread.join(timeout=self._seconds)
-        # A cancelled job is not worked on any more; if this update fails, the lease runs out.
+        # The worker has stopped, so a cancelled job needs no lease. If this update fails, the lease expires
+        # by itself.
         with suppress(Error):
             Job.objects.filter(token=self._token, state=Job.State.CANCELLED).update(**FREE)
 
     def require(self) -> None:
-        """Raise StoppedJob if, at the latest beat, no job under the token belonged to this worker."""
+        """Raise StoppedJob if at the last heartbeat no job under the token belonged to this worker."""
         if self._is_lost:
             raise StoppedJob
 
@@ -193,7 +200,7 @@ class Lease:
                 mine.update(lease_until=until, **self.progress)
                 self._is_lost = not mine.filter(state=Job.State.WORKING).exists()
         except Error:
-            # The next beat tries again on a new connection; `hold` decides whether it was too late.
+            # The next heartbeat tries again on a new connection; `hold` decides whether that is too late.
             logger.warning("A lease was not renewed", exc_info=True)
             connection.close()
 
@@ -204,7 +211,7 @@ def _owned(claimed: Sequence[Claimed]) -> QuerySet[Job]:
 
 
 def hold(claimed: Sequence[Claimed]) -> set[int]:
-    """Lock those of the jobs, claimed under one token, that this worker still owns; returns their keys."""
+    """Lock the jobs that this worker still owns, and return their keys. All have the same token."""
     return set(locked(_owned(claimed)))
 
 
@@ -215,7 +222,7 @@ def finish(
     error: str = "",
     progress: Mapping[str, int] | None = None,
 ) -> bool:
-    """End those of the jobs that this worker still owns. Returns False if it owns none."""
+    """End the jobs that this worker still owns. Returns False if it owns none."""
     owned = Job.objects.filter(pk__in=locked(_owned(claimed)))
     ended = owned.update(
         state=state, error=error[:1000], finished_at=shared_now(), **FREE, **(progress or {})
@@ -225,9 +232,9 @@ def finish(
 
 @transaction.atomic
 def try_later(claimed: Claimed, *, error: str) -> bool:
-    """Return a job after a failure that may be temporary; after the last attempt it has failed for good.
+    """Return a job to the queue after a failure that may be temporary, or let it fail after the last attempt.
 
-    Pauses grow with each attempt. Returns True if the job was still this worker's.
+    Pauses grow with each attempt. Returns True if this worker still owned the job.
     """
     attempt = claimed.job.attempt
     if attempt > len(PAUSES_SECONDS):
@@ -239,7 +246,7 @@ def try_later(claimed: Claimed, *, error: str) -> bool:
 
 
 def cancel(jobs: QuerySet[Job]) -> int:
-    """Cancel those of these jobs that are waiting or working, in a transaction; returns their number.
+    """Cancel the waiting and working ones of these jobs, in a transaction; returns their number.
 
     A worker of a cancelled job writes nothing more.
     """
@@ -252,10 +259,13 @@ _leaps = LeapWatch()
 
 @transaction.atomic
 def reap() -> None:
-    """Give the jobs of silent workers back. Safe to call at any time and concurrently."""
+    """Return the jobs of workers without a heartbeat to the queue.
+
+    Safe to call at any time and concurrently.
+    """
     now = shared_now()
     if _leaps.has_leapt(now, by=lease_seconds() / 2):
-        # Leases that seem expired after a leap of the clock are about to be renewed.
+        # After the clock has leapt, leases only seem expired; workers are about to renew them.
         return
     expired = Job.objects.filter(state=Job.State.WORKING, lease_until__lt=now)
     silent = expired.exclude(token__in=tuple(Lease.alive))
@@ -272,9 +282,9 @@ def reap() -> None:
 
 
 def carry_out(claimed: Claimed, act: Callable[[Claimed, Lease], None]) -> None:
-    """Work on a claimed job and end it: done, failed after a Refusal, or retried after any other error."""
+    """Carry out a claimed job and end it: done, failed after a Refusal, or retried after any other error."""
     job = claimed.job
-    with bound_contextvars(**told_of(job)), Lease(claimed.token, every_seconds=REPORT_SECONDS) as lease:
+    with bound_contextvars(**log_context(job)), Lease(claimed.token, every_seconds=REPORT_SECONDS) as lease:
         logger.info("A job begins")
         try:
             act(claimed, lease)
@@ -299,8 +309,8 @@ def hint(
 ) -> bool:
     """Send a task by name to the workers; True if the broker took the message.
 
-    Call it after the caller's transaction commits. The rows hold the truth and are polled, so an unavailable broker
-    must not fail the caller. `waits` describes the work in the log.
+    Call it after the caller's transaction commits. An unavailable broker raises no error, because workers
+    also look for rows at intervals. `waits` names the waiting work in the log.
     """
     try:
         current_app.signature(task, args=args, kwargs=kwargs).delay()
@@ -311,15 +321,17 @@ def hint(
 
 
 def _wake(kind: str, jobs: int) -> None:
-    """Wake as many workers as there are jobs and workers, at least one, because a worker may be starting."""
+    """The number of messages is that of jobs or of workers, the smaller one; at least one, because a
+    worker may be starting.
+    """
     for _ in range(min(jobs, max(1, workers_alive()))):
-        # One refusal is enough, since workers poll.
+        # After a refused message the others are not sent, because workers look for jobs anyway.
         if not hint(WORK, args=[kind], waits="jobs"):
             return
 
 
 def broker_fault() -> str:
-    """The reason that the broker takes no messages, "" if it does; found within seconds."""
+    """The reason that the broker takes no messages, "" if it takes them. It waits at most a few seconds."""
     try:
         with current_app.connection_for_write(connect_timeout=BROKER_SECONDS) as broker:
             broker.ensure_connection(max_retries=1, interval_start=0, interval_step=0, timeout=BROKER_SECONDS)
@@ -329,6 +341,6 @@ def broker_fault() -> str:
 
 
 def workers_alive(now: datetime | None = None) -> int:
-    """The number of workers that reported recently."""
+    """The number of workers with a recent heartbeat."""
     lately = (now or shared_now()) - timedelta(seconds=settings.WORKER_SILENT_SECONDS)
     return Worker.objects.filter(seen_at__gte=lately).count()

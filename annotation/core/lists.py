@@ -47,7 +47,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The values of a column or filter with their words. `name` is used in the API's schema."""
+    """The values of a column or filter with their displayed names. `name` is used in the API's schema."""
 
     name: str
     words: Sequence[tuple[str, str]]
@@ -78,7 +78,10 @@ def _everybody(viewer: Viewer) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """Common fields of columns and filters. `help` is for the API; `seen_by` decides for whom it exists."""
+    """Common fields of columns and filters.
+
+    `help` is for the API; `seen_by` is the rule that decides who gets it.
+    """
 
     kind: Kind = Kind.TEXT
     choices: Choices | None = None
@@ -90,10 +93,10 @@ class _Part:
 class Column(_Part):
     """One column. `value` is a path of attributes (default: the name) or a function of the row.
 
-    `head` is its head on the page; without one it appears only in JSON and CSV. `order` is the non-null database
-    column for sorting, `order_down` the one for descending order if it differs, `search` the searched column; True
-    means the column of the value. `link` names the page of the row, by its id; `cell` is a template; `missing` is
-    the text for a missing value.
+    `head` is its head on the page; without one it appears only in JSON and CSV. `order` is the non-null
+    database column for sorting, `order_down` the one for descending order if it differs, `search` the
+    searched column; True means the column of the value. `link` is the name of the URL of the row's page;
+    `cell` is a template; `missing` is the text for a missing value.
     """
 
     name: str
@@ -145,7 +148,7 @@ class Filter(_Part):
     default: str = field(default="", kw_only=True)
 
     def read(self, text: str) -> Any:
-        """Read a value from text. Raises Invalid."""
+        """Read a value of the filter from text. Raises Invalid."""
         known: Sequence[str] = [value for value, _ in self.choices.words] if self.choices else ()
         if self.kind == Kind.FLAG:
             known = ("true", "false")
@@ -158,7 +161,7 @@ class Filter(_Part):
         return text
 
     def condition(self, viewer: Viewer, value: Any) -> Q:
-        """The condition for the rows that it keeps."""
+        """The condition for the rows that the filter keeps."""
         if callable(self.where):
             return self.where(viewer, value)
         return Q(**{self.where or self.name: value})
@@ -168,7 +171,7 @@ class Filter(_Part):
 class Order:
     """An order that belongs to no column: `by` are database columns, the last of them unique.
 
-    It contains only `rows`, in which no column is null.
+    A list in this order contains only `rows`, in which no column is null.
     """
 
     name: str
@@ -181,10 +184,10 @@ class Order:
 class List:
     """The declaration of a list; `name` is its plural noun. People with one of the `verbs` may see it.
 
-    `rows` returns what a viewer may see; `order` ends in a unique column. `orders` are further orders; the first is
-    the default of the page. `prepare` receives the rows of a page before they are shown. `polls` returns the
-    seconds after which a page asks again, 0 for never. `below` is the template of a second line of each row;
-    `within` the id of the part of the page that is replaced.
+    `rows` returns the rows that a viewer may see; `order` ends in a unique column. `orders` are further
+    orders; the first is the default of the page. `prepare` receives the rows of a page before they are
+    shown. `polls` returns the seconds after which a page loads the list again, 0 for never. `below` is the
+    template of a second line of each row; `within` is the id of the part of the page that is replaced.
     """
 
     name: str
@@ -297,12 +300,18 @@ class Listing:
         return self.of.rows(self.viewer).filter(self.condition).order_by(*self.order)
 
     def beyond(self, row: Any) -> Iterator[QuerySet[Any]]:
-        """The rows after a given row, which need not be in the list, as `parts_after`."""
+        """The rows after a given row, in parts as from `parts_after`.
+
+        The given row need not be in the list.
+        """
         names = (name.removeprefix("-").split("__") for name in self.order)
         return parts_after(self.found, self.order, [reduce(getattr, name, row) for name in names])
 
     def page(self) -> tuple[list[Any], str]:
-        """The rows of a page, and the id that the next page starts after, "" at the end. Raises NoSuchPage."""
+        """The rows of a page, and the id after which the next page starts, "" at the end.
+
+        Raises NoSuchPage.
+        """
         shown, following = page_after(
             self.found,
             order=self.order,
@@ -315,7 +324,7 @@ class Listing:
         return shown, following
 
     def as_csv(self) -> Iterator[str]:
-        """All rows as CSV, some lines at a time."""
+        """All rows as CSV, in parts of several lines."""
         yield _lines([[column.name for column in self.columns]])
         for some in batches(self.found.iterator(chunk_size=ROWS_AT_ONCE), ROWS_AT_ONCE):
             self.of.prepare(self.viewer, some)
@@ -338,7 +347,9 @@ class Listing:
 
     @property
     def kept(self) -> dict[str, str]:
-        """The values that a search keeps: sorting by a column head, and filters chosen outside of the page."""
+        """The parameters that a search keeps: sorting by a column head, and filters that have no select on
+        the page.
+        """
         titles = {each.name: each.title for each in self.of.filters}
         kept = {name: value for name, value in self._chosen.items() if not titles[name]}
         return kept if self.of.orders or not self.sort else {**kept, "sort": self.sort}
@@ -410,7 +421,8 @@ def holds(wanted: str, *columns: str) -> Q:
     """The condition that one of the columns contains the text; no condition for ""."""
     if not wanted:
         return Q()
-    # SQLite's LIKE ignores case only for A to Z; its regular expressions are Python's.
+    # SQLite's LIKE ignores case only for A to Z. Its regular expressions are Python's, which ignore case for
+    # all letters.
     is_folded = connection.vendor != "sqlite" or wanted.isascii()
     lookup, words = ("icontains", wanted) if is_folded else ("iregex", re.escape(wanted))
     return reduce(or_, (Q(**{f"{column}__{lookup}": words}) for column in columns))

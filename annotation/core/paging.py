@@ -1,4 +1,7 @@
-"""Keyset pages: rows are found by the row before them, so that deep pages cost no more."""
+"""Pages that start after a given row.
+
+Rows are found by its values, so that a late page costs no more than the first.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ ROWS_ON_A_PAGE = 50
 def beyond(order: Sequence[str], place: Sequence[Any], *, nulls_last: bool = False) -> Q:
     """The condition for rows after these values in that order, whose last column is unique and never null.
 
-    With `nulls_last`, the other columns may be null, for ascending orders only.
+    `nulls_last` allows null in the other columns, for ascending orders only.
     """
     following, level = Q(), Q()
     for name, value in zip(order, place, strict=True):
@@ -37,7 +40,7 @@ def beyond(order: Sequence[str], place: Sequence[Any], *, nulls_last: bool = Fal
         return following
     if len(order) == 1:
         return following
-    # Redundant, but it lets an index be used.
+    # This condition is redundant, but it makes the database use an index.
     first = order[0].removeprefix("-")
     return following & Q(**{f"{first}__{'lte' if order[0].startswith('-') else 'gte'}": place[0]})
 
@@ -62,8 +65,8 @@ def parts_after(
 ) -> Iterator[QuerySet[Listed]]:
     """The rows after a place in that order, as consecutive parts.
 
-    An index finds the first row of each part at once. A single condition would also read all earlier rows with
-    equal first columns.
+    An index finds the first row of each part at once. With a single condition, the database would also
+    read all earlier rows with the same first columns.
     """
     columns = [name.removeprefix("-") for name in order]
     last = max(len(order) - 2, 0)
@@ -82,10 +85,10 @@ def page_after(
     scope: QuerySet[Listed] | None = None,
     id_path: str = "public_id",
 ) -> tuple[list[Listed], str]:
-    """One page of rows, and the public id that the next page starts after, "" at the end.
+    """One page of rows, and the public id after which the next page starts, "" at the end.
 
-    The default `size` is ROWS_ON_A_PAGE. `after` is looked up in `scope`, because its row may have left `rows`. No
-    column of the order is null. Raises NoSuchPage.
+    The default `size` is ROWS_ON_A_PAGE. The row `after` is looked up in `scope`, because it may have left
+    `rows`. No column of the order is null. Raises NoSuchPage.
     """
     size = ROWS_ON_A_PAGE if size is None else size
     parts: Iterable[QuerySet[Listed]] = (rows,)

@@ -1,8 +1,8 @@
-"""The permissions: one table of roles and verbs, used by all doors and tests.
+"""The permissions: one table of roles and verbs, used by web, API, commands and tests.
 
-A person outside of a project gets the same answer as for a missing project. A person with open assessor work in a
-project is blind in it: whatever their other roles, verbs that reveal systems, others' answers or a judge's verdicts
-are closed to them until they close their document sets.
+A person outside of a project gets the same answer as for a missing project. A person with open assessor
+work in a project is blind there: verbs that reveal systems, others' answers or a judge's verdicts are
+closed until they close their document sets, whatever their other roles are.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row", bound=Model)
 
-# Defended by tests/bench/answering.py.
+# It is written by hand, because most requests need it; tests/bench/answering.py measures it.
 _ROLES = "SELECT roles FROM annotation_membership WHERE project_id = %s AND user_id = %s"
 
-# Defended by tests/bench/answering.py; both parts use an index.
+# It is written by hand, because most requests need it; tests/bench/answering.py measures it. Both parts use
+# an index.
 _STANDING = """
 (SELECT roles FROM annotation_membership WHERE project_id = {project} AND user_id = %(person)s), EXISTS (
     SELECT 1
@@ -42,7 +43,8 @@ _STANDING = """
 )
 """
 
-# A project, its deciding judge and the person's permissions, in one query. Defended by tests/bench/answering.py.
+# A project, its deciding judge and the person's permissions in one query, because most requests need them;
+# tests/bench/answering.py measures it.
 _ENTERED = """
 SELECT {standing}, {project}, {judge}{beside}
 FROM annotation_project project LEFT JOIN annotation_judge judge ON judge.id = project.deciding_judge_id {join}
@@ -129,7 +131,7 @@ ARCHIVED_VERBS = frozenset(
 
 
 READ_CONTENT = (Verb.VIEW_SCORES, Verb.REVIEW)
-"""Either verb opens summaries, claims and checks, because reviewers must read them."""
+"""Either of these verbs opens summaries, claims and checks, because reviewers must read them."""
 
 
 def roles_with(verb: Verb) -> frozenset[Role]:
@@ -151,7 +153,7 @@ def visible_projects(person: Person) -> QuerySet[Project]:
 
 
 def deleted_projects(person: Person) -> QuerySet[Project]:
-    """The deleted projects that the person may restore: their own ones, all for a superuser."""
+    """The deleted projects that the person may restore: those that they own, or all for a superuser."""
     deleted = Project.all_projects.filter(deleted_at__isnull=False)
     if not person.is_authenticated:
         return deleted.none()
@@ -200,7 +202,7 @@ def has_sight(person: Person, project: Project) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A person's present roles in a project; `is_blind` is True if they have open assessor work."""
+    """A person's present roles in a project, and `is_blind`: True if they have open assessor work there."""
 
     roles: frozenset[Role]
     is_blind: bool
@@ -234,7 +236,7 @@ def _standing(person: Person, roles: str | None, is_blind_now: bool) -> Standing
 
 
 STANDING = _STANDING.format(project="%(project)s")
-"""Two columns for other hand-written statements; their values go to `require_as_read`."""
+"""Two columns for other hand-written statements; `require_as_read` takes their values."""
 
 _PROJECT, _JUDGE = Part(Project, "project"), Part(Judge, "judge")
 
@@ -250,10 +252,11 @@ def verbs_in(person: Person, project: Project) -> frozenset[Verb]:
 
 
 def require(person: Person | None, project: Project, verb: Verb) -> None:
-    """Refuse unless the person may carry out the verb in the project.
+    """Raise an error unless the person may carry out the verb in the project.
 
-    None is the operator at the server's shell, who may do everything. Raises NotFound to people outside of the
-    project, NotAllowed to members without the verb (code `not_allowed`) or who are blind (code `blind`).
+    None is the operator at the server's shell, who may do everything. Raises NotFound to people outside of
+    the project, and NotAllowed to members without the verb (code `not_allowed`) or who are blind (code
+    `blind`).
     """
     if person is not None:
         _require(standing_in(person, project), project, verb)
@@ -301,9 +304,9 @@ def project_and_verbs(person: Person, slug: str, verb: Verb) -> tuple[Project, f
 def project_verbs_and(
     person: Person, slug: str, verb: Verb, beside: Part[Row], name: str
 ) -> tuple[Project, frozenset[Verb], Row | None]:
-    """As `project_and_verbs`, with the project's row of that public id, or None.
+    """As `project_and_verbs`, with the row of the project that has that public id, or None.
 
-    `beside` has the columns of that row, whose alias is `beside`.
+    `beside` has the columns of that row; its alias must be `beside`.
     """
     join = _BESIDE.format(table=beside.table)
     project, verbs, values = _entered(person, slug, verb, f", {beside.columns}", join, name=name)
@@ -330,7 +333,7 @@ def _entered(
     roles, is_blind_now, *columns = found
     values = iter(columns)
     project = _PROJECT.read(values)
-    # Read even without a judge, because further columns follow.
+    # The values are read even without a judge, because those of further columns follow.
     judge = _JUDGE.read(values)
     project.deciding_judge = judge if project.deciding_judge_id else None
     standing = _standing(person, roles, is_blind_now)

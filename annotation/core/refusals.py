@@ -45,7 +45,9 @@ class Conflict(Refusal):
 
 
 class NotNow(Refusal):
-    """A refusal that passes with time; `wait` is the number of seconds after which to ask again."""
+    """A refusal that ends with time; `wait` is the number of seconds after which a new attempt makes
+    sense.
+    """
 
     def __init__(self, message: str, *, seconds: float, code: str | None = None) -> None:
         super().__init__(message, code=code)
@@ -65,7 +67,7 @@ class NoSpace(Refusal):
 
 
 class Invalid(Refusal):
-    """`field` names the wrong input, if there is one."""
+    """The request itself is wrong; `field` names the wrong input, None if there is none."""
 
     default_code = "invalid"
 

@@ -47,7 +47,7 @@ def checked_text(text: str, *, most: int, if_empty: str, if_long: str) -> str:
 def checked_note(note: str, *, most: int, if_long: str) -> str:
     """Return a person's note as one line.
 
-    Raises Invalid (field `note`); `{length}` in `if_long` is replaced by its length.
+    Raises Invalid (field `note`) with `if_long`, in which `{length}` is replaced by the note's length.
     """
     line = " ".join(note.split())
     if len(line) > most:

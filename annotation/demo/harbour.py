@@ -14,7 +14,7 @@ from annotation.assessing.services.close_assignment import close_assignment
 from annotation.assessing.services.save_acts import save_acts
 from annotation.core.criteria import asked_of_people
 from annotation.demo.people import ANA, BEN, CLEO, DORA, MONA, add_people, user_of
-from annotation.imports.files import NamedFile
+from annotation.imports.containers import NamedFile
 from annotation.imports.services import import_files
 from annotation.models import (
     Assignment,
@@ -65,7 +65,7 @@ def begin_harbour(by: User | None) -> Project:
         },
     )
     import_files(project=project, files=[NamedFile("harbour.jsonl", FOLDER / "harbour.jsonl")], by=None)
-    # A flat file cannot say that a system is a person.
+    # A flat file has no column for a system that is a person.
     System.objects.filter(project=project, name="human-b").update(kind=System.Kind.PERSON)
     _add_percents(project, _judgments()["unit_percents"])
     open_set = DocumentSet.objects.get(project=project, external_id=OPEN_SET)

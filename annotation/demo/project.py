@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 JUDGED_WITHIN_SECONDS = 120
 LOOK_EVERY_SECONDS = 0.2
 ADD_SAMPLE = "annotation.add_sample_project"
-"""The name of the task that adds it."""
+"""The name of the task that adds the sample project."""
 ADDED = "add sample project"
-"""The verb of its creation in the log."""
+"""The verb in the log for adding the sample project."""
 
 
 def sample_for(person: User) -> Project | None:
@@ -39,7 +39,7 @@ def sample_for(person: User) -> Project | None:
 
 
 def ask_for_sample(*, by: User) -> None:
-    """Have a worker add the sample project with `by` as owner. Idempotent.
+    """Ask a worker to add the sample project with `by` as owner. Idempotent.
 
     Raises as `sample_for`, and Conflict if it exists (code `slug_taken`) or no worker runs (`no_worker`).
     """
@@ -57,10 +57,10 @@ def _require_absent(there: Project | None) -> None:
 
 
 def add_sample_project(*, by: User | None) -> Project:
-    """Create the complete sample project with `by` as an owner, in some seconds.
+    """Create the complete sample project with `by` as an owner. It takes some seconds.
 
-    Workers judge it with the lexical judge, or this process without workers. An interrupted call can be repeated.
-    Raises Conflict (code `slug_taken`) if another project has its slug.
+    Workers judge it with the lexical judge; without workers, this process does. An interrupted call can be
+    repeated. Raises Conflict (code `slug_taken`) if another project has its slug.
     """
     _require_absent(Project.objects.filter(slug=SLUG).first())
     project = begin_sample_project(by=by)
@@ -91,7 +91,7 @@ def begin_sample_project(*, by: User | None) -> Project:
 
 
 def remove_sample_project(*, project: Project, by: User | None) -> None:
-    """Remove the sample project with everything in it, including its log. Owners may do so; its people stay.
+    """Remove the sample project with all its rows, including its log. Only owners may do so; accounts remain.
 
     Raises Conflict for a project that is not a sample (code `no_sample`), and during a run (`busy`).
     """
@@ -110,5 +110,7 @@ def remove_sample_project(*, project: Project, by: User | None) -> None:
 
 
 def is_sample(project: Project) -> bool:
-    """True if the project was created as the sample, not by somebody who used its name."""
+    """True if the program created the project as the sample; a person may use its name for another
+    project.
+    """
     return Event.objects.filter(project=project, verb=ADDED).exists()

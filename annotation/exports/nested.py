@@ -1,8 +1,8 @@
 """Level `nested`: one line a document set and target length, in the layout of a nested import.
 
 Ids are sorted by their bytes and numbers as numbers, so that databases agree and a file that is imported and exported
-again stays the same. `claims` are those of the references or documents; a set that has none of these has those of its
-summaries there, which otherwise stand beside their summary as `own_claims`.
+again stays the same. `claims` beside the systems are those of the references or documents, claims inside a system those
+of its summary. Where a set has several references, each claim names its `reference_id`.
 """
 
 from __future__ import annotations
@@ -77,23 +77,24 @@ def _lines(document_set: Any, said: _Said) -> Iterator[TableRow]:
         references = [each for each in texts if each.is_model and each.target_words in (target, None)]
         references.sort(key=lambda each: _natural(each.external_id))
         of_sets = [each for each in document_set.of_documents if each.kind == ClaimSet.Kind.CLAIMS]
-        of_texts = [one for each in references for one in each.active]
-        claims = [(claim, peers) for claim in said.claims_of([*of_texts, *of_sets])]
-        own = {peer.pk: said.claims_of(peer.active) for peer in peers}
-        if not claims:
-            claims = [(claim, [peer]) for peer in peers for claim in own.pop(peer.pk)]
+        claims = [said.of_claim(claim, peers) for claim in said.claims_of(of_sets)]
+        for each in references:
+            named = {"reference_id": each.external_id} if len(references) > 1 else {}
+            claims += [named | said.of_claim(claim, peers) for claim in said.claims_of(each.active)]
         yield (
             document_set.external_id,
             documents[0] if len(documents) == 1 else documents or None,
             references[0].text if len(references) == 1 else [each.text for each in references] or None,
-            references[0].external_id or None if len(references) == 1 else None,
+            [each.external_id for each in references]
+            if len(references) > 1
+            else next((each.external_id or None for each in references), None),
             target,
             document_set.group or None,
             document_set.language,
             document_set.metadata or None,
             [claim.text for each in asked for claim in each.claims.all()] or None,
-            [said.of_summary(peer, own.get(peer.pk, ())) for peer in peers],
-            [said.of_claim(claim, compared) for claim, compared in claims] or None,
+            [said.of_summary(peer, said.claims_of(peer.active)) for peer in peers],
+            claims or None,
         )
 
 
@@ -154,7 +155,7 @@ class _Said:
             "summary_text": peer.text,
             "ratings": [ratings[key] for key in sorted(ratings) if ratings[key]["value"] is not None],
             "percents": self._percents.get(peer.pk),
-            "own_claims": [self.of_claim(claim, [peer]) for claim in claims],
+            "claims": [self.of_claim(claim, [peer]) for claim in claims],
         }
         return {name: value for name, value in told.items() if value or name == "summary_text"}
 
@@ -189,8 +190,8 @@ class _Said:
 LEVEL = Level(
     "nested",
     columns(
-        "doc_id source_text:json reference_text:json reference_id target_words:integer group language metadata:json "
-        "questions:json systems:json claims:json"
+        "doc_id source_text:json reference_text:json reference_id:json target_words:integer group language "
+        "metadata:json questions:json systems:json claims:json"
     ),
     _rows,
 )

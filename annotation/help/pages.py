@@ -113,7 +113,7 @@ def _give_anchors(tokens: Sequence[Token]) -> list[tuple[str, str]]:
 
 
 def _lead_here(part: Token) -> None:
-    """Replace a relative link or picture address by its address in the app."""
+    """Replace the relative address of a link or picture by its address in the app."""
     name = {"link_open": "href", "image": "src"}.get(part.type)
     if name is None:
         return
@@ -149,7 +149,7 @@ def _end_of_table(
 def _code(
     renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: dict[str, Any]
 ) -> str:
-    # Wide code must be scrollable by keyboard.
+    # Keyboard users can scroll wide code only if it can get the focus.
     return renderer.fence(tokens, index, options, env).replace("<pre>", '<pre tabindex="0">', 1)
 
 

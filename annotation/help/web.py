@@ -1,4 +1,4 @@
-"""The help pages, open to everybody, since they contain nothing of projects or people."""
+"""The help pages. They are open to everybody, because they contain nothing about projects or people."""
 
 from __future__ import annotations
 

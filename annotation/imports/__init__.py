@@ -1,4 +1,1 @@
-"""Reading files of summaries: recognised, checked row by row, compared with the rows that are there.
-
-Nothing here writes; `annotation.imports.services` does.
-"""
+"""Files of summaries and pushed rows: read into typed rows, checked, and written set by set in one transaction."""

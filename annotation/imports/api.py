@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -45,7 +46,6 @@ MOST_ROWS = 1000
 REMEDY_WORDS = {
     Remedy.MAP: "Give other column names in `mapping`, such as [{pairs}].",
     Remedy.PRESET: "To read the columns this way, send the `preset` auto; otherwise, send a `mapping`.",
-    Remedy.CLAIMS_SIDE: "Set `claims_side` to reference or peer.",
     Remedy.SKIP_INVALID: "`skip_invalid` skips and lists invalid rows.",
 }
 
@@ -61,11 +61,6 @@ class ImportChoices(serializers.Serializer[Any]):
     dry_run = serializers.BooleanField(default=False, help_text="Check and count only; write nothing.")
     skip_invalid = serializers.BooleanField(
         default=False, help_text="Skip and list invalid rows and files, instead of importing nothing."
-    )
-    claims_side = WordChoice(
-        choices=("reference", "peer"),
-        required=False,
-        help_text="Which summaries a nested file's claims belong to; detected if omitted.",
     )
     mapping = serializers.ListField(
         child=serializers.CharField(max_length=2 * LONGEST_FILE_NAME),
@@ -270,4 +265,7 @@ def _upload(one: Any) -> Upload:
 
 def _worded(refusal: ImportRefused) -> ImportRefused:
     """The refusal with this door's own words of what may help."""
-    return refusal.with_words(ways_out(refusal.remedies, REMEDY_WORDS, pair=refusal.pair))
+    words = " ".join((refusal.message, *refusal.ways_out(REMEDY_WORDS)))
+    worded = copy(refusal)
+    worded.message = words
+    return worded

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
-from pathlib import Path
+from itertools import chain, islice
 from statistics import median
 from string import digits
 from typing import Any
 
-from annotation.imports.fields import (
-    LANGUAGE,
-    is_no_rating,
-    rating_value,
-    ratings_in,
-)
-from annotation.imports.files import FileTable, Format, NamedFile, Record, recognise, table_of
+from annotation.imports.containers import Format, NamedFile, Record, Table, open_table
 from annotation.imports.layout import (
+    ASIDE,
     AUTO,
     CRITERIA,
     FLAT_FIELDS,
@@ -29,13 +23,13 @@ from annotation.imports.layout import (
     Preset,
     indexed,
     last,
-    opened,
     pick,
     plain,
     root,
     text_paths,
 )
-from annotation.imports.problems import Problems
+from annotation.imports.ratings import is_no_rating, rating_value, ratings_in
+from annotation.imports.row import LANGUAGE, opened
 from annotation.imports.tools.duc import are_duc_files
 from annotation.imports.tools.flatten import laid_flat
 from evaluation.text import has_word_breaks
@@ -45,30 +39,15 @@ ROWS_LOOKED_AT = 100
 ROWS_SHOWN = 5
 MOST_COLUMNS = 200
 _BEGINNING = 200
-_ORDER = (
-    "document",
-    "summary",
-    "reference",
-    *(name for name in FLAT_FIELDS if name not in {"document", "summary", "reference", "rating", "rater"}),
-)
 _TEXTS = ("document", "summary", "reference")
+_ORDER = (*_TEXTS, *(name for name in FLAT_FIELDS if name not in {*_TEXTS, "rating", "rater"}))
 _OBJECTS = frozenset(name for field in _TEXTS for name in GENERAL[field])
-_ASIDE = frozenset({
-    "title", "headline", "description", "url", "date", "author", "category", "keywords", "question", "instruction",
-    "instructions", "comment", "comments", "note", "notes", "reason", "reasoning", "graderreason", "rationale",
-    "explanation", "feedback",
-})  # fmt: skip
-"""Names of columns with remarks, which are never systems' summaries, however long."""
-
 _OF_REFERENCES = ("reference", "gold", "human", "editor", "summary")
 """Words in the names of columns with references, the surest first."""
-
 _WRAPPERS = frozenset({"item", "sample", "fields", "data", "row", "record", "example"})
 """Columns that are none themselves: tools keep a row's own columns in them."""
-
 _PIECES = ("text", "sentences", "sents", "lines", "turns", "utterances", "paragraphs")
 """Endings of the names of columns that hold pieces of one text."""
-_SAID = {"document": "the document", "summary": "the summary", "reference": "the reference"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +55,7 @@ class Guess:
     """A whole layout: `title` is what it is known as, `is_own` where it is ours.
 
     `notes` say what it rests on besides names, `objections` what contradicts it: a layout with objections is shown,
-    never read. `is_judged` tells that people's answers to the summaries are in the file.
+    never read. `is_judged` says that people's answers to the summaries are in the file.
     """
 
     layout: Layout
@@ -95,43 +74,60 @@ class Guess:
     def has_texts(self) -> bool:
         """The layout has summaries, and documents, references or people's answers to hold them against."""
         found = self.layout.mapping
-        has_others = {"document", "reference"} & found.keys() or self.layout.references or self.is_judged
-        return bool(has_others) and ("summary" in found or bool(self.layout.systems))
-
-    def pairs(self) -> list[str]:
-        """The layout as people type it: FIELD=COLUMN, where the names differ, and each of several columns."""
-        layout = self.layout
-        named = [(name, column) for name, column in layout.mapping.items() if name != column]
-        several = (("summary", layout.systems), ("reference", layout.references), ("rating", layout.ratings))
-        named += [(name, column) for name, columns in several for column in columns]
-        return [f"{name}={column}" for name, column in named]
+        return "summary" in found and (self.is_judged or bool({"document", "reference"} & found.keys()))
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A file's columns, paths into them included, and its first records. `tool` wrote it, where one is recognised."""
+    """A file's columns, paths into them included, and its records. `tool` wrote it, where one is recognised.
 
-    format: Format
+    `records` are the first of them, `all_records` these and the others, to be read once.
+    """
+
+    table: Table
     columns: tuple[str, ...]
     records: tuple[Record, ...]
+    all_records: Iterator[Record]
     tool: str = ""
+
+    @property
+    def format(self) -> Format:
+        return self.table.format
+
+    @property
+    def may_nest(self) -> bool:
+        return self.format.is_json or bool(self.tool)
 
     @property
     def is_nested(self) -> bool:
         """True if a line holds a document with several systems: our other layout, which has no columns to choose."""
-        may_nest = self.format.is_json or bool(self.tool)
-        return may_nest and bool(self.records) and isinstance(self.records[0].values.get("systems"), list)
+        return (
+            self.may_nest and bool(self.records) and isinstance(self.records[0].values.get("systems"), list)
+        )
 
     @property
     def is_judged(self) -> bool:
         """True if a tool keeps people's answers beside the columns."""
         return any(one.said.ratings or one.said.marks or one.said.claims for one in self.records)
 
-    def guess(self, *, preset: str = AUTO, given: Mapping[str, str] | None = None) -> Guess:
-        """The likeliest layout of the file. Fields for which nothing fits have no column; those that are given have
-        the column that is given.
-        """
-        return _guess(self, preset, given or {})
+    def guess(self, *, preset: str = AUTO, given: Mapping[str, tuple[str, ...]] | None = None) -> Guess:
+        """The likeliest layout of the file. Fields for which nothing fits have no column; given ones keep theirs."""
+        rows = [record.values for record in self.records]
+        mapping = {name: columns for name, columns in (given or {}).items() if name in FLAT_FIELDS}
+        if preset == AUTO and set(FLAT_REQUIRED) <= set(self.columns):
+            own = {name: (name,) for name in FLAT_FIELDS if name in self.columns and name != "rating"}
+            return _Guesser(
+                self.columns, rows, PRESETS[AUTO], {**own, **mapping}, is_judged=self.is_judged
+            ).own()
+        # Some tables spell an object out, as `inputs.article`: then `inputs` is a column like any other.
+        spelled = {root(column): None for column in self.columns if plain(root(column)) in _OBJECTS}
+        columns = tuple(dict.fromkeys((*self.columns, *spelled)))
+        there = {plain(column) for column in columns}
+        if preset == AUTO:
+            shown = (name for name, one in PRESETS.items() if one.shown_by and one.shown_by <= there)
+            preset = next(shown, AUTO)
+        found = _Guesser(columns, rows, PRESETS[preset], mapping, is_judged=self.is_judged).guess()
+        return replace(found, title=found.title or self.tool)
 
     def shown(self) -> list[list[object]]:
         """The first rows, cell by cell."""
@@ -140,56 +136,20 @@ class Look:
         ]
 
 
-def records_of(
-    path: Path,
-    name: str,
-    form: Format,
-    problems: Problems,
-    *,
-    wanted: Collection[str] = (),
-    encoding: str = "",
-) -> tuple[str, FileTable]:
-    """The tool that wrote a file, "" for none, and the records of the file, laid flat; see `files.table_of`."""
-    table = table_of(path, name, form, problems, wanted=wanted, encoding=encoding)
-    tool, records = laid_flat(table.records, problems)
-    return tool, replace(table, records=records)
-
-
-def look_at(path: Path, *, name: str, encoding: str = "") -> Look:
+def look_at(file: NamedFile, encoding: str = "") -> Look:
     """Raises ImportRefused where the file cannot be read as one of rows."""
-    form = recognise(path, name=name)
-    wanted = () if form is Format.PARQUET else FLAT_REQUIRED
-    tool, table = records_of(path, name, form, Problems(), wanted=wanted, encoding=encoding)
-    records = tuple(islice(table.records, ROWS_LOOKED_AT))
+    table = open_table(file.path, name=file.name, encoding=encoding)
+    tool, records = laid_flat(table.records, table.problems)
+    first = tuple(islice(records, ROWS_LOOKED_AT))
     columns = dict.fromkeys(() if tool else table.columns)
-    for record in records:
+    for record in first:
         columns.update(dict.fromkeys(text_paths(record.values)))
-    return Look(form, tuple(islice(columns, MOST_COLUMNS)), records, tool)
+    return Look(table, tuple(islice(columns, MOST_COLUMNS)), first, chain(first, records), tool)
 
 
 def look_at_rows(files: Sequence[NamedFile], encoding: str = "") -> Look | None:
     """A look at the one file of rows; None where the files are DUC's and TAC's. Raises ImportRefused."""
-    return None if are_duc_files(files) else look_at(files[0].path, name=files[0].name, encoding=encoding)
-
-
-def _guess(look: Look, preset: str, given: Mapping[str, str]) -> Guess:
-    columns = look.columns
-    rows = [record.values for record in look.records]
-    if preset == AUTO and set(FLAT_REQUIRED) <= set(columns):
-        own = {name: name for name in FLAT_FIELDS if name in columns and name != "rating"}
-        return _Guesser(columns, rows, PRESETS[AUTO], mapping=own, is_judged=look.is_judged).own()
-    # Some tables spell an object out, as `inputs.article`: then `inputs` is a column like any other.
-    spelled = {root(column): None for column in columns if plain(root(column)) in _OBJECTS}
-    columns = (*columns, *(name for name in spelled if name not in columns))
-    there = {plain(column) for column in columns}
-    if preset == AUTO:
-        preset = next((name for name, one in PRESETS.items() if one.shown_by and one.shown_by <= there), AUTO)
-    mapping = {name: column for name, column in given.items() if name in _ORDER}
-    guesser = _Guesser(
-        columns, rows, PRESETS[preset], is_wide=preset == WIDE, mapping=mapping, is_judged=look.is_judged
-    )
-    found = guesser.guess()
-    return replace(found, title=found.title or look.tool)
+    return None if are_duc_files(files) else look_at(files[0], encoding)
 
 
 @dataclass(slots=True)
@@ -197,39 +157,29 @@ class _Guesser:
     columns: Sequence[str]
     rows: Sequence[Mapping[str, object]]
     preset: Preset
-    is_wide: bool = False
-    mapping: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    references: tuple[str, ...] = ()
-    ratings: tuple[str, ...] = ()
+    mapping: dict[str, tuple[str, ...]]
     is_judged: bool = False
+    notes: list[str] = field(default_factory=list)
 
     def own(self) -> Guess:
         """Our own names, and what may stand beside them: references and ratings in columns of their own."""
         # Some tools have the prompt in a column of that name.
-        if not self._names_systems("system"):
+        if self.mapping["system"] == ("system",) and not self._names_systems("system"):
             del self.mapping["system"]
             self._assign("system")
-            self.mapping.setdefault("system", "system")
-        if "reference" not in self.mapping:
-            self.references = self._numbered_references()
+            self.mapping.setdefault("system", ("system",))
+        self._find_numbered("reference")
         self._find_ratings()
-        if "rating" in self.columns and "rating" not in self.ratings:
-            self.ratings = (*self.ratings, "rating")
-        return Guess(self._layout(()), is_own=True, is_judged=self.is_judged)
+        if "rating" in self.columns and "rating" not in self.mapping.get("rating", ()):
+            self.mapping["rating"] = (*self.mapping.get("rating", ()), "rating")
+        return Guess(self._layout(), is_own=True, is_judged=self.is_judged)
 
-    def _layout(self, systems: Sequence[str], system: str = "") -> Layout:
-        return Layout(
-            mapping=self.mapping,
-            systems=tuple(systems) if len(systems) > 1 else (),
-            references=self.references,
-            ratings=self.ratings,
-            system=system,
-            is_whole=True,
-        )
+    def _layout(self, system: str = "") -> Layout:
+        return Layout(self.mapping, system=system, is_whole=True)
 
     def guess(self) -> Guess:
-        self.references = () if "reference" in self.mapping else self._numbered_references()
+        self._find_numbered("reference")
+        self._find_numbered("document")
         self._find_ratings()
         for name in _ORDER:
             if name not in self.mapping:
@@ -238,117 +188,108 @@ class _Guesser:
         if systems and "document" not in self.mapping:
             longest = max(systems, key=self._length)
             systems.remove(longest)
-            self.mapping["document"] = longest
+            self.mapping["document"] = (longest,)
             self.notes.append(f"`{longest}` is read as the document: its texts are the longest.")
         if len(systems) > 1:
             self.mapping.pop("system", None)
             self.notes.append(f"{_listed(systems)} are read as the summaries of one system each.")
         elif systems:
-            self.mapping["summary"] = systems[0]
             self.notes.append(f"`{systems[0]}` is read as the summary: no other column holds texts.")
         else:
             self._assign_likely_reference()
+        if systems:
+            self.mapping["summary"] = tuple(systems)
         # One column with a name of its own is the one system of that name.
         system = systems[0] if len(systems) == 1 and "system" not in self.mapping else ""
-        if self.mapping.get("summary") == "summary" and self._is_alone():
+        is_alone = not ({"reference", "system"} & self.mapping.keys() or self.is_judged or self.preset.title)
+        if self.mapping.get("summary") == ("summary",) and is_alone:
             self.notes.append(
                 "`summary` is read as the summary to evaluate. In XSum it is the reference: change it if it is here."
             )
-        return Guess(
-            self._layout(systems, system),
-            self.preset.title,
-            tuple(self.notes),
-            tuple(self._objections(systems)),
-            is_judged=self.is_judged,
-        )
+        title, objections = self.preset.title, tuple(self._objections())
+        return Guess(self._layout(system), title, tuple(self.notes), objections, is_judged=self.is_judged)
+
+    def _one(self, name: str) -> str:
+        """The first column of a field."""
+        return next(iter(self.mapping.get(name, ())), "")
+
+    def _used(self) -> set[str]:
+        return {root(column) for columns in self.mapping.values() for column in columns}
+
+    def _values(self, column: str) -> list[object]:
+        return [value for row in self.rows if (value := pick(row, column)) is not None and value != ""]
 
     def _find_ratings(self) -> None:
         """Columns of people's ratings, and of whose they are."""
         # The figures in the files of tools that evaluate are a judge's.
-        if self.preset in _EVALUATED:
+        if self.preset.title in {"DeepEval", "LangSmith", "Langfuse"} or "rating" in self.mapping:
             return
-        used = {root(column) for column in self.mapping.values()}
-        self.ratings = tuple(
-            column for column in self._tops() if column not in used and self._holds_ratings(column)
-        )
-        self.is_judged = self.is_judged or bool(self.ratings)
-        if self.ratings and "rater" not in self.mapping:
-            self._assign("rater")
+        used = self._used()
+        ratings = tuple(each for each in self._tops() if each not in used and self._holds_ratings(each))
+        if ratings:
+            self.is_judged = True
+            self.mapping["rating"] = ratings
+            if "rater" not in self.mapping:
+                self._assign("rater")
 
     def _holds_ratings(self, column: str) -> bool:
         """True if a column holds people's ratings: whole numbers, yes or no, on what people rate summaries by.
 
         Numbers from 0 to 1 that are written with a decimal point are figures of a metric.
         """
+        cells = [value for row in self.rows if not is_no_rating(value := row.get(column))]
         given = [
-            rating
-            for row in self.rows
-            if not is_no_rating(row.get(column))
-            for rating in ratings_in(column, row[column], "")
-            if not is_no_rating(rating[2])
+            each for value in cells for each in ratings_in(column, value, "") if not is_no_rating(each[2])
         ]
         numbers = [rating_value(value) for *_, value in given]
         if not numbers or not all(plain(criterion) in CRITERIA for criterion, *_ in given):
             return False
-        is_of_metric = (
-            any("." in str(value) for *_, value in given) and max(filter(None, numbers), default=0) <= 1
-        )
+        has_points = any("." in str(value) for *_, value in given)
+        is_of_metric = has_points and max(filter(None, numbers), default=0) <= 1
         return not is_of_metric and all(number is not None and number.is_integer() for number in numbers)
 
-    def _numbered_references(self) -> tuple[str, ...]:
-        """Columns of one reference each, such as `references.0` and `references.1`, by their numbers."""
-        found = [
-            (int(named[1]), column)
-            for column in self.columns
-            if (named := indexed(column))
-            and plain(named[0]) in GENERAL["reference"]
-            and self._is_text(column)
-        ]
-        return tuple(column for _, column in sorted(found)) if len(found) > 1 else ()
+    def _find_numbered(self, name: str) -> None:
+        """Columns of one text each, such as `references.0` and `references.1`, by their numbers."""
+        named = [(indexed(column), column) for column in self.columns]
+        found = sorted(
+            (int(parts[1]), column)
+            for parts, column in named
+            if parts and plain(parts[0]) in GENERAL[name] and (name == "document" or self._is_text(column))
+        )
+        if len(found) > 1 and name not in self.mapping:
+            self.mapping[name] = tuple(column for _, column in found)
 
-    def _objections(self, systems: Sequence[str]) -> Iterator[str]:
+    def _objections(self) -> Iterator[str]:
         if not self.rows:
             yield "No row of the file can be read."
-        document = self.mapping.get("document") or self.mapping.get("summary", "")
-        if not document:
+        document = self._one("document") or self._one("summary")
+        if not document or len(self.mapping.get("document", ())) > 1:
             return
         length = self._typical_length(document)
-        for column in systems or [self.mapping.get("summary", "")]:
-            if column and self._typical_length(column) > length:
+        for column in self.mapping.get("summary", ()):
+            if self._typical_length(column) > length:
                 yield f"The texts in `{document}` are shorter than those in `{column}`."
-        used = {
-            root(column) for column in (*self.mapping.values(), *systems, *self.references, *self.ratings)
-        }
+        used, summary = self._used(), self._one("summary")
         for column in self._tops():
             if column not in used and self._is_text(column) and self._typical_length(column) > 2 * length:
                 yield f"`{column}` is not read and holds much longer texts than `{document}`."
-        summary = self.mapping.get("summary")
-        if summary and last(summary) != "summary":
-            for column in self.columns:
-                is_left = column not in self.mapping.values() and last(column) == "summary"
-                if is_left and self._is_text(column):
-                    yield f"`{column}` is not read, and `{summary}` is read as the summary."
+        mapped = set(chain(*self.mapping.values()))
+        for column in self.columns if summary and last(summary) != "summary" else ():
+            if column not in mapped and last(column) == "summary" and self._is_text(column):
+                yield f"`{column}` is not read, and `{summary}` is read as the summary."
 
     def _typical_length(self, column: str) -> float:
-        lengths = [len(str(value)) for row in self.rows if (value := pick(row, column))]
+        lengths = [len(str(value)) for value in self._values(column)]
         return median(lengths) if lengths else 0
 
-    def _is_alone(self) -> bool:
-        has_others = {"reference", "system"} & self.mapping.keys() or self.references or self.is_judged
-        return not has_others and not self.preset.title
-
     def _assign(self, name: str) -> None:
-        if name == "reference" and self.references:
-            return
         names = self.preset.names.get(name, GENERAL[name])
         fitting = [column for wanted in names for column in self._named(wanted) if self._fits(name, column)]
         if name == "reference" and not fitting and name not in self.preset.names:
             # XSum's name for it, where another column holds the summaries.
-            taken = {root(column) for column in self.mapping.values()}
+            taken = self._used()
             fitting = [
-                column
-                for column in self._named("summary")
-                if column not in taken and self._fits(name, column)
+                each for each in self._named("summary") if each not in taken and self._fits(name, each)
             ]
         if not fitting:
             return
@@ -356,21 +297,21 @@ class _Guesser:
         # A name that is at home with two fields is no rival: `text` may be left over.
         rivals = [column for column in fitting[1:] if root(column) != root(chosen) and column in self._tops()]
         if name in {"summary", "reference"}:
-            rivals = [column for column in rivals if plain(column) not in GENERAL["document"]]
-            rivals = [column for column in rivals if name == "reference" or plain(column) != "summary"]
+            rivals = [each for each in rivals if plain(each) not in GENERAL["document"]]
+            rivals = [each for each in rivals if name == "reference" or plain(each) != "summary"]
             if rivals:
                 others = f"{_listed(rivals)} could be it, too"
-                self.notes.append(f"`{chosen}` is read as {_SAID[name]}; {others}.")
-        self.mapping[name] = self._text_in(name, chosen) if name in _TEXTS else chosen
+                self.notes.append(f"`{chosen}` is read as the {name}; {others}.")
+        self.mapping[name] = (self._text_in(name, chosen) if name in _TEXTS else chosen,)
 
     def _assign_likely_reference(self) -> None:
         """Beside the summary under test another text that is named like a summary is the reference, if none is yet."""
-        if self.is_wide or "reference" in self.mapping or self.references or "summary" not in self.mapping:
+        if self.preset is PRESETS[WIDE] or "reference" in self.mapping or "summary" not in self.mapping:
             return
-        texts = [column for column in self._rest() if not plain(column).endswith(tuple(_ASIDE))]
+        texts = [column for column in self._rest() if not plain(column).endswith(tuple(ASIDE))]
         likely = [column for word in _OF_REFERENCES for column in texts if word in plain(column)]
         if likely:
-            self.mapping["reference"] = likely[0]
+            self.mapping["reference"] = (likely[0],)
             self.notes.append(f"`{likely[0]}` is read as the reference, because of its name.")
 
     def _tops(self) -> list[str]:
@@ -383,14 +324,12 @@ class _Guesser:
         return fitting + [column for column in inside if last(column) == wanted]
 
     def _fits(self, name: str, column: str) -> bool:
-        is_inside = self._is_inside(column)
         # What stands inside of another column may say who wrote it, never what it is; unless that one only wraps a row.
         is_wrapped = plain(root(column)) in _WRAPPERS
-        if column in self.mapping.values() or (
-            is_inside and not is_wrapped and name not in {"system", "language"}
-        ):
+        is_hidden = self._is_inside(column) and not is_wrapped and name not in {"system", "language"}
+        if is_hidden or any(column in columns for columns in self.mapping.values()):
             return False
-        values = [value for row in self.rows if (value := pick(row, column)) is not None and value != ""]
+        values = self._values(column)
         if name in _TEXTS and values and all(map(_is_tag, values)):
             return False
         if name == "document_id":
@@ -402,7 +341,7 @@ class _Guesser:
 
     def _names_systems(self, column: str) -> bool:
         """True if the values are names and no prompts."""
-        values = [value for row in self.rows if (value := pick(row, column)) is not None and value != ""]
+        values = self._values(column)
         if not all(isinstance(value, str | int) for value in values):
             return False
         texts = [value for value in values if isinstance(value, str)]
@@ -416,13 +355,12 @@ class _Guesser:
 
     def _is_of_documents(self, column: str) -> bool:
         """True if each document has one id, and each id one document, as far as the rows show."""
-        document = self.mapping.get("document")
-        if document is None:
+        document = self._one("document")
+        if not document:
             return True
         # A row without a document is a bad one, and says nothing of the others.
         pairs = {(str(pick(row, column)), str(text)) for row in self.rows if (text := pick(row, document))}
-        ids, texts = {one for one, _ in pairs}, {text for _, text in pairs}
-        if len(pairs) == len(ids) == len(texts):
+        if len(pairs) == len({one for one, _ in pairs}) == len({text for _, text in pairs}):
             return True
         self.notes.append(f"`{column}` does not name the documents: the same document stands under several.")
         return False
@@ -431,7 +369,7 @@ class _Guesser:
         """The column; where it holds objects, the text inside of them that is likeliest meant, and where it holds the
         sentences of one text, all of them.
         """
-        value = next((found for row in self.rows if (found := opened(pick(row, column))) is not None), None)
+        value = next(iter(map(opened, self._values(column))), None)
         if name != "reference" and isinstance(value, list) and f"{column}[]" in self.columns:
             return f"{column}[]" if plain(column).endswith(_PIECES) else column
         inside = [path for path in self.columns if path != column and root(path) == root(column)]
@@ -441,17 +379,15 @@ class _Guesser:
         known = [*GENERAL[name], "sentence", "content", "text"]
         named = [path for wanted in known for path in inside if last(path) == wanted]
         chosen = named[0] if named else max(inside, key=self._length)
-        others = [path for path in inside if path != chosen and self._is_text(path)]
-        if others and not named:
-            self.notes.append(f"`{chosen}` is read as {_SAID[name]}, the longest text in `{column}`.")
+        if not named and any(path != chosen and self._is_text(path) for path in inside):
+            self.notes.append(f"`{chosen}` is read as the {name}, the longest text in `{column}`.")
         return chosen
 
     def _systems(self) -> list[str]:
         """Columns that are no field and hold texts, where none is known to hold the summaries."""
-        summary = self.mapping.get("summary")
-        if summary and not (
-            self.is_wide or (plain(summary) == "summary" and "reference" not in self.mapping)
-        ):
+        summary = self._one("summary")
+        is_likely = plain(summary) == "summary" and "reference" not in self.mapping
+        if summary and not (self.preset is PRESETS[WIDE] or is_likely):
             return []
         rest = self._rest()
         if summary and len(rest) > 1 and "system" not in self.mapping:
@@ -461,25 +397,24 @@ class _Guesser:
 
     def _rest(self) -> list[str]:
         """Columns of texts that are no field and are not said beside texts."""
-        used = {root(column) for column in self.mapping.values()}
+        used = self._used()
         return [
             column
             for column in self._tops()
-            if column not in used and self._is_text(column) and plain(column).rstrip(digits) not in _ASIDE
+            if column not in used and self._is_text(column) and plain(column).rstrip(digits) not in ASIDE
         ]
 
     def _is_text(self, column: str) -> bool:
-        values = [value for row in self.rows if isinstance(value := pick(row, column), str) and value.strip()]
-        started = [value.strip()[:_BEGINNING] for value in values]
+        values = [value.strip() for value in self._values(column) if isinstance(value, str) and value.strip()]
+        started = [value[:_BEGINNING] for value in values]
         # In a script without spaces two signs make about a word.
         words = sorted(len(text.split() if has_word_breaks(text) else text[::2]) for text in started)
         return bool(words) and words[len(words) // 2] >= WORDS_OF_A_TEXT
 
     def _length(self, column: str) -> int:
-        return sum(len(value) for row in self.rows if isinstance(value := pick(row, column), str))
+        return sum(len(value) for value in self._values(column) if isinstance(value, str))
 
 
-_EVALUATED = [PRESETS[name] for name in ("deepeval", "langsmith", "langfuse")]
 _FITTING: Mapping[str, Callable[[Any], object]] = {
     "target_words": lambda value: str(value).strip().isdigit(),
     "rater": lambda value: isinstance(value, str | int),

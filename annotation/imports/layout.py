@@ -1,54 +1,43 @@
-"""The layout of a file of rows: the column of each field, common layouts, and paths into values."""
+"""The layout of a file of rows: the columns of each field, common layouts, and paths into values."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from configparser import ConfigParser
+from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Literal
+from pathlib import Path
+from typing import Literal
 
 from annotation.core.refusals import Invalid
+from annotation.imports.row import MAX_NAME_CHARACTERS, MAX_TARGET, opened
 
-MAX_NAME_CHARACTERS = 200
-MAX_TARGET = 2_147_483_647
 DEEPEST = 4
 DEFAULT_SYSTEM = "system 1"
 ENCODINGS = ("utf-8", "windows-1252", "iso-8859-15", "mac-roman", "windows-1250", "windows-1251", "shift-jis")
 
 FLAT_REQUIRED = ("document_id", "document", "system", "summary")
 FLAT_OPTIONAL = (
-    "reference",
-    "reference_id",
-    "reference_author",
-    "target_words",
-    "group",
-    "language",
-    "metadata",
-    "questions",
-    "rating",
-    "rater",
+    *(
+        "reference",
+        "reference_id",
+        "reference_author",
+        "target_words",
+        "group",
+        "language",
+        "metadata",
+        "questions",
+    ),
+    *("rating", "rater"),
 )
 FLAT_FIELDS = (*FLAT_REQUIRED, *FLAT_OPTIONAL)
 NESTED_FIELDS = (
-    "doc_id",
-    "source_text",
-    "reference_text",
-    "systems",
-    "system",
-    "summary_text",
-    "ratings",
-    "claims",
-    "claim_text",
-    "weight",
-    "verdicts",
-    "raw_votes",
-    "reasons",
+    *("doc_id", "source_text", "reference_text", "systems", "system", "summary_text", "ratings", "claims"),
+    *("claim_text", "weight", "verdicts", "raw_votes", "reasons"),
 )
 NESTED_OPTIONAL = ("reference_id", "target_words", "group", "language", "metadata", "questions")
-SEVERAL_COLUMNS = ("summary", "reference", "rating")
+SEVERAL_COLUMNS = ("document", "summary", "reference", "rating")
 """Fields that several columns may hold."""
 
 Target = int | Literal["reference"] | None
@@ -57,133 +46,39 @@ Target = int | Literal["reference"] | None
 Names = Mapping[str, tuple[str, ...]]
 """For each field the names that its column may have, the surest first, as `plain` gives them."""
 
-GENERAL: Names = {
-    "document": (
-        "document", "doc", "article", "source", "sourcetext", "sourcedocument", "documenttext", "articletext", "input",
-        "inputs", "text", "fulltext", "src", "story", "body", "dialogue", "transcript", "passage", "content", "context",
-        "prompt", "retrievedcontexts",
-    ),
-    "reference": (
-        "reference", "references", "referencesummary", "referencetext", "refsumm", "highlights", "gold", "goldsummary",
-        "goldensummary", "expectedoutput", "expected", "referenceoutput", "referenceoutputs", "groundtruth",
-        "humansummary", "humansummaries", "modelsummary", "target", "targetsummary", "tgt", "ideal", "abstract",
-    ),
-    "summary": (
-        "actualoutput", "systemsummary", "systemoutput", "modeloutput", "generatedsummary", "predictedsummary",
-        "peersummary", "decoded", "prediction", "pred", "hypothesis", "candidate", "generated", "generation", "output",
-        "outputs", "outputtext", "completion", "response", "answer", "summary", "summarytext", "summarysentences",
-        "sentences",
-    ),
-    "system": (
-        "system", "systemid", "systemname", "model", "modelname", "modelid", "summarizer", "summariser", "engine",
-    ),
-    "document_id": (
-        "documentid", "docid", "articleid", "sourceid", "storyid", "dialogueid", "bbcid", "hash", "id", "exampleid",
-    ),
-    "reference_id": ("referenceid",),
-    "reference_author": ("referenceauthor",),
-    "target_words": ("targetwords", "targetlength", "maxwords", "wordlimit"),
-    "group": ("group",),
-    "language": ("language", "lang"),
-    "metadata": ("metadata",),
-    "questions": ("questions",),
-    "rater": (
-        "rater", "raterid", "annotator", "annotatorid", "worker", "workerid", "evaluator", "evaluatorid", "judgeid",
-    ),
-}  # fmt: skip
-
-CRITERIA = frozenset({
-    "coherence", "consistency", "factualconsistency", "fluency", "relevance", "faithfulness", "faithful", "factuality",
-    "factual", "isfactual", "isfaithful", "isconsistent", "informativeness", "informative", "grammaticality", "grammar",
-    "readability", "clarity", "referentialclarity", "nonredundancy", "focus", "structure", "conciseness", "quality",
-    "overall", "overallquality", "overallscore", "helpfulness", "accuracy", "adequacy", "correctness", "usefulness",
-    "naturalness", "succinctness", "completeness", "rating", "likert",
-})  # fmt: skip
+_DATA = ConfigParser()
+_DATA.read_string(Path(__file__).with_name("columns.ini").read_text(encoding="utf-8"))
+GENERAL: Names = {name: tuple(given.split()) for name, given in _DATA["names"].items()}
+CRITERIA = frozenset(_DATA["criteria"]["names"].split())
 """Common names of criteria, as `plain` returns them."""
+ASIDE = frozenset(_DATA["aside"]["names"].split())
+"""Names of columns with remarks, which are never systems' summaries, however long."""
+AUTO, WIDE = "auto", "wide"
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A layout in wide use: its title, the names of its columns, and those that show it is this one.
-
-    Fields that it does not name are read as in any other file.
-    """
+    """A layout in wide use: its title, the names of its columns, and those that show it is this one."""
 
     title: str
-    names: Names = field(default_factory=dict)
-    shown_by: frozenset[str] = frozenset()
+    shown_by: frozenset[str]
+    names: Names
 
-
-AUTO, WIDE = "auto", "wide"
 
 PRESETS: Mapping[str, Preset] = {
-    "summeval": Preset(
-        "SummEval",
-        {
-            "document": ("text", "article"),
-            "summary": ("decoded",),
-            "reference": ("references",),
-            "system": ("modelid",),
-            "document_id": ("id",),
-        },
-        frozenset({"decoded", "modelid"}),
-    ),
-    "qags": Preset(
-        "QAGS",
-        {"document": ("article",), "summary": ("summarysentences",)},
-        frozenset({"article", "summarysentences"}),
-    ),
-    "frank": Preset(
-        "FRANK",
-        {
-            "document": ("article",),
-            "summary": ("summary",),
-            "reference": ("reference",),
-            "system": ("modelname",),
-            "document_id": ("hash",),
-        },
-        frozenset({"article", "summary", "hash", "modelname"}),
-    ),
-    "cnn-dailymail": Preset(
-        "CNN/DailyMail",
-        {"document": ("article",), "reference": ("highlights",), "document_id": ("id",)},
-        frozenset({"article", "highlights"}),
-    ),
-    # XSum's names are anybody's: they show nothing.
-    "xsum": Preset("XSum", {"document": ("document",), "reference": ("summary",), "document_id": ("id",)}),
-    "deepeval": Preset(
-        "DeepEval",
-        {
-            "document": ("input",),
-            "summary": ("actualoutput",),
-            "reference": ("expectedoutput",),
-            "document_id": (),
-        },
-        frozenset({"input", "actualoutput"}),
-    ),
-    "langsmith": Preset(
-        "LangSmith",
-        {
-            "document": ("inputs", "input"),
-            "summary": ("outputs", "output"),
-            "reference": ("referenceoutputs", "referenceoutput", "reference", "expectedoutput"),
-            "document_id": (),
-        },
-        frozenset({"inputs", "outputs"}),
-    ),
-    "langfuse": Preset(
-        "Langfuse",
-        {"document": ("input",), "summary": ("output",), "reference": ("expectedoutput",), "document_id": ()},
-        frozenset({"input", "output"}),
-    ),
-    WIDE: Preset("one column per system", {"summary": (), "system": ()}),
-    AUTO: Preset(""),
+    section.removeprefix("preset "): Preset(
+        held["title"],
+        frozenset(held["shown_by"].split()),
+        {name: tuple(given.split()) for name, given in held.items() if name not in ("title", "shown_by")},
+    )
+    for section, held in _DATA.items()
+    if section.startswith("preset ")
 }
 """By name, the ones that show themselves most clearly first."""
 
 
 def plain(name: str) -> str:
-    """A column's name without what people write differently: case, spaces, dashes, underscores, a list's brackets."""
+    """A column's name without case, spaces, dashes, underscores, and a list's brackets."""
     return re.sub(r"[\s_\-]+|\[\]$", "", name).casefold()
 
 
@@ -201,19 +96,15 @@ def indexed(name: str) -> tuple[str, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The column of each field, as `{"summary": "output"}`; a field that is not named has a column of its own name,
-    or none where the mapping `is_whole`.
+    """The columns of each field, as `{"summary": ("output",)}`; a field that is not named has a column of its own
+    name, or none where the mapping `is_whole`.
 
-    `systems` are columns that each hold the summaries of the one system that they are named after, `references`
-    columns of one reference each, `ratings` columns of people's ratings. `system` is who wrote the summaries where no
-    column says so, `target` how long they should be where none does. A `preset` names the layout that is to be
-    recognised in the columns; what the mapping says comes before it. `encoding` is that of a text file.
+    Several columns of `summary` are one system each, several of `reference` one reference each. `system` is who wrote
+    the summaries where no column says so, `target` how long they should be where none does. A `preset` names the
+    layout that is to be recognised; what the mapping says comes before it. `encoding` is that of a text file.
     """
 
-    mapping: Mapping[str, str] = field(default_factory=dict)
-    systems: tuple[str, ...] = ()
-    references: tuple[str, ...] = ()
-    ratings: tuple[str, ...] = ()
+    mapping: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     system: str = ""
     target: Target = None
     preset: str = ""
@@ -223,37 +114,18 @@ class Layout:
     @property
     def is_of_rows(self) -> bool:
         """True if it says something that only a file of rows can have."""
-        return replace(self, encoding="") != Layout()
+        return bool(self.mapping or self.system or self.target or self.preset)
 
-    def columns(self) -> dict[str, str]:
-        """The columns that are read, by field; those of `systems`, `references` and `ratings` besides."""
-        named = {
-            name: self.mapping.get(name, None if self.is_whole or name == "rating" else name)
-            for name in FLAT_FIELDS
-        }
-        if self.systems:
-            named["summary"] = named["system"] = None
-        if self.references:
-            named["reference"] = None
-        return {name: column for name, column in named.items() if column is not None}
+    def of(self, name: str) -> tuple[str, ...]:
+        """The columns of a field."""
+        own = () if self.is_whole or name == "rating" else (name,)
+        return self.mapping.get(name, own)
 
-    @property
-    def all_columns(self) -> frozenset[str]:
-        return frozenset({*self.columns().values(), *self.systems, *self.references, *self.ratings})
-
-    def without(self, absent: Iterable[str]) -> Layout:
-        """The same, whole: fields whose columns the file does not have are read from none."""
-        gone = set(absent)
-        kept = {name: column for name, column in self.columns().items() if name not in gone}
-        return replace(self, mapping=kept, is_whole=True)
-
-    @classmethod
-    def stored(cls, told: Mapping[str, Any]) -> Layout:
-        """The layout that `dataclasses.asdict` has taken apart."""
-        chosen: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in told.items()
-        }
-        return cls(**chosen)
+    def pairs(self) -> list[str]:
+        """The layout as people type it: FIELD=COLUMN, where the names differ."""
+        pairs = [(name, column) for name, columns in self.mapping.items() for column in columns]
+        is_typed = {name for name, columns in self.mapping.items() if len(columns) > 1 or name == "rating"}
+        return [f"{name}={column}" for name, column in pairs if name != column or name in is_typed]
 
 
 def layout_of(
@@ -261,37 +133,24 @@ def layout_of(
 ) -> Layout:
     """A layout as people type it: pairs such as "summary=output", and a target of "reference", "none" or a number.
 
-    A pair may stand the other way round, where only its right side is a field. Summary, reference and rating may have
-    several columns. Raises Invalid.
+    A pair may stand the other way round, where only its right side is a field. Raises Invalid.
     """
-    mapping, several = _mapping(pairs)
+    mapping = _mapping(pairs)
     for name, given, known in (("preset", preset, tuple(PRESETS)), ("encoding", encoding, ENCODINGS)):
         if given and given not in known:
             raise Invalid(f"There is no {name} {given!r}. There are {', '.join(known)}.", field=name)
     if len(system.strip()) > MAX_NAME_CHARACTERS:
         raise Invalid(f"The name of a system has at most {MAX_NAME_CHARACTERS} characters.", field="system")
-    systems = several.get("summary", ())
-    if systems and (taken := {"system", "summary_text"} & mapping.keys()):
+    if len(mapping.get("summary", ())) > 1 and "system" in mapping:
         raise Invalid(
-            f"Several columns hold summaries, each of one system, and {taken.pop()} is given a column besides. "
-            "Leave one of the two out.",
+            "Several columns hold summaries, each of one system, and system is given a column besides. Leave one of "
+            "the two out.",
             field="mapping",
         )
-    return Layout(
-        mapping=mapping,
-        systems=systems,
-        references=several.get("reference", ()),
-        ratings=several.get("rating", ()),
-        system=system.strip(),
-        target=_target(target.strip()),
-        preset=preset,
-        encoding=encoding,
-    )
+    return Layout(mapping, system.strip(), _target(target.strip()), preset, encoding)
 
 
-def _mapping(pairs: Iterable[str]) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
-    """The columns of fields that have one, and of those that have several; ratings are always several."""
-    known = {*FLAT_FIELDS, *NESTED_FIELDS}
+def _mapping(pairs: Iterable[str]) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for pair in pairs:
         name, equals, column = (part.strip() for part in pair.partition("="))
@@ -300,20 +159,16 @@ def _mapping(pairs: Iterable[str]) -> tuple[dict[str, str], dict[str, tuple[str,
                 f"A column of another name is given as field=column, such as summary=output, not {pair!r}.",
                 field="mapping",
             )
-        if name not in known and column in known:
+        if name not in FLAT_FIELDS and column in FLAT_FIELDS:
             name, column = column, name
-        if name not in known:
-            raise Invalid(
-                f"There is no field {name!r} to map. Fields of a flat file: {', '.join(FLAT_FIELDS)}; "
-                f"of a nested one: {', '.join(NESTED_FIELDS)}.",
-                field="mapping",
-            )
+        if name not in FLAT_FIELDS:
+            told = f"There is no field {name!r} to map. Fields are {', '.join(FLAT_FIELDS)}."
+            raise Invalid(told, field="mapping")
         before = found.get(name, ())
         if column in before or (before and name not in SEVERAL_COLUMNS):
             raise Invalid(f"The field {name} is given two columns. Give it one.", field="mapping")
         found[name] = (*before, column)
-    several = {name: columns for name, columns in found.items() if len(columns) > 1 or name == "rating"}
-    return {name: columns[0] for name, columns in found.items() if name not in several}, several
+    return found
 
 
 def _target(typed: str) -> Target:
@@ -355,12 +210,10 @@ def _walk(value: object, steps: list[str]) -> object:
     for number, step in enumerate(steps):
         value = opened(value)
         if step == "[]":
-            rest = steps[number + 1 :]
-            return [_walk(item, rest) for item in value] if isinstance(value, list) else None
+            return [_walk(item, steps[number + 1 :]) for item in value] if isinstance(value, list) else None
         if step.startswith("["):
             place = int(step[1:-1])
-            is_there = isinstance(value, list) and -len(value) <= place < len(value)
-            value = value[place] if is_there and isinstance(value, list) else None
+            value = value[place] if isinstance(value, list) and -len(value) <= place < len(value) else None
         else:
             value = value.get(step) if isinstance(value, Mapping) else None
     return value
@@ -376,14 +229,6 @@ def last(path: str) -> str:
     return plain(path.rpartition(".")[2])
 
 
-def opened(value: object) -> object:
-    """What a text holds as JSON, where it is an object or a list; else the value itself."""
-    if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
-        with suppress(ValueError, RecursionError):
-            return json.loads(value)
-    return value
-
-
 def text_paths(values: Mapping[str, object]) -> Iterator[str]:
     """Every name of a record, each followed by the paths to the texts inside of its value."""
     for name, value in values.items():
@@ -394,21 +239,21 @@ def text_paths(values: Mapping[str, object]) -> Iterator[str]:
 def _inside(path: str, value: object, depth: int) -> Iterator[str]:
     if depth > DEEPEST:
         return
-    if isinstance(value, dict):
-        for name, part in value.items():
-            yield from _leaf(f"{path}.{name}", part, depth)
-    elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+    step, parts = "", value
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(item, dict) for item in value)
+        and "[]" not in path
+    ):
         # Of a conversation, what was said last; of other lists, all of it.
-        step = "[-1]" if {"role", "content"} <= value[-1].keys() else "[]"
-        for name, part in value[-1].items():
-            if "[]" not in path:
-                yield from _leaf(f"{path}{step}.{name}", part, depth)
+        step, parts = "[-1]" if {"role", "content"} <= value[-1].keys() else "[]", value[-1]
+    if isinstance(parts, dict):
+        for name, part in parts.items():
+            place = f"{path}{step}.{name}"
+            if isinstance(part, str):
+                yield place
+            else:
+                yield from _inside(place, part, depth + 1)
     elif isinstance(value, list) and value and all(isinstance(item, str) for item in value):
         yield f"{path}[]"
-
-
-def _leaf(path: str, value: object, depth: int) -> Iterator[str]:
-    if isinstance(value, str):
-        yield path
-    else:
-        yield from _inside(path, value, depth + 1)

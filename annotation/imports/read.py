@@ -1,23 +1,25 @@
-"""From a file to what it says, or to everything that is wrong with it."""
+"""From a file, or pushed rows, to what they say, or to everything that is wrong with them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from statistics import median
+from typing import Any
+
+from pydantic import ValidationError
 
 from annotation.core.text_faults import printable
-from annotation.imports.fields import Fields, ratings_in, read_ratings
-from annotation.imports.files import Format, NamedFile, Record
-from annotation.imports.guess import Look, look_at, records_of
+from annotation.imports.containers import Format, NamedFile, Record
+from annotation.imports.guess import Look, look_at
 from annotation.imports.layout import (
     AUTO,
     DEFAULT_SYSTEM,
     FLAT_FIELDS,
     FLAT_REQUIRED,
-    NESTED_FIELDS,
     NESTED_OPTIONAL,
     Layout,
     document_hash,
@@ -25,15 +27,32 @@ from annotation.imports.layout import (
     plain,
     root,
 )
-from annotation.imports.problems import LIKELY_PAIR, Problems, Remedy, Warnings, unreadable
-from annotation.imports.rows import ClaimData, Dataset, Mark, Row, Side, judged_sentence
+from annotation.imports.problems import LIKELY_PAIR, Findings, Remedy, unreadable
+from annotation.imports.ratings import ratings_in, read_ratings
+from annotation.imports.row import PERCENTS, Claim, Dataset, Mark, Peer, Row, Side, faults, judged_sentence
 from annotation.imports.tools.duc import are_duc_files, read_duc_files
-from annotation.imports.tools.nested import CLAIMS, NO_LABEL, drop_ownerless, label_of, nested_rows, side_of
+from annotation.imports.tools.flatten import KEPT
 from evaluation.text import LengthUnit, count_length
 
 NAMES_TOLD = 5
-"""As many examples as a remark gives."""
 ROWS_BETWEEN_STEPS = 500
+_NESTED = {
+    "document_id": "doc_id",
+    "document": "source_text",
+    "reference": "reference_text",
+    "summary": "summary_text",
+}
+"""The names that fields have in nested lines, where they differ."""
+_KNOWN = (
+    frozenset({"document_id", "document", "reference", "systems", "claims", *NESTED_OPTIONAL}),
+    frozenset({"system", "summary", "ratings", "claims"}),
+    frozenset({"claim_text", "weight", "unit", "reference_id", "verdicts", "raw_votes", "reasons"}),
+)
+"""The fields that are read of a line, a system and a claim."""
+_NEVER_READ = {
+    "percents": f"{PERCENTS}; they are not imported.",
+    "judge_verdicts": "A judge's verdicts are not imported: let a judge run here.",
+}
 
 
 @dataclass(slots=True)
@@ -60,26 +79,28 @@ class Progress:
         """Nobody ends it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FileReading:
     """What a file says and what is wrong with it; rows with problems are not in the data set.
 
-    `lacks_target` tells that neither the rows nor a choice give a target length.
+    `lacks_target` says that neither the rows nor a choice give a target length.
     """
 
     format: Format
     dataset: Dataset
-    claims_side: Side | None
-    problems: Problems
-    warnings: Warnings
+    problems: Findings
+    warnings: Findings
     lacks_target: bool = False
+
+    @property
+    def claims_side(self) -> Side | None:
+        return self.dataset.claims_side
 
 
 def read_files(
     files: Sequence[NamedFile],
     *,
     layout: Layout | None = None,
-    claims_side: Side | None = None,
     length_unit: LengthUnit = "words",
     progress: Progress | None = None,
 ) -> FileReading:
@@ -90,23 +111,17 @@ def read_files(
     if not files:
         raise unreadable("There is no file to import.")
     if not are_duc_files(files):
-        return read_dataset(
-            files[0].path,
-            name=files[0].name,
-            layout=layout,
-            claims_side=claims_side,
-            length_unit=length_unit,
-            progress=progress,
-        )
-    found, warnings = Problems(), Warnings()
-    form, dataset = read_duc_files(files, found, warnings)
-    if (layout and layout.is_of_rows) or claims_side:
+        choices: dict[str, Any] = {"layout": layout, "length_unit": length_unit, "progress": progress}
+        return read_dataset(files[0].path, name=files[0].name, **choices)
+    problems, warnings = Findings(), Findings()
+    form, dataset = read_duc_files(files, problems, warnings)
+    if layout and layout.is_of_rows:
         raise unreadable(
-            "Columns of other names, a system, a target length and a side for the claims are for files of rows (CSV, "
-            "JSON, JSONL, Parquet); these say such things themselves. Leave them out.",
+            "Columns of other names, a system and a target length are for files of rows (CSV, JSON, JSONL, Parquet); "
+            "these say such things themselves. Leave them out.",
             file=files[0].name,
         )
-    return FileReading(form, dataset, "reference" if dataset.has_claims else None, found, warnings)
+    return FileReading(form, dataset, problems, warnings)
 
 
 def read_dataset(
@@ -114,7 +129,6 @@ def read_dataset(
     *,
     name: str | None = None,
     layout: Layout | None = None,
-    claims_side: Side | None = None,
     length_unit: LengthUnit = "words",
     progress: Progress | None = None,
 ) -> FileReading:
@@ -124,203 +138,380 @@ def read_dataset(
     `length_unit`. Raises ImportRefused where no row can be trusted: an empty file, another kind of file, a missing
     column, broken quoting.
     """
-    name, layout = name or path.name, layout or Layout()
-    look = look_at(path, name=name, encoding=layout.encoding)
-    warnings = Warnings(word=look.format.place)
-    reader = _Reader(path, name, layout, look, look.format, warnings, progress or Progress(), length_unit)
-    return reader.read(claims_side)
+    file, layout = NamedFile(name or path.name, path), layout or Layout()
+    look = look_at(file, layout.encoding)
+    reader = _FileReader(file.name, layout, look, progress or Progress(), length_unit)
+    return reader.read()
 
 
 @dataclass(slots=True)
-class _Reader:
-    path: Path
+class RowReader:
+    """Makes typed rows of records; whatever is wrong with one is noted, with the file's own name of the field.
+
+    `columns` are those of each flat field, `given` values of fields that have none. `target` is that of rows that name
+    none. Pushed rows may lack their document, and hold references alone.
+    """
+
+    problems: Findings
+    warnings: Findings
+    columns: Mapping[str, tuple[str, ...]]
+    given: Mapping[str, object] = field(default_factory=dict)
+    target: int | None = None
+    is_pushed: bool = False
+    is_nested: bool = False
+    unread: dict[str, None] = field(default_factory=dict)
+
+    def flat(self, record: Record) -> Iterator[Row]:
+        """The row of a flat record; one for each of several columns of summaries."""
+        columns = self.columns.get("summary", ())
+        for column in columns or (None,):
+            system = column if len(columns) > 1 else None
+            if system and self._value(record, "summary", column) is None:
+                self.warnings.remark(f"There is no summary by {system!r}.", line=record.line)
+            elif row := self._flat(record, column, system):
+                yield row
+
+    def _flat(self, record: Record, column: str | None, system: str | None) -> Row | None:
+        values = {name: value for name in FLAT_FIELDS if (value := self._value(record, name)) is not ...}
+        values.update(self.given)
+        if "document_id" not in self.columns:
+            values["document_id"] = "made of the texts below"
+        peer = {name: values.pop(name) for name in ("system", "summary") if name in values}
+        if column and (text := self._value(record, "summary", column)) is not ...:
+            peer["summary"] = text
+        peer |= {"system": system} if system else {}
+        is_bare = self.is_pushed and not any(peer.get(name) is not None for name in ("system", "summary"))
+        values["systems"] = [] if is_bare else [peer]
+        if self.is_pushed and values.get("document") is None:
+            values.pop("document", None)
+        row = self._checked(record, values)
+        if row is None:
+            return None
+        before = self.problems.count
+        if not (row.documents or row.references or self.is_pushed) and "document" in self.columns:
+            self._note(record, ("document",), "")
+        if not row.references and (row.reference_author or row.reference_ids[0]):
+            told = "is empty although the row names a reference. Repeat the reference's text in each of its rows."
+            self._note(record, ("reference",), told)
+        elif is_bare and not row.references:
+            told = "is empty. A row holds a system with its summary, a reference, or both."
+            self._note(record, ("reference",), told)
+        if "document_id" not in self.columns:
+            texts = row.documents or [one.text for one in row.references] or [row.systems[0].summary]
+            row.document_id = document_hash(texts)
+        row.target = row.target or self.target
+        row.names_reference = bool(row.reference_ids[0]) and len(row.references) == 1 == len(row.texts)
+        for one in row.systems:
+            self._take_answers(record, one, row.rater)
+        if self.problems.count > before:
+            return None
+        self._remark(row)
+        return row
+
+    def _value(self, record: Record, name: str, column: str | None = None) -> Any:
+        """The value of a field: of several columns a list, of pieces of one text the text; ... where there is none."""
+        columns = (column,) if column else self.columns.get(name, ())
+        if not columns or name == "rating" or (name == "summary" and not column):
+            return ...
+        found = [pick(record.values, each) for each in columns]
+        if len(columns) > 1:
+            is_one = name == "document" and plain(root(columns[0])) != "documents"
+            if name != "document":
+                return found
+            found = [each for each in found if each is not None]
+            return self._joined(found) if is_one else found
+        if found[0] is None and root(columns[0]) not in record.values and columns[0] not in record.values:
+            return ...
+        is_pieces = columns[0].endswith("[]") or (name == "summary" and "[]" in columns[0])
+        if name == "metadata" and found[0] and not isinstance(found[0], dict) and columns[0] != name:
+            is_json = isinstance(found[0], str) and found[0].lstrip().startswith("{")
+            return found[0] if is_json else {columns[0]: found[0]}
+        return self._joined(found[0]) if is_pieces else found[0]
+
+    def _joined(self, value: Any) -> Any:
+        is_texts = isinstance(value, list) and all(isinstance(each, str) for each in value)
+        return " ".join(value) if is_texts else value
+
+    def _take_answers(self, record: Record, peer: Peer, rater: str) -> None:
+        """People's answers of a flat record: ratings, marks and sentences that they judged."""
+        columns = self.columns.get("rating", ())
+        held = chain(*(ratings_in(column, pick(record.values, column), rater) for column in columns))
+        peer.rated, left = read_ratings(chain(record.said.ratings, held))
+        peer.marks = list(self._marks(record, peer.summary))
+        for sentence, votes, reason in record.said.claims:
+            try:
+                peer.claims.append(judged_sentence(peer.system, sentence, votes, reason))
+            except ValidationError as error:
+                self._note(record, ("",), "; ".join(told for _, told in faults(error)))
+        for remark in dict.fromkeys((*left, *record.said.remarks)):
+            self.warnings.remark(remark, line=record.line)
+
+    def _marks(self, record: Record, summary: str) -> Iterator[Mark]:
+        """What raters marked in the summary; marks of other texts are told and left out."""
+        for mark in record.said.marks:
+            words = mark.words or (mark.text or summary)[mark.start : mark.end]
+            start = mark.start if summary[mark.start : mark.end] == words else summary.find(words)
+            if not mark.end:
+                yield mark
+            elif (mark.text and mark.text != summary) or not words or start < 0:
+                told = f"The mark “{printable(words)}” is not in the summary and left out."
+                self.warnings.remark(told, line=record.line)
+            else:
+                yield mark._replace(start=start, end=start + len(words), words=words)
+
+    def nested_row(self, record: Record) -> Row | None:
+        """The row of a nested line. Fields that are not read are noted."""
+        values = self._renamed(record.values, 0, "")
+        for name, level in (("systems", 1), ("claims", 2)):
+            values |= {name: self._inner(values[name], level, name)} if name in values else {}
+        for peer in values.get("systems") or ():
+            if isinstance(peer, dict) and "claims" in peer:
+                peer["claims"] = self._inner(peer["claims"], 2, "systems[].claims")
+        for name in ("claims", "systems"):
+            values = {key: value for key, value in values.items() if key != name or value is not None}
+        row = self._checked(record, values)
+        if row is None:
+            return None
+        before = self.problems.count
+        self._check_nested(record, row)
+        for peer in row.systems:
+            peer.rated, left = read_ratings(ratings_in("rating", peer.given, ""))
+            for remark in left:
+                self.warnings.remark(remark, line=record.line)
+        if self.problems.count > before:
+            return None
+        self._remark(row)
+        return row
+
+    def _renamed(self, values: Mapping[str, Any], level: int, path: str) -> dict[str, Any]:
+        own = {_NESTED.get(name, name): name for name in _KNOWN[level]}
+        self.unread.update(dict.fromkeys(f"{path}{name}" for name in values if name not in own))
+        return {own[name]: value for name, value in values.items() if name in own}
+
+    def _inner(self, value: Any, level: int, path: str) -> Any:
+        if not isinstance(value, list):
+            return value
+        return [self._renamed(one, level, f"{path}[].") if isinstance(one, dict) else one for one in value]
+
+    def _check_nested(self, record: Record, row: Row) -> None:
+        complain = partial(self._note, record)
+        names = [peer.system for peer in row.systems]
+        if not names:
+            complain(("systems",), "must be a list of objects with at least one in it.")
+        if not (row.documents or row.references):
+            complain(("document",), "")
+        for place, name in enumerate(names):
+            if name in names[:place]:
+                complain(("systems",), f"names {name!r} twice, the second time at place {place + 1}.")
+        owners: list[tuple[tuple[str | int, ...], list[str], list[Claim]]]
+        owners = [(("claims",), names, row.claims)]
+        owners += [
+            (("systems", at, "claims"), [each.system], each.claims) for at, each in enumerate(row.systems)
+        ]
+        for path, known, claims in owners:
+            said: dict[tuple[str, str], str] = {}
+            for place, claim in enumerate(claims):
+                answered = {"raw_votes": claim.votes, "verdicts": claim.verdicts, "reasons": claim.reasons}
+                for system in claim.systems - set(known):
+                    kind = next((name for name, given in answered.items() if system in given), "verdicts")
+                    where = (
+                        "which has no summary in this line" if len(path) == 1 else "and is that of another"
+                    )
+                    complain((*path, place, kind), f"names the system {system!r}, {where}.")
+                claim.systems &= set(known)
+                for system, verdict in claim.verdicts.items():
+                    if said.setdefault((claim.text, system), verdict) != verdict:
+                        told = f"repeats an earlier claim with another verdict on {system!r}. Remove one."
+                        complain((*path, place, "claim_text"), told)
+        ids = {one.id for one in row.references}
+        if len(ids) > 1 and not all(claim.reference_id in ids for claim in row.claims):
+            complain(
+                ("claims",),
+                "stand beside several references, and do not say of which they are. Give each claim its "
+                "`reference_id`: one of the line's, or the reference's place from 1.",
+            )
+
+    def column(self, place: Sequence[str | int]) -> str:
+        """The file's name of a place in a row, such as `systems[2].summary_text` in a nested line."""
+        if not self.is_nested:
+            name = next(part for part in reversed(place) if isinstance(part, str))
+            return next(iter(self.columns.get(name, (name,))), name)
+        parts = (
+            f"[{part + 1}]" if isinstance(part, int) else f".{_NESTED.get(part, part)}" for part in place
+        )
+        return "".join(parts).removeprefix(".")
+
+    def _checked(self, record: Record, values: Mapping[str, Any]) -> Row | None:
+        try:
+            row = Row.model_validate(values)
+        except ValidationError as error:
+            for place, reason in faults(error):
+                self._note(record, place, reason)
+            return None
+        row.line = record.line
+        return row
+
+    def _note(self, record: Record, place: Sequence[str | int], reason: str) -> None:
+        """Note what is wrong with a place in a row; without a reason that it is missing."""
+        column = self.column(place)
+        if reason:
+            self.problems.add(record.line, column, reason)
+            return
+        there = ", ".join(map(str, list(record.values)[:20])) or "none"
+        own = column.rpartition(".")[2] if self.is_nested else place[-1]
+        told = f"If it has another name, say which field is `{own}`."
+        reason = f"is missing. Fields that are there: {printable(there)}. {told}"
+        self.problems.add(record.line, column, reason, remedy=Remedy.MAP)
+
+    def _remark(self, row: Row) -> None:
+        for remark in filter(None, (peer.remark(row.document_id) for peer in row.systems)):
+            self.warnings.remark(remark, line=row.line)
+
+
+@dataclass(slots=True)
+class _FileReader:
     name: str
     layout: Layout
     look: Look
-    format: Format
-    warnings: Warnings
     progress: Progress
     length_unit: LengthUnit
     dataset: Dataset = field(default_factory=Dataset)
-    problems: Problems = field(default_factory=Problems)
-    unread: dict[str, None] = field(default_factory=dict)
-    mapped: set[str] = field(default_factory=set)
-    read_columns: frozenset[str] = frozenset()
-    variants: Sequence[tuple[Mapping[str, str], Mapping[str, object]]] = ()
-    """For each summary of a row: the columns of its fields, and values of fields that have none."""
-
-    target: int | None = None
-    """Of rows that name none."""
-
-    side: Side | None = None
-    """What the claims that were read show."""
-
+    warnings: Findings = field(default_factory=Findings)
     lacks_target: bool = False
     system_pair: str = ""
     """What may name the systems, where no column is read as that."""
 
-    def read(self, claims_side: Side | None) -> FileReading:
-        self._read_rows()
-        if marked := self.dataset.take_marks():
-            self.warnings.add(
-                f"Units of summaries in which somebody marked an error: {marked:,}. They count as unsupported, the "
-                "other units of annotated summaries as supported."
-            )
-        side = self.side or ("peer" if self.dataset.has_claims else None)
-        if claims_side == "peer":
-            drop_ownerless(self.dataset, self.problems)
-        self._remark()
-        if claims_side is not None and side is None:
-            self.warnings.add(f"{self.name} has no claims, so the side given for them has no effect.")
+    @property
+    def problems(self) -> Findings:
+        return self.look.table.problems
+
+    def read(self) -> FileReading:
+        form = self.look.format
+        self.problems.word = self.warnings.word = form.place
+        first = self.look.records[0] if self.look.records else None
+        is_nested = first is not None and self.look.may_nest and "systems" in first.values
+        reader = RowReader(self.problems, self.warnings, {}, is_nested=is_nested)
+        if first and is_nested:
+            form = Format.NESTED_JSONL
+            self._require_nested(first)
+        elif first or not self.look.may_nest:
+            reader = self._settle()
+        for record in self.look.all_records:
+            self.progress.read_row()
+            if self.look.may_nest and ("systems" in record.values) is not is_nested:
+                here, there = ("flat", "nested") if is_nested else ("nested", "flat")
+                told = f"is {here}, but the first one is {there}. A file is one or the other: split it."
+                self.problems.add(record.line, "", told)
+            else:
+                if not is_nested:
+                    self._note_unread(reader, record)
+                self._add(reader, record)
         if not self.dataset.sets and not self.problems.count:
             raise unreadable(f"{self.name} holds no rows. It needs one for each summary.")
-        return FileReading(
-            format=self.format,
-            dataset=self.dataset,
-            claims_side=claims_side if side and claims_side else side,
-            problems=self.problems,
-            warnings=self.warnings,
-            lacks_target=self.lacks_target,
+        self._settle_dataset(is_nested=is_nested)
+        self._remark(reader.unread, is_nested=is_nested)
+        return FileReading(form, self.dataset, self.problems, self.warnings, self.lacks_target)
+
+    def _add(self, reader: RowReader, record: Record) -> None:
+        rows = [reader.nested_row(record)] if reader.is_nested else reader.flat(record)
+        for row in filter(None, rows):
+            for name, reason in self.dataset.add(row, is_nested=reader.is_nested):
+                # Only rows of one key are a complaint of no field.
+                pair = "" if name else self.system_pair
+                remedy = Remedy.MAP if pair else None
+                self.problems.add(record.line, reader.column((name,)), reason, remedy=remedy, pair=pair)
+
+    def _note_unread(self, reader: RowReader, record: Record) -> None:
+        read = {name for columns in reader.columns.values() for name in columns}
+        read |= set(map(root, read))
+        # pandas writes its index under no name; tools leave fields empty.
+        filled = (
+            name for name, value in record.values.items() if not self.look.tool or value not in ("", None, [])
         )
+        read |= KEPT if self.look.tool else set()
+        reader.unread.update(dict.fromkeys(name for name in filled if name and name not in read))
 
-    def _read_rows(self) -> None:
-        first = self.look.records[0] if self.look.records else None
-        is_nested = first is not None and self._is_nested(first)
-        if is_nested:
-            self.format = Format.NESTED_JSONL
-            self._check_fields((*NESTED_FIELDS, *NESTED_OPTIONAL), "nested")
-            if replace(self.layout, mapping={}).is_of_rows:
-                raise unreadable(
-                    f"{self.name} is nested: its lines name systems themselves. Leave preset, system and target "
-                    "length out."
-                )
-        elif first is not None or not self._is_json:
-            self._settle()
-        asked = self.layout.mapping
-        for record in self._records():
-            self.progress.read_row()
-            if self._may_nest and (self._column("systems") in record.values) is not is_nested:
-                self.problems.add(
-                    record.line, "", _other_shape(first.line if first else 1, is_nested=is_nested)
-                )
-            elif is_nested:
-                self.mapped.update(column for column in asked.values() if column in record.values)
-                self._take_nested(record)
-            else:
-                self._take_flat(record)
-        if is_nested:
-            for name, column in asked.items():
-                if column not in self.mapped and name not in _INNER:
-                    self._no_line_has(name, column)
-
-    def _records(self) -> Iterator[Record]:
-        is_own = not self.look.tool and bool(self.read_columns)
-        wanted: Collection[str] = FLAT_REQUIRED if self.look.format is Format.CSV else ()
-        if is_own:
-            wanted = {*self.read_columns, *map(root, self.read_columns)}
-        _, table = records_of(
-            *(self.path, self.name, self.look.format, self.problems),
-            wanted=wanted,
-            encoding=self.layout.encoding,
-        )
-        self._note_unread(() if self.look.tool else table.columns)
-        yield from table.records
-        for remark in table.remarks:
-            self.warnings.add(remark)
-
-    @property
-    def _is_json(self) -> bool:
-        return self.format.is_json
-
-    @property
-    def _may_nest(self) -> bool:
-        return self._is_json or bool(self.look.tool)
-
-    def _is_nested(self, first: Record) -> bool:
-        """Nested lines hold a list of systems, flat ones a system and its summary; nothing is both."""
-        is_nested = self._may_nest and self._column("systems") in first.values
-        if is_nested and self._column("summary") in first.values:
+    def _require_nested(self, first: Record) -> None:
+        if "summary" in first.values:
             raise unreadable(
-                f"holds both `{self._column('systems')}` (nested) and `{self._column('summary')}` (flat). "
-                "A line is one document with a list of systems, or one summary.",
+                "holds both `systems` (nested) and `summary` (flat). A line is one document with a list of systems, or "
+                "one summary.",
                 line=first.line,
             )
-        return is_nested
+        if self.layout.is_of_rows:
+            raise unreadable(
+                f"{self.name} is nested: its lines name all themselves. Leave columns, preset, system and target out."
+            )
 
-    def _column(self, field: str) -> str:
-        return self.layout.mapping.get(field, field)
-
-    def _check_fields(self, known: Collection[str], shape: str) -> None:
-        for name in self.layout.mapping:
-            if name not in known:
-                raise unreadable(
-                    f"A column is given for the field {name}, which a {shape} file does not have. Its fields are "
-                    f"{', '.join(known)}.",
-                    remedy=Remedy.MAP,
-                )
-
-    def _settle(self) -> None:
+    def _settle(self) -> RowReader:
         """Make the layout whole: the column of every field that the file has, and what stands for the others.
 
         Raises ImportRefused where a column is missing.
         """
-        self._check_fields(FLAT_FIELDS, "flat")
-        if self.layout.preset or self._is_recognised():
-            self._follow_preset()
-        elif not self.layout.is_whole:
-            self._take_beside_own()
-        columns = self.layout.columns()
-        absent = [name for name, column in columns.items() if not self._has(column)]
-        for name, column in self.layout.mapping.items():
-            if name in absent and not self._is_json:
+        asked, look = self.layout, self.look
+        guess = look.guess(preset=asked.preset or AUTO, given=asked.mapping)
+        is_missing = not all(any(map(self._has, asked.of(name))) for name in FLAT_REQUIRED)
+        if asked.preset or (is_missing and not asked.is_whole and guess.is_sure):
+            if look.records and guess.objections and not {"document", "summary"} <= asked.mapping.keys():
+                pairs = guess.layout.pairs()
                 raise unreadable(
-                    f"the column {column!r} is given for {name}, and there is no such column. Columns that "
-                    f"are there: {self._there()}.",
-                    column=column,
+                    f"its columns read like {printable(' '.join(pairs))}. {' '.join(guess.objections)} "
+                    "Say which column is which.",
                     remedy=Remedy.MAP,
+                    pair="\n".join(pairs) or LIKELY_PAIR,
                 )
-            if name in absent and not any(pick(record.values, column) for record in self.look.records):
-                self._no_line_has(name, column)
-        self._refuse_missing([name for name in FLAT_REQUIRED if name not in columns or name in absent])
-        gone = [
-            name
-            for name in absent
-            if name not in self.layout.mapping
-            and not (self._is_json and name not in {"document_id", "system", "rater"})
-        ]
-        self.layout = self.layout.without(gone)
-        self._tell_made()
-        self._fill_in()
-        self._refuse_claims()
-
-    def _no_line_has(self, name: str, column: str) -> None:
-        self.problems.add(
-            None, column, f"it is given for {name}, and no line has a field of that name.", remedy=Remedy.MAP
+            system = asked.system or guess.layout.system
+            self.layout = replace(asked, mapping=guess.layout.mapping, system=system, is_whole=True)
+            self._tell_columns(guess.title)
+            for note in guess.notes:
+                self.warnings.remark(note)
+        elif guess.is_own and not asked.is_whole:
+            beside = {
+                name: columns
+                for name, columns in guess.layout.mapping.items()
+                if columns != (name,) or name in ("rater", "rating")
+            }
+            self.layout = replace(asked, mapping={**beside, **asked.mapping})
+            if beside.keys() - {"rating"}:
+                self._tell_columns("")
+        for name, columns in asked.mapping.items():
+            for column in columns:
+                self._require_column(name, column)
+        there = {name: tuple(filter(self._has, self.layout.of(name))) for name in FLAT_FIELDS}
+        self._refuse_missing(
+            [name for name in FLAT_REQUIRED if not there[name] and not self._is_made_up(name)]
         )
-
-    def _take_beside_own(self) -> None:
-        """Of a file with our own names: references and ratings in columns of their own."""
-        found = self.look.guess(given=self.layout.mapping)
-        if not found.is_own:
-            return
-        layout = found.layout
-        beside = {
-            name: column for name, column in layout.mapping.items() if name != column or name == "rater"
+        late = look.format.is_json and not self.layout.is_whole
+        # Fields in JSON may be there in later rows only.
+        found = {
+            name: there[name] or (self.layout.of(name) if late and name not in _OF_ALL else ())
+            for name in FLAT_FIELDS
         }
-        self.layout = replace(
-            self.layout,
-            mapping={**beside, **self.layout.mapping},
-            references=self.layout.references or layout.references,
-            ratings=self.layout.ratings or layout.ratings,
-        )
-        if beside or layout.references:
-            self._tell_columns("")
+        used = {name: some for name, some in found.items() if some}
+        self._tell_made(used)
+        self._refuse_claims(used)
+        given: dict[str, Any] = {}
+        if "system" not in used:
+            given["system"] = self.layout.system or DEFAULT_SYSTEM
+        target = self.layout.target if isinstance(self.layout.target, int) else None
+        self.lacks_target = self.layout.target is None and not there["target_words"]
+        return RowReader(self.problems, self.warnings, used, given, target)
 
-    def _refuse_claims(self) -> None:
+    def _require_column(self, name: str, column: str) -> None:
+        if not self._has(column):
+            raise unreadable(
+                f"the column {column!r} is given for {name}, and there is no such column. Columns that are there: "
+                f"{self._there()}.",
+                column=column,
+                remedy=Remedy.MAP,
+            )
+
+    def _refuse_claims(self, columns: Mapping[str, tuple[str, ...]]) -> None:
         """Claims that are not read must not pass for a file without any."""
-        read = {*self.read_columns, *map(root, self.read_columns)}
+        read = {column for some in columns.values() for column in some}
+        read |= set(map(root, read))
         for column in self.look.columns:
-            if plain(column.rpartition(".")[2]) == CLAIMS and not {column, root(column)} & read:
+            if plain(column.rpartition(".")[2]) == "claims" and not {column, root(column)} & read:
                 raise unreadable(
                     f"`{printable(column)}` is not read: a file with one row for each summary holds no claims. Give "
                     "them in the nested layout, one line a document, or remove the column.",
@@ -333,342 +524,162 @@ class _Reader:
 
     def _there(self) -> str:
         # Only names in JSON may be paths into an object.
-        there = (column for column in self.look.columns if not self._is_json or column == root(column))
-        return ", ".join(map(printable, there))
-
-    def _is_recognised(self) -> bool:
-        columns = self.layout.columns()
-        is_told = self.layout.is_whole or bool(self.layout.systems)
-        missing = [name for name in FLAT_REQUIRED if not self._has(columns.get(name, ""))]
-        return not is_told and bool(missing) and self.look.guess(given=self.layout.mapping).is_sure
-
-    def _follow_preset(self) -> None:
-        asked = self.layout
-        given = {*asked.mapping.values(), *asked.systems, *asked.references, *asked.ratings}
-        found = self.look.guess(preset=asked.preset or AUTO, given=asked.mapping)
-        if self.look.records and found.objections and not {"document", "summary"} <= asked.mapping.keys():
-            raise unreadable(
-                f"its columns read like {printable(' '.join(found.pairs()))}. {' '.join(found.objections)} "
-                "Say which column is which.",
-                remedy=Remedy.MAP,
-                pair="\n".join(found.pairs()) or LIKELY_PAIR,
-            )
-
-        def unasked(columns: Iterable[str]) -> tuple[str, ...]:
-            return tuple(column for column in columns if column not in given)
-
-        systems = asked.systems
-        if not systems and "summary" not in asked.mapping:
-            systems = unasked(found.layout.systems)
-        references = asked.references
-        if not references and "reference" not in asked.mapping:
-            references = unasked(found.layout.references)
-        guessed = {name: column for name, column in found.layout.mapping.items() if column not in given}
-        self.layout = replace(
-            asked,
-            mapping={**guessed, **asked.mapping},
-            systems=systems,
-            references=references,
-            ratings=asked.ratings or unasked(found.layout.ratings),
-            system=asked.system or found.layout.system,
-            is_whole=True,
-        )
-        self._tell_columns(found.title)
-        for note in found.notes:
-            self.warnings.add(note)
+        is_json = self.look.format.is_json
+        return ", ".join(printable(each) for each in self.look.columns if not is_json or each == root(each))
 
     def _tell_columns(self, title: str) -> None:
-        named = [(name, column) for name, column in self.layout.columns().items() if self._has(column)]
-        named += [("reference", column) for column in self.layout.references]
-        read = ", ".join(f"{name}={printable(column)}" for name, column in named)
-        self.warnings.add(f"Columns are read{f' as {title}' if title else ''}: {read}.")
+        layout = self.layout
+        read = [
+            f"{name}={printable(column)}"
+            for name in FLAT_FIELDS
+            for column in layout.of(name)
+            if self._has(column)
+        ]
+        self.warnings.remark(f"Columns are read{f' as {title}' if title else ''}: {', '.join(read)}.")
 
-    def _refuse_missing(self, missing: Collection[str]) -> None:
+    def _refuse_missing(self, missing: Sequence[str]) -> None:
         """Raises ImportRefused where a field has no column and nothing can stand for it, or a column looks like it."""
-        told = [name for name in FLAT_REQUIRED if name in missing and not self._is_made_up(name)]
-        if not told:
+        if not missing:
             return
-        proposal = self.look.guess()
-        pairs = proposal.pairs()
+        proposal, layout = self.look.guess(), self.layout
+        pairs = proposal.layout.pairs()
         proposed = {pair.partition("=")[0] for pair in pairs}
-        is_like = not self.layout.is_whole and not proposed.isdisjoint(told) and proposal.has_texts
-        if self._is_json and not is_like and not self.layout.is_whole:
+        is_like = not layout.is_whole and not proposed.isdisjoint(missing) and proposal.has_texts
+        if self.look.format.is_json and not is_like and not layout.is_whole:
             # Each row then says what it has instead.
             return
-        fields = ", ".join(f"`{self._column(name)}`" for name in told)
-        wanted = " and ".join(f"`{name}`" for name in told)
-        like = " ".join(pairs)
+        wanted = [next(iter(layout.mapping.get(name, (name,)))) for name in missing]
+        like, told = " ".join(pairs), " and ".join(f"`{name}`" for name in missing)
         why = "".join(f" {reason}" for reason in (*proposal.notes, *proposal.objections)) if is_like else ""
         title = f" {proposal.title}:" if proposal.title else ""
         way_out = (
-            f"Say which column is {wanted}; where none is, add it to the file."
-            if self.layout.is_whole
-            else f"If one has another name, say which column is {wanted}."
+            f"Say which column is {told}; where none is, add it to the file."
+            if layout.is_whole
+            else f"If one has another name, say which column is {told}."
         )
         raise unreadable(
-            f"there is no column {fields}. Columns that are there: {self._there()}."
-            f"{f' They read like{title} {printable(like)}.' if is_like else ''}{why} {way_out}",
-            line=1 if self.format is Format.CSV else None,
-            column=self._column(told[0]),
+            f"there is no column {', '.join(f'`{name}`' for name in wanted)}. Columns that are there: "
+            f"{self._there()}.{f' They read like{title} {printable(like)}.' if is_like else ''}{why} {way_out}",
+            line=1 if self.look.format is Format.CSV else None,
+            column=wanted[0],
             remedy=Remedy.MAP if proposal.objections or not is_like else Remedy.PRESET,
-            pair="\n".join(pairs) if is_like else f"{told[0]}=COLUMN",
+            pair="\n".join(pairs) if is_like else f"{missing[0]}=COLUMN",
         )
 
     def _is_made_up(self, name: str) -> bool:
         """True if something stands for a field without a column."""
         layout = self.layout
-        if name == "summary" and layout.systems:
-            return True
-        if name == "system" and (layout.systems or layout.system):
+        if name == "system" and (layout.system or len(layout.of("summary")) > 1):
             return True
         if name == "summary" or name in layout.mapping:
             return False
-        if name == "document" and not (
-            self._has(layout.columns().get("reference", ""))
-            or layout.references
-            or layout.ratings
-            or self.look.is_judged
-        ):
+        others = (*layout.of("reference"), *layout.of("rating"))
+        if name == "document" and not (any(map(self._has, others)) or self.look.is_judged):
             return False
         # A column that looks like it is not passed over in silence.
         return layout.is_whole or name not in self.look.guess(given=layout.mapping).layout.mapping
 
-    def _tell_made(self) -> None:
-        columns = self.layout.columns()
+    def _tell_made(self, columns: Mapping[str, tuple[str, ...]]) -> None:
         if "document_id" not in columns:
-            self.warnings.add(
+            self.warnings.remark(
                 "`document_id` is made from a hash of the document: rows with the same document are one document set."
             )
-        if self.layout.ratings:
-            named = ", ".join(f"`{printable(column)}`" for column in self.layout.ratings)
-            whose = f", the raters from `{printable(columns['rater'])}`" if "rater" in columns else ""
-            self.warnings.add(f"People's ratings are read from {named}{whose}.")
-        if self.layout.systems:
-            named = ", ".join(f"`{printable(column)}`" for column in self.layout.systems)
-            self.warnings.add(f"Each of these columns is one system: {named}.")
+        if rated := columns.get("rating"):
+            whose = f", the raters from `{printable(columns['rater'][0])}`" if "rater" in columns else ""
+            self.warnings.remark(f"People's ratings are read from {_listed(rated)}{whose}.")
+        if len(summaries := columns.get("summary", ())) > 1:
+            self.warnings.remark(f"Each of these columns is one system: {_listed(summaries)}.")
         elif "system" not in columns:
             named = printable(self.layout.system or DEFAULT_SYSTEM)
-            self.warnings.add(f"No column names a system: every summary is by “{named}”.")
+            self.warnings.remark(f"No column names a system: every summary is by “{named}”.")
             self.system_pair = "system=COLUMN"
             self.dataset.key_advice = (
                 f"No column is read as the system, so both are by “{named}”. Say which column is `system`, or remove "
                 "one of the two."
             )
-        target = self.layout.target
-        self.target = self._reference_target() if target == "reference" else target
-        self.lacks_target = self.target is None and not self._has(columns.get("target_words", ""))
 
-    def _reference_target(self) -> int | None:
-        """The median length of the references: one target, for scores are never averaged across several.
-
-        None where no row can be read, which the reading tells of.
-        """
-        lengths: list[int] = []
-        columns = self.layout.columns()
-        given = {} if "reference" in columns else {"reference": None}
-        _, table = records_of(
-            self.path, self.name, self.look.format, Problems(), encoding=self.layout.encoding
-        )
-        record = None
-        for record in table.records:
-            fields = Fields(record, columns, Problems(), given=given)
-            texts = fields.references(self.layout.references)
-            lengths += [count_length(one.text, self.length_unit) for one in texts]
-        if record is None:
-            return None
-        if not lengths:
-            raise unreadable(
-                "The target length cannot follow the references, because there are none. Give a number, or none."
+    def _settle_dataset(self, *, is_nested: bool) -> None:
+        if is_nested:
+            self.dataset.settle_claims()
+        if marked := self.dataset.take_marks():
+            self.warnings.remark(
+                f"Units of summaries in which somebody marked an error: {marked:,}. They count as unsupported, the "
+                "other units of annotated summaries as supported."
             )
-        target = max(1, round(median(lengths)))
-        self.warnings.add(
-            f"The target length is {target:,} {self.length_unit}, the median of the references."
-        )
-        return target
-
-    def _fill_in(self) -> None:
-        columns = self.layout.columns()
-        self.read_columns = self.layout.all_columns
-        given: dict[str, object] = {name: None for name in FLAT_FIELDS if name not in columns}
-        if "system" not in columns:
-            given["system"] = self.layout.system or DEFAULT_SYSTEM
-        self.variants = [(columns, given)]
-        if self.layout.systems:
-            del given["summary"]
-            self.variants = [
-                ({**columns, "summary": column}, {**given, "system": column})
-                for column in self.layout.systems
+        if self.layout.target == "reference":
+            references = [one for each in self.dataset.sets.values() for one in each.references.values()]
+            lengths = [
+                count_length(text.text, self.length_unit) for one in references for text in one.texts.values()
             ]
+            if not lengths and not self.problems.count:
+                raise unreadable(
+                    "The target length cannot follow the references, because there are none. Give a number, or none."
+                )
+            # One target for all, for scores are never averaged across several.
+            target = max(1, round(median(lengths or [1])))
+            self.dataset.retarget(target)
+            self.warnings.remark(
+                f"The target length is {target:,} {self.length_unit}, the median of the references."
+            )
 
-    def _note_unread(self, names: Iterable[str]) -> None:
-        read = {*self.read_columns, *map(root, self.read_columns)}
-        # pandas writes its index under no name.
-        self.unread.update(dict.fromkeys(name for name in names if name and name not in read))
-
-    def _take_flat(self, record: Record) -> None:
-        if self._is_json or self.look.tool:
-            self._note_unread((*record.values, *record.said.unread))
-        for mapping, given in self.variants:
-            fields = Fields(record, mapping, self.problems, given=given)
-            if self.layout.systems and fields.raw("summary") is None:
-                self.warnings.add(f"There is no summary by {mapping['summary']!r}.", line=record.line)
-                continue
-            row = row_of(fields, self.warnings, self.layout, self.target)
-            for name, reason in self.dataset.add(row) if row else ():
-                # Only rows of one key are a complaint of no field.
-                pair = "" if name else self.system_pair
-                fields.complain(name, reason, remedy=Remedy.MAP if pair else None, pair=pair)
-
-    def _take_nested(self, record: Record) -> None:
-        fields = Fields(record, self.layout.mapping, self.problems)
-        rows = nested_rows(fields, self.warnings, self.unread)
-        self.unread.update(dict.fromkeys(record.said.unread))
-        if not rows:
-            return
-        conflicts = self.dataset.add_document(rows)
-        for name, reason in conflicts:
-            fields.complain(name, reason)
-        if not conflicts and self.side != "reference":
-            self.side = side_of(rows) or self.side
-
-    def _remark(self) -> None:
+    def _remark(self, unread: Mapping[str, None], *, is_nested: bool) -> None:
         sets = self.dataset.sets.values()
         without = sum(not one.documents for one in sets)
         if without:
-            self.warnings.add(
+            self.warnings.remark(
                 f"{without:,} of {len(sets):,} document sets have no document here. Without one in the project their "
                 "alignment is blank."
             )
-        is_bare = not any(one.references for one in sets)
-        if is_bare and self.format is not Format.NESTED_JSONL and without < len(sets):
-            self.warnings.add(
+        bare = sum(not one.references for one in sets)
+        if bare == len(sets) and not is_nested and without < len(sets):
+            self.warnings.remark(
                 "No row has a `reference`, so summaries are compared with their documents. If another column holds "
                 "it, say which column is `reference`.",
                 remedy=Remedy.MAP,
-                is_first=True,
             )
-        if repeated := self.dataset.repeated:
-            first = "; ".join(
-                f"{line} repeats {earlier}" for line, earlier in list(repeated.items())[:NAMES_TOLD]
-            )
-            more = f" and {len(repeated) - NAMES_TOLD:,} more" if len(repeated) > NAMES_TOLD else ""
-            self.warnings.add(f"Duplicate rows are read once: {self.format.place} {first}{more}.")
-        self._tell_missing()
-        if self.unread:
-            names = ", ".join(f"`{printable(name)}`" for name in list(self.unread)[:20])
-            more = f" and {len(self.unread) - 20} more" if len(self.unread) > 20 else ""
-            self.warnings.add(f"Not read: {names}{more}.")
-
-    def _tell_missing(self) -> None:
-        """Warn where sets lack a reference or a system's summary: their means are not over the same things."""
-        sets = len(self.dataset.sets)
-        bare = sum(not one.references for one in self.dataset.sets.values())
-        if 0 < bare < sets:
-            self.warnings.add(
-                f"{bare:,} of {sets:,} document sets have no reference here. Without one in the project their "
+        elif 0 < bare < len(sets):
+            self.warnings.remark(
+                f"{bare:,} of {len(sets):,} document sets have no reference here. Without one in the project their "
                 "summaries are compared with the documents, and means mix both."
             )
-        missing = self.dataset.missing(most=NAMES_TOLD)
-        for system, names in list(missing.items())[:NAMES_TOLD]:
-            count = sets - self.dataset.sets_of[system]
-            more = f" and {count - len(names):,} more" if count > len(names) else ""
-            self.warnings.add(
-                f"{printable(system)} has no summary in {count:,} of {sets:,} document sets "
-                f"({', '.join(map(printable, names))}{more})."
+        if repeated := self.dataset.repeated:
+            lines = [f"{line} repeats {earlier}" for line, earlier in repeated.items()]
+            self.warnings.remark(
+                f"Duplicate rows are read once: {self.look.format.place} {_some(lines, '; ')}."
             )
-        if len(missing) > NAMES_TOLD:
-            self.warnings.add(
-                f"{len(missing) - NAMES_TOLD:,} more systems lack summaries of some document sets."
+        self._tell_missing()
+        for remark in self.look.table.remarks:
+            self.warnings.remark(remark)
+        names = [name for name in unread if name.rpartition(".")[2] not in _NEVER_READ]
+        for name, told in _NEVER_READ.items():
+            if any(each.rpartition(".")[2] == name for each in unread):
+                self.warnings.remark(f"Not read: `{name}`. {told}")
+        if names:
+            self.warnings.remark(f"Not read: {_some([f'`{printable(name)}`' for name in names], ', ', 20)}.")
+
+    def _tell_missing(self) -> None:
+        """Remark on systems that lack summaries of some sets: their means are not over the same things."""
+        sets, found = self.dataset.sets, self.dataset.sets_of
+        lacking = [name for name, times in found.items() if times < len(sets)]
+        for system in lacking[:NAMES_TOLD]:
+            names = [name for name, one in sets.items() if not any(who == system for who, _ in one.peers)]
+            self.warnings.remark(
+                f"{printable(system)} has no summary in {len(names):,} of {len(sets):,} document sets "
+                f"({_some(list(map(printable, names)), ', ')})."
             )
+        if len(lacking) > NAMES_TOLD:
+            more = f"{len(lacking) - NAMES_TOLD:,} more systems lack summaries of some document sets."
+            self.warnings.remark(more)
 
 
-def row_of(
-    fields: Fields,
-    warnings: Warnings,
-    layout: Layout | None = None,
-    target: int | None = None,
-    *,
-    is_pushed: bool = False,
-) -> Row | None:
-    """The row, or None where something in it is wrong; every such thing is then noted.
-
-    A summary that is there and blank is a summary: it is imported with a warning. A blank reference is none. `target`
-    is that of rows that name none. A pushed row may lack its document, and hold references alone.
-    """
-    layout, values, said = layout or Layout(), fields.record.values, fields.record.said
-    references = fields.references(layout.references)
-    is_bare = is_pushed and fields.raw("system") is None and fields.raw("summary") is None
-    is_absent = fields.given.get("document", ...) is None or (is_pushed and fields.raw("document") is None)
-    documents = () if is_absent else fields.documents("document", required=not references)
-    is_named = fields.given.get("document_id", ...) is not None
-    document_id = fields.identifier("document_id", required=True) if is_named else ""
-    system = "" if is_bare else fields.identifier("system", required=True)
-    summary = "" if is_bare else fields.required_text("summary")
-    target = fields.target() or target
-    rater, columns = fields.identifier("rater"), layout.ratings or (("rating",) if is_pushed else ())
-    ratings, left = read_ratings(
-        chain(said.ratings, *(ratings_in(column, pick(values, column), rater) for column in columns))
-    )
-    row = Row(
-        line=fields.line,
-        document_id=document_id or document_hash(documents or [one.text for one in references] or [summary]),
-        documents=documents,
-        system=system,
-        target=target,
-        summary=summary,
-        references=references,
-        group=fields.identifier("group"),
-        language=fields.language(),
-        metadata=fields.metadata(),
-        questions=fields.questions(),
-        # Places in a list of references are names that the row does not give.
-        names_reference=bool(fields.identifier("reference_id")) and len(references) == 1,
-        ratings=tuple(ratings),
-        marks=tuple(_marks(fields, summary, warnings)),
-        own_claims=tuple(_claims_of(fields, system)),
-    )
-    if is_bare and not references and fields.is_good:
-        fields.complain("reference", "is empty. A row holds a system with its summary, a reference, or both.")
-    if not fields.is_good:
-        return None
-    for remark in dict.fromkeys((*left, *said.remarks, *([row.remark] if system and row.remark else ()))):
-        warnings.add(remark, line=fields.line)
-    return row
+_OF_ALL = {"document_id", "system", "rater", "rating"}
+"""Fields that are read where the first rows have them, or not at all."""
 
 
-def _marks(fields: Fields, summary: str, warnings: Warnings) -> Iterator[Mark]:
-    """What raters marked in the summary; marks of other texts are told and left out."""
-    for mark in fields.record.said.marks:
-        if not mark.end:
-            yield Mark(mark.rater, None)
-            continue
-        words = mark.words or (mark.text or summary)[mark.start : mark.end]
-        start = mark.start if summary[mark.start : mark.end] == words else summary.find(words)
-        if (mark.text and mark.text != summary) or not words or start < 0:
-            warnings.add(
-                f"The mark “{printable(words)}” is not in the summary and left out.", line=fields.line
-            )
-            continue
-        yield Mark(mark.rater, (start, start + len(words)), f"“{words}”: {mark.reason}")
+def _listed(columns: Iterable[str]) -> str:
+    return ", ".join(f"`{printable(column)}`" for column in columns)
 
 
-def _claims_of(fields: Fields, system: str) -> Iterator[ClaimData]:
-    """The sentences of a summary that people judged one by one."""
-    for sentence, votes, reason in fields.record.said.claims:
-        labels = {rater: label_of(vote) for rater, vote in votes.items()}
-        known = tuple((rater, label) for rater, label in labels.items() if label)
-        if len(known) < len(labels):
-            fields.complain("", f"gives the sentence “{printable(sentence)}” {NO_LABEL} among its votes.")
-        elif known:
-            yield judged_sentence(system, sentence, known, reason)
-
-
-_INNER = frozenset(
-    {"system", "summary_text", "claim_text", "weight", "verdicts", "raw_votes", "reasons", "ratings"}
-)
-"""Fields that stand inside of a nested line, where a line's own names do not show them."""
-
-
-def _other_shape(first_line: int, *, is_nested: bool) -> str:
-    here, there = ("flat", "nested") if is_nested else ("nested", "flat")
-    return f"is {here}, but line {first_line} is {there}. A file is one or the other: split it."
+def _some(names: Sequence[str], between: str, most: int = NAMES_TOLD) -> str:
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{between.join(names[:most])}{more}"

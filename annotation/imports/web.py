@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import Any, get_args
+from typing import Any
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
@@ -20,9 +20,9 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.core.text_faults import printable
 from annotation.imports.guess import Look, look_at_rows
-from annotation.imports.layout import ENCODINGS, FLAT_FIELDS, MAX_NAME_CHARACTERS, Layout, layout_of
+from annotation.imports.layout import ENCODINGS, FLAT_FIELDS, Layout, layout_of
 from annotation.imports.problems import ImportRefused, Remedy, ways_out
-from annotation.imports.rows import Side
+from annotation.imports.row import MAX_NAME_CHARACTERS
 from annotation.imports.services import ImportReport
 from annotation.imports.tools.duc import check_duc_files
 from annotation.imports.work import (
@@ -33,15 +33,14 @@ from annotation.imports.work import (
     files_of,
     import_kept,
     imports_of,
-    is_for_a_worker,
     is_kept,
+    is_large,
     is_open,
     keep_upload,
     refusal_of,
     report_of,
     staged,
     state_of,
-    time_left,
 )
 from annotation.imports.work import cancel_import as cancel
 from annotation.judging.queries.runs import is_worker_alive
@@ -58,7 +57,6 @@ _LIMITS = {"most_mb": MOST_BYTES // 1024**2, "most_files": MOST_FILES}
 
 REMEDY_WORDS = {
     Remedy.MAP: "Set the meaning of each column above.",
-    Remedy.CLAIMS_SIDE: "Under “Claims of a nested file”, choose which summaries the claims belong to.",
     Remedy.SKIP_INVALID: "To import the other rows, choose “Skip invalid rows”.",
 }
 
@@ -90,7 +88,6 @@ class Form:
     system: str = ""
     target: str = "none"
     words: str = ""
-    side: str = ""
     skip_invalid: bool = False
     no_reference: bool = False
     encoding: str = ""
@@ -103,7 +100,6 @@ class Form:
             sent.get("system", ""),
             sent.get("target", "none"),
             sent.get("words", ""),
-            sent.get("side", ""),
             "skip_invalid" in sent,
             "no_reference" in sent,
             sent.get("encoding", ""),
@@ -114,20 +110,13 @@ class Form:
         """As it was chosen before; else as the file looks."""
         chosen = choices_of(asked)
         layout: Layout = chosen.get("layout") or (look.guess().layout if look else Layout())
-        columns = {column: name for name, column in layout.columns().items()}
-        for name, several in (
-            ("summary", layout.systems),
-            ("reference", layout.references),
-            ("rating", layout.ratings),
-        ):
-            columns.update(dict.fromkeys(several, name))
+        columns = {column: name for name in FLAT_FIELDS for column in layout.of(name)}
         return cls(
             columns,
             # Files that come one after the other are of systems of their own.
             layout.system or PurePath(asked.files[0]).stem[:MAX_NAME_CHARACTERS],
             "number" if isinstance(layout.target, int) else layout.target or "none",
             str(layout.target) if isinstance(layout.target, int) else "",
-            chosen.get("claims_side") or "",
             chosen.get("skip_invalid", False),
             encoding=layout.encoding,
         )
@@ -143,19 +132,11 @@ class Form:
             layout = replace(layout_of(pairs, system=self.system, target=target or "0"), is_whole=True)
         if self.encoding:
             layout = replace(layout or Layout(), encoding=layout_of(encoding=self.encoding).encoding)
-        return {"layout": layout, "claims_side": self._claims_side(), "skip_invalid": self.skip_invalid}
+        return {"layout": layout, "skip_invalid": self.skip_invalid}
 
     @property
     def has_reference(self) -> bool:
         return "reference" in self.columns.values()
-
-    def _claims_side(self) -> Side | None:
-        for side in get_args(Side):
-            if self.side == side:
-                return "reference" if side == "reference" else "peer"
-        if self.side:
-            raise Invalid("Claims must belong to the references or the summaries.", field="side")
-        return None
 
 
 @screen("GET")
@@ -246,7 +227,6 @@ def _show(
         "state": state,
         "is_open": is_open(asked),
         "is_worker_alive": is_worker_alive(),
-        "time_left": time_left(asked),
         **_outcome(None if refusal else report, refusal or refusal_of(asked)),
     }
     if asked.requested_by == request.user and is_kept(asked):
@@ -269,15 +249,13 @@ def _look(asked: Import, encoding: str) -> Look | None:
 
 def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
     """The columns with what they are taken for, and the first rows."""
-    with files_of(asked) as files:
-        facts = {"is_large": is_for_a_worker(files)}
     look = _look(asked, form.encoding if form else "")
     form = form or Form.kept(asked, look)
     is_flat = look is not None and not look.is_nested
     rows = [[_short(value) for value in row] for row in look.shown()] if look else []
     return {
         "is_kept": True,
-        **facts,
+        "is_large": is_large(asked),
         "look": look,
         "form": form,
         "guess": look.guess() if look and is_flat else None,
@@ -304,7 +282,7 @@ def _short(value: object) -> str:
     text = "" if value is None else value
     if not isinstance(text, str):
         text = json.dumps(text, ensure_ascii=False, default=str)
-    return text if len(text) <= CELL_CHARACTERS else f"{printable(text[:CELL_CHARACTERS])}…"
+    return printable(text if len(text) <= CELL_CHARACTERS else f"{text[:CELL_CHARACTERS]}…")
 
 
 def _show_upload(request: Request, room: Room, refusal: Conflict | Invalid) -> HttpResponse:

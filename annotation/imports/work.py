@@ -25,7 +25,7 @@ from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, Refusal
 from annotation.core.shared.kept_files import at_hand, folders_in, forget, keep, size_of
 from annotation.exports.services import remove_file
-from annotation.imports.files import NamedFile, parquet_bytes
+from annotation.imports.containers import NamedFile, parquet_bytes
 from annotation.imports.layout import Layout
 from annotation.imports.problems import ImportRefused, Problem
 from annotation.imports.read import Progress
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-    from annotation.imports.rows import Side
     from annotation.models import Project
 
 FOLDER = "imports"
@@ -79,12 +78,6 @@ def staged(uploads: Iterable[Upload], *, most_bytes: int) -> Iterator[tuple[Name
         yield tuple(files)
 
 
-def is_for_a_worker(files: Sequence[NamedFile]) -> bool:
-    """Files of this size are imported by a worker, because a request would take too long."""
-    size = sum(max(file.path.stat().st_size, parquet_bytes(file.path)) for file in files)
-    return size > int(settings.IMPORT_BACKGROUND_BYTES)
-
-
 def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None) -> Import:
     """Keep files until it is said how they are read; for `KEPT_FOR`, and for this person. Managers and owners may."""
     require(by, project, Verb.IMPORT)
@@ -124,7 +117,8 @@ def import_kept(
             )
         job = _begin(asked, **choices)
         if is_large(asked):
-            _log_request(asked, by)
+            facts = {"files": asked.files, "dry_run": asked.dry_run}
+            log(project=asked.project, actor=by, verb="request import", target=asked, data=facts)
             return asked
         [claimed] = jobs.take(Job.objects.filter(pk=job.pk))
     with jobs.Lease(claimed.token) as lease:
@@ -142,27 +136,26 @@ def is_kept(asked: Import) -> bool:
     """True if its files wait to be checked or imported."""
     is_over = asked.report is not None and not asked.dry_run
     is_cancelled = state_of(asked) == Job.State.CANCELLED
-    return not (is_over or is_cancelled or is_open(asked)) and None not in _sizes_of(asked)
+    return not (is_over or is_cancelled or is_open(asked)) and None not in map(size_of, _names_of(asked))
 
 
 def is_large(asked: Import) -> bool:
     """A worker imports its files, because a request would take too long."""
     with files_of(asked) as files:
-        return is_for_a_worker(files)
+        size = sum(max(file.path.stat().st_size, parquet_bytes(file.path)) for file in files)
+    return size > int(settings.IMPORT_BACKGROUND_BYTES)
 
 
 def _begin(
     asked: Import,
     *,
     layout: Layout | None = None,
-    claims_side: Side | None = None,
     dry_run: bool = False,
     skip_invalid: bool = False,
 ) -> Job:
     """Queue it, in a transaction that holds its row."""
     asked.choices = {
         "layout": asdict(layout) if layout else None,
-        "claims_side": claims_side,
         "skip_invalid": skip_invalid,
     }
     asked.dry_run = dry_run
@@ -177,11 +170,6 @@ def _begin(
         asked.job.refresh_from_db()
     asked.save()
     return asked.job
-
-
-def _log_request(asked: Import, by: User | None) -> None:
-    facts = {"files": asked.files, "dry_run": asked.dry_run}
-    log(project=asked.project, actor=by, verb="request import", target=asked, data=facts)
 
 
 @transaction.atomic
@@ -251,14 +239,6 @@ IMPORTS = List(
 )
 
 
-def time_left(asked: Import) -> timedelta | None:
-    """About how long the rest takes, going by the sets so far; None before any is written."""
-    job = asked.job
-    if not (job and job.total and job.done and job.started_at):
-        return None
-    return (timezone.now() - job.started_at) * (job.total / job.done - 1)
-
-
 def report_of(asked: Import) -> ImportReport | None:
     """The result of the import or of its trial; None until it has ended, and if it was refused."""
     if asked.report is None:
@@ -270,16 +250,16 @@ def refusal_of(asked: Import) -> ImportRefused | None:
     """Why the files were refused; None where they were not."""
     if asked.refusal is None:
         return None
-    told: dict[str, Any] = dict(asked.refusal)
-    told["problems"] = [read(Problem, problem) for problem in told["problems"]]
-    return ImportRefused(told.pop("message"), **told)
+    told = dict(asked.refusal)
+    problems = [read(Problem, problem) for problem in told.pop("problems")]
+    return ImportRefused(told.pop("message"), problems=problems, **told)
 
 
 def choices_of(asked: Import) -> dict[str, Any]:
     """The layout of the files, for `import_files`."""
     chosen: dict[str, Any] = dict(asked.choices)
     if chosen.get("layout"):
-        chosen["layout"] = Layout.stored(chosen["layout"])
+        chosen["layout"] = read(Layout, chosen["layout"])
     return chosen
 
 
@@ -323,7 +303,11 @@ def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
             )
         asked.report, asked.refusal = asdict(report), None
     except ImportRefused as refused:
-        asked.report, asked.refusal = None, _told_refusal(refused)
+        asked.report = None
+        asked.refusal = {
+            name: getattr(refused, name) for name in ("message", "problem_count", "word", "remedies")
+        }
+        asked.refusal["problems"] = [asdict(problem) for problem in refused.problems]
     state, error = Job.State.DONE, ""
     if asked.refusal is not None:
         state, error = Job.State.FAILED, asked.refusal["message"]
@@ -368,20 +352,12 @@ def files_of(asked: Import) -> Iterator[list[NamedFile]]:
 
 def _names_of(asked: Import) -> list[str]:
     """Of its files among those that are kept."""
-    return [f"{_folder_of(asked)}/{number}" for number, _ in enumerate(asked.files, start=1)]
-
-
-def _folder_of(asked: Import) -> str:
-    return f"{FOLDER}/{asked.public_id}"
-
-
-def _sizes_of(asked: Import) -> list[int | None]:
-    return [size_of(name) for name in _names_of(asked)]
+    return [f"{FOLDER}/{asked.public_id}/{number}" for number, _ in enumerate(asked.files, start=1)]
 
 
 def forget_files(asked: Import) -> None:
     """Remove its files, where they are still kept."""
-    forget(_folder_of(asked))
+    forget(f"{FOLDER}/{asked.public_id}")
 
 
 def forget_files_of(project: Project) -> None:
@@ -390,13 +366,3 @@ def forget_files_of(project: Project) -> None:
         remove_file(export)
     for asked in project.imports.all():
         forget_files(asked)
-
-
-def _told_refusal(refusal: ImportRefused) -> dict[str, Any]:
-    return {
-        "message": refusal.message,
-        "problems": [asdict(problem) for problem in refusal.problems],
-        "problem_count": refusal.problem_count,
-        "word": refusal.word,
-        "remedies": refusal.remedies,
-    }

@@ -1,4 +1,4 @@
-"""Find the rows that commands name."""
+"""Find the rows that the arguments of commands name."""
 
 from __future__ import annotations
 

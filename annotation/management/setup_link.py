@@ -1,4 +1,4 @@
-"""The message of a server without accounts."""
+"""The message with a setup link, printed by a server without accounts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def own_address() -> str:
 def setup_words(address: str, *, asked: bool = False) -> str:
     """The message with a new link for creating an administrator, "" if there is one.
 
-    Unless it was `asked` for, also "" if there is any account, because the demo has no administrator.
+    Unless `asked` is true, it is also "" if there is any account, because the demo has no administrator.
     """
     secret = None if User.objects.exists() and not asked else issue_setup_link()
     if secret is None:

@@ -1,4 +1,4 @@
-"""Keep child processes running until asked to stop."""
+"""Child processes that run until the supervisor is asked to stop."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LONGEST_PAUSE_SECONDS = 10.0
 
 
 class Process(Protocol):
-    """A process as in `subprocess.Popen`."""
+    """A running process with the methods of `subprocess.Popen` that are used here."""
 
     @property
     def pid(self) -> int: ...
@@ -35,7 +35,8 @@ class Process(Protocol):
 
 def spawned(command: Sequence[str], environment: Mapping[str, str], *, stdout: int | None = None) -> Process:
     """Start the command in a new process with additional environment variables."""
-    # In its own session, so that Ctrl-C reaches only the supervisor, which stops its children in order.
+    # The process gets its own session, so that Ctrl-C reaches only the supervisor, which stops its children
+    # in order.
     return subprocess.Popen(command, env={**os.environ, **environment}, stdout=stdout, start_new_session=True)
 
 
@@ -67,25 +68,25 @@ def forked(work: Callable[[], object]) -> Process:
         work()
 
     process = multiprocessing.get_context("fork").Process(target=begin)
-    # The fork handles signals after restoring the default handlers.
+    # Signals are blocked until the fork has restored the default handlers.
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
     process.start()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
-    # Set in both processes, because the group must exist before anybody signals it.
+    # Both processes set the group, because it must exist before anybody sends it a signal.
     with contextlib.suppress(OSError):
         os.setpgid(process.pid or 0, process.pid or 0)
     return Fork(process)
 
 
 def run_here(command: Sequence[str]) -> None:
-    """Run a module like `python -m module ...`, with the modules imported already."""
+    """Run a module as `python -m module ...` would, but with the modules that are imported already."""
     sys.argv = list(command[2:])
     runpy.run_module(command[2], run_name="__main__", alter_sys=True)
 
 
 @dataclass
 class Child:
-    """A process that is restarted when it ends, after growing pauses."""
+    """A process that is restarted whenever it ends, with growing pauses."""
 
     name: str
     begin: Callable[[], Process]
@@ -131,9 +132,9 @@ class Child:
 
 @dataclass
 class Supervisor:
-    """Child processes and an optional periodic task; ends at SIGINT or SIGTERM.
+    """Child processes and an optional periodic task; they end at SIGINT or SIGTERM.
 
-    Use it as a context manager: no child outlives it.
+    Use it as a context manager: it stops all children at the end.
     """
 
     say: Callable[[str], None]
@@ -159,9 +160,9 @@ class Supervisor:
         self.children.append(child)
 
     def watch(self, until: Callable[[], bool] = lambda: False, *, seconds: float | None = None) -> bool:
-        """Keep the children running until `until` holds or the supervisor is asked to stop.
+        """Keep the children running until `until` returns True or the supervisor is asked to stop.
 
-        Returns True if `until` held, False after a signal or after so many seconds.
+        Returns True if `until` returned True, False after a signal or after `seconds`.
         """
         end = None if seconds is None else time.monotonic() + seconds
         next_chore = time.monotonic()
@@ -178,9 +179,9 @@ class Supervisor:
         return False
 
     def have_done(self, work: Callable[[], object], *, seconds: float) -> bool:
-        """Run the work in a fork, which releases its memory, and keep the children running.
+        """Run the work in a fork, which releases its memory, and keep the children running meanwhile.
 
-        Returns True if it succeeded, False if it failed, after a signal or after so many seconds.
+        Returns True if it succeeded, False if it failed, after a signal or after `seconds`.
         """
         process = forked(work)
         try:

@@ -599,7 +599,10 @@ class Migration(migrations.Migration):
                         unique=True,
                     ),
                 ),
-                ("chosen", models.JSONField(default=list, help_text="The examples that each half is told.")),
+                (
+                    "chosen",
+                    models.JSONField(default=list, help_text="The examples in the prompt for each half."),
+                ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "base",
@@ -975,7 +978,13 @@ class Migration(migrations.Migration):
                         default=0, help_text="The number done; for exports the rows written."
                     ),
                 ),
-                ("unscored", models.PositiveIntegerField(default=0)),
+                (
+                    "unscored",
+                    models.PositiveIntegerField(
+                        default=0, help_text="Answers of a judge that cannot be used."
+                    ),
+                ),
+                ("usable", models.PositiveIntegerField(default=0, help_text="Its other answers.")),
                 ("rows_read", models.PositiveIntegerField(default=0)),
                 ("error", models.CharField(blank=True, max_length=1000)),
                 (
@@ -1662,25 +1671,11 @@ class Migration(migrations.Migration):
                 ),
                 ("step", models.CharField(max_length=40)),
                 ("number", models.PositiveIntegerField(help_text="Counts the versions of a step, from 1.")),
-                ("system", models.TextField(help_text="The step's text.")),
-                (
-                    "parts",
-                    models.JSONField(
-                        blank=True,
-                        default=dict,
-                        help_text="Instructions of the step's reworded parts, by name.",
-                    ),
-                ),
+                ("text", models.TextField(help_text="The words of the step and its parts.")),
                 (
                     "version",
                     models.CharField(
-                        help_text="Computed from the texts; stored calls name it.", max_length=40
-                    ),
-                ),
-                (
-                    "note",
-                    models.CharField(
-                        blank=True, help_text="The reason for the change, by its author.", max_length=500
+                        help_text="Computed from the text; stored calls name it.", max_length=40
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -1704,7 +1699,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "ordering": ("-id",),
+                "ordering": ("step", "-number"),
             },
         ),
         migrations.AddField(
@@ -1841,12 +1836,6 @@ class Migration(migrations.Migration):
                         default=False, help_text="It judges its own summaries only, to measure the judge."
                     ),
                 ),
-                (
-                    "decides_after",
-                    models.BooleanField(
-                        default=False, help_text="Its judge becomes the deciding one when it is finished."
-                    ),
-                ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("finished_at", models.DateTimeField(blank=True, null=True)),
                 (
@@ -1869,7 +1858,7 @@ class Migration(migrations.Migration):
                     "prompt_versions",
                     models.ManyToManyField(
                         blank=True,
-                        help_text="The versions that its judges used when it started; built-in ones for other steps.",
+                        help_text="Those of its judges when it started.",
                         related_name="runs",
                         to="annotation.promptversion",
                     ),
@@ -3237,18 +3226,6 @@ class Migration(migrations.Migration):
             model_name="promptversion",
             constraint=models.UniqueConstraint(
                 fields=("project", "step", "number"), name="prompt_version_number"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="promptversion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("number__gte", 1)), name="prompt_version_from_1"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="promptversion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("system", ""), _negated=True), name="prompt_version_has_words"
             ),
         ),
         migrations.AddConstraint(

@@ -8,9 +8,10 @@ from django.utils import timezone
 
 
 class AccountEvent(models.Model):
-    """Something that happened to an account, or an attempt; rows are only added, until retention removes them.
+    """An event of an account, such as a sign-in or a failed attempt.
 
-    They never contain a password, a token, or a typed name that nobody has.
+    Rows are only added, until retention removes them. They never contain a password, a token, or a typed name
+    without an account.
     """
 
     class Kind(models.TextChoices):

@@ -12,9 +12,9 @@ from annotation.models.run import Job
 class Analysis(PublicRow):
     """One computed table of statistics, with its seed and the fingerprint of its inputs.
 
-    `inputs` is the project's fingerprint when the inputs were read (see `analysis/fingerprint`): with an equal one,
-    computing again would give the same payload. It is "" before the first computation. `job` is the latest job that
-    was asked to compute it.
+    `inputs` is the project's fingerprint when the inputs were read (see `analysis/fingerprint`). If the
+    present one is equal, computing again would give the same payload. It is "" before the first
+    computation. `job` is the latest job for computing it.
     """
 
     class Kind(models.TextChoices):

@@ -20,7 +20,7 @@ class ErrorType(models.TextChoices):
 
 
 class Answer(PublicRow):
-    """One answer given in a role. It never changes; a later answer is a new row.
+    """One answer given in a role. A row never changes; a later answer is a new row.
 
     An adjudicator's answer is a decision: the latest one that is not withdrawn outranks all other answers.
     """
@@ -53,4 +53,4 @@ class Answer(PublicRow):
 
 
 STANDING_DECISION = Q(role=Answer.Role.ADJUDICATOR, withdrawn_at=None)
-"""Decisions that are not withdrawn; the latest one of an item is in force."""
+"""Decisions that are not withdrawn; the latest one of an item counts."""

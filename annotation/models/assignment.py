@@ -17,7 +17,7 @@ from annotation.models.summary import Comparison
 class Sample(PublicRow):
     """A random sample of checks for reviewers, with its frame and inclusion probabilities.
 
-    The frame has the judge's probability of yes for each check; the sampled ones are the `sampled_checks`.
+    The frame has the judge's probability of yes for each check; `sampled_checks` has the sampled ones.
     """
 
     class Method(models.TextChoices):
@@ -89,11 +89,11 @@ class SampledCheck(PublicRow):
 
 
 class Assignment(PublicRow):
-    """One assessor on one document set; closing it submits everything in it.
+    """One assessor on one document set. Closing the assignment submits everything in it.
 
-    An assignment from the queue has a lease and is taken away if nobody works at it until `lease_until`. The
-    answers of an unassigned one are kept and not counted; the person continues with them if the set is assigned to
-    them again.
+    An assignment from the queue has a lease. If nobody works on it until `lease_until`, it is unassigned.
+    The answers of an unassigned assignment are kept but do not count; if the set is assigned to the person
+    again, they continue with these answers.
     """
 
     assessor = models.ForeignKey(
@@ -147,7 +147,7 @@ class Assignment(PublicRow):
 
     @property
     def is_open(self) -> bool:
-        """True if its assessor can still work in it."""
+        """True if the assessor can still work in the assignment."""
         return self.closed_at is None and self.unassigned_at is None
 
 

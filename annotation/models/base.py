@@ -31,7 +31,8 @@ def new_public_id() -> str:
 def new_public_ids() -> Iterator[str]:
     """Endless ids for rows stored together; they have a common start and 60 random bits each.
 
-    The common start keeps them adjacent in the index; scattered ids would write another page for each row.
+    The common start keeps the rows adjacent in the index. With independent ids, each row would change
+    another page of it.
     """
     shared = new_public_id()[:_SHARED_LENGTH]
     own = ID_LENGTH - _SHARED_LENGTH
@@ -41,9 +42,9 @@ def new_public_ids() -> Iterator[str]:
 
 
 def public_id_of(name: str) -> str:
-    """The id of a row that is deleted and rebuilt: equal each time, so that links remain valid.
+    """The id of a row that is deleted and rebuilt. It is equal each time, so that links remain valid.
 
-    Unpredictable if the name contains a public id.
+    It cannot be guessed if the name contains a public id.
     """
     return _spelled(hashlib.sha256(name.encode()).digest()[:ID_BYTES])
 
@@ -63,9 +64,9 @@ def new_seed() -> int:
 
 
 class Leased(models.Model):
-    """A queue row that is handed to one person at a time; see `reviewing/services/leases`."""
+    """A queue row that one person at a time can hold; see `reviewing/services/leases`."""
 
-    # No index of its own, because most rows are not leased.
+    # The column has no index of its own, because most rows are not leased.
     leased_to = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
@@ -83,7 +84,9 @@ class Leased(models.Model):
 
 
 class PublicRow(models.Model):
-    """A row that is named by `public_id` outside, because its primary key would reveal order and number."""
+    """A row that addresses and files name by `public_id`, because its primary key would reveal order and
+    number.
+    """
 
     public_id = models.CharField(max_length=ID_LENGTH, unique=True, editable=False, default=new_public_id)
 

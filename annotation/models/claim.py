@@ -31,12 +31,12 @@ def has_number(text: str) -> bool:
 
 
 def new_queue_key() -> int:
-    """A random position in queues, which reveals nothing and breaks ties."""
+    """A random position in queues, which reveals nothing and separates rows with equal values."""
     return secrets.randbits(QUEUE_KEY_BITS)
 
 
 class Label(models.TextChoices):
-    """The labels of `evaluation`, with their words on screen. Scores count all but yes as not yes."""
+    """The labels of `evaluation`, with their names on screen. Scores count all labels but yes as not yes."""
 
     YES = "yes", "Yes"
     NO = "no", "No"
@@ -193,12 +193,12 @@ class Check(PublicRow, Leased):
         RULE = "rule", "Rule"
         JUDGE = "judge", "Judge"
 
-    # Without an index of their own, here and elsewhere, if another index begins with them.
+    # Here and elsewhere, a column has no index of its own if another index begins with it.
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="checks", db_index=False)
     claim = models.ForeignKey(Claim, on_delete=models.CASCADE, related_name="checks", db_index=False)
     peer = models.ForeignKey(Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="checks")
-    # Repeated from the summary for the queues, because an index covers one table; the summary's own key keeps it
-    # correct.
+    # The queues need this copy of the summary's set, because an index covers one table. The key of the
+    # summary ensures that it is correct.
     document_set = models.ForeignKey(
         DocumentSet, on_delete=models.DO_NOTHING, related_name="checks", db_constraint=False, db_index=False
     )
@@ -224,7 +224,7 @@ class Check(PublicRow, Leased):
         ordering = ("id",)
         constraints = (
             models.UniqueConstraint(fields=("claim", "peer"), name="check_once"),
-            # Also the index for finding the checks of a set's source.
+            # The database also uses this constraint's index to find the checks of a set's source.
             models.UniqueConstraint(
                 fields=("document_set", "claim"), condition=Q(peer__isnull=True), name="check_of_source_once"
             ),
@@ -259,7 +259,7 @@ class Check(PublicRow, Leased):
                 fields=("project", "peer", "claim"), condition=DISPUTED, name="check_disputed_by_peer"
             ),
             models.Index(fields=("project", "peer", "queue_key"), name="check_by_peer"),
-            # Answered checks leave the start of the queues; without these indexes they would be read each time.
+            # Answered checks are not in these indexes; otherwise each query would read them first.
             models.Index(
                 fields=("project", "document_set", "-uncertainty", "queue_key"),
                 condition=Q(human_label__isnull=True, is_current=True),
@@ -310,7 +310,7 @@ class Check(PublicRow, Leased):
 
     @property
     def reads_source(self) -> bool:
-        """True if the source documents decide it, not the text of the summary."""
+        """True if the source documents decide the check, False if the text of the summary does."""
         return self.side == self.Side.PEER or self.peer_id is None
 
 
@@ -320,7 +320,7 @@ class Verdict(Answer):
     A null label keeps a judge's unusable answer with its reason; it counts as no verdict.
     """
 
-    # Not `check`, which is a class method of every Django model.
+    # The name `check` is a class method of every Django model.
     check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="verdicts")
     judge = models.ForeignKey(Judge, null=True, blank=True, on_delete=models.PROTECT, related_name="verdicts")
     origin_name = models.CharField(
@@ -388,14 +388,14 @@ class Verdict(Answer):
 SIDE_SCORES = {Check.Side.REFERENCE: "coverage", Check.Side.PEER: "alignment"}
 """The score to which the answers of each side belong."""
 OF_CLAIMS = Q(side__in=tuple(SIDE_SCORES))
-"""Checks of claims, without closed questions, which no figure mixes with them."""
+"""Checks of claims, without closed questions; figures never combine the two."""
 SCORE_SIDES = {score: side for side, score in SIDE_SCORES.items()}
 
 
 class Look(PublicRow):
-    """One person saw a check, or a summary with all its units and ratings. Stored when it happens.
+    """A record that one person saw a check, or a summary with all its units and ratings.
 
-    `revealed_at` is the time at which others' answers were on the screen; null means that they were not yet.
+    `revealed_at` is the time at which others' answers were on the screen; null means not yet.
     """
 
     check_row = models.ForeignKey(
@@ -404,7 +404,8 @@ class Look(PublicRow):
     summary = models.ForeignKey(
         Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="looks"
     )
-    # Without an index of its own, which PostgreSQL would scan for a look of a person with many looks.
+    # The column has no index of its own: PostgreSQL would use it to find one look among all looks of a
+    # person.
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="looks", db_index=False
     )

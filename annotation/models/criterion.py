@@ -24,10 +24,12 @@ LONGEST_WORDS = 200
 
 
 class Criterion(PublicRow):
-    """A question about a summary that a project asks. It never changes: a changed one is the next version.
+    """A question about a summary that a project asks.
 
-    `evaluation.metrics.Criterion` describes the columns. A retired criterion is not asked any more and keeps its
-    ratings.
+    A row never changes; a changed question is a row with the next version.
+
+    `evaluation.metrics.Criterion` describes the columns. A retired criterion is not asked any more and
+    keeps its ratings.
     """
 
     class Scale(models.TextChoices):
@@ -108,7 +110,7 @@ class Criterion(PublicRow):
 
 
 class Rating(Answer):
-    """The answer to a criterion about one summary. It never changes; a later answer is the next version.
+    """The answer to a criterion about one summary. A row never changes; a later answer is the next version.
 
     A null value keeps a judge's unusable answer with its reason, or withdraws a person's answer.
     """

@@ -1,4 +1,4 @@
-"""The log of acts."""
+"""The log of acts in a project."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ APPEND_ONLY = "The log is append-only: an event is never changed and never delet
 
 
 class Events(models.QuerySet["Event"]):
-    """Rows that can only be added and read. The database refuses the rest too."""
+    """Rows that can only be added and read. Triggers of the database also refuse other changes."""
 
     def update(self, **columns: Any) -> NoReturn:
         raise TypeError(APPEND_ONLY)
@@ -29,10 +29,10 @@ class Events(models.QuerySet["Event"]):
 
 
 class Event(PublicRow):
-    """One act. Rows are only added.
+    """One act in the log. Rows are only added.
 
-    Triggers of the database refuse changes, and on PostgreSQL deletions. `privacy` is exempt: erasing a person
-    rewrites names, and retention and the removal of a project delete entries.
+    Triggers of the database refuse changes, and on PostgreSQL deletions. `privacy` is exempt: erasing a
+    person rewrites names, and retention and the removal of a project delete entries.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="events", db_index=False)

@@ -160,7 +160,7 @@ class JudgeExamples(PublicRow):
         related_name="examples",
         help_text="The guideline sent with the examples; the current one when they were chosen.",
     )
-    chosen = models.JSONField(default=list, help_text="The examples that each half is told.")
+    chosen = models.JSONField(default=list, help_text="The examples in the prompt for each half.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -177,10 +177,12 @@ class AnsweredCalls(models.Manager["JudgeCall"]):
 
 
 class JudgeCall(PublicRow):
-    """One question to a judge with its reply, stored so that it is paid for only once, unless retention erased it.
+    """One request to a judge with its reply, stored so that it is paid for only once, unless retention erased
+    it.
 
-    While a worker asks, the row has a lease, so that no other worker pays too; `objects` leaves it out. The reply
-    replaces the lease. If the worker dies, another one takes the lease over.
+    While a worker waits for the reply, the row has a lease, so that no other worker pays too; `objects`
+    leaves out such rows. The reply replaces the lease. If the worker dies, another one takes the lease
+    over.
     """
 
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="calls")

@@ -20,14 +20,14 @@ COUNTING = Q(
 ASKED_AT_PRESENT = Q(unit__isnull=False) | Q(
     claim__isnull=False, claim__removed_at__isnull=True, claim__claim_set__is_active=True
 )
-"""Judgments on items that are still asked: a unit, or a claim of the active claim set."""
+"""Judgments on current items: a unit, or a claim of the active claim set."""
 
 
 class CoverageJudgment(Answer):
     """The percent of a reference unit that the marked summary units express.
 
-    Its item is a unit, or a claim if claims replace units. An assessor's belongs to a reading of the comparison; a
-    revision is a row with the next version, and the last one is current.
+    It judges a unit, or a claim if claims replace units. An assessor's row belongs to a reading of the
+    comparison. A revision is a row with the next version; the last one is current.
     """
 
     comparison = models.ForeignKey(Comparison, on_delete=models.CASCADE, related_name="judgments")

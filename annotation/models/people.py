@@ -85,7 +85,7 @@ class CachedValue(models.Model):
 
 
 class Comment(PublicRow):
-    """A remark on a claim. The text of a withdrawn one is not shown."""
+    """A remark on a claim. The text of a withdrawn comment is not shown."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="comments")
     claim = models.ForeignKey(Claim, on_delete=models.CASCADE, related_name="comments")

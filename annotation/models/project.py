@@ -12,7 +12,7 @@ from evaluation.judging import LABEL_VALUES_IN_WORDS
 from evaluation.metrics import USUAL_METRICS
 
 MOST_SCALE = 1_000_000
-"""What summarization can be multiplied by at most."""
+"""The largest factor for summarization."""
 
 
 class Role(models.TextChoices):

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
 
 from annotation.models.base import PublicRow
 from annotation.models.project import Project
 
 
 class PromptVersion(PublicRow):
-    """A project's own prompt for one step of judging, for judges of the project. It never changes."""
+    """A project's own prompt for one step of judging, for judges of the project. A row never changes."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="prompt_versions")
     step = models.CharField(max_length=40)
     number = models.PositiveIntegerField(help_text="Counts the versions of a step, from 1.")
-    system = models.TextField(help_text="The step's text.")
-    parts = models.JSONField(
-        default=dict, blank=True, help_text="Instructions of the step's reworded parts, by name."
-    )
-    version = models.CharField(max_length=40, help_text="Computed from the texts; stored calls name it.")
-    note = models.CharField(max_length=500, blank=True, help_text="The reason for the change, by its author.")
+    text = models.TextField(help_text="The words of the step and its parts.")
+    version = models.CharField(max_length=40, help_text="Computed from the text; stored calls name it.")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
@@ -32,11 +27,9 @@ class PromptVersion(PublicRow):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ("-id",)
+        ordering = ("step", "-number")
         constraints = (
             models.UniqueConstraint(fields=("project", "step", "number"), name="prompt_version_number"),
-            models.CheckConstraint(name="prompt_version_from_1", condition=Q(number__gte=1)),
-            models.CheckConstraint(name="prompt_version_has_words", condition=~Q(system="")),
         )
 
     def __str__(self) -> str:

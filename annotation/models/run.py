@@ -20,8 +20,9 @@ MOST_QUESTIONS_MADE = 50
 class Run(PublicRow):
     """One run of a judge over a project's document sets.
 
-    A person can cancel it; it is stopped if the judge would refuse everything. It has failed if no document set
-    succeeded or no answer was usable, and is finished otherwise. `stop_reason` explains an incomplete run.
+    A person can cancel it. It is stopped if the judge would refuse all further requests. It has failed if
+    no document set succeeded or no answer was usable; otherwise it is finished. `stop_reason` explains an
+    incomplete run.
     """
 
     class State(models.TextChoices):
@@ -62,14 +63,8 @@ class Run(PublicRow):
         related_name="+",
         help_text="The texts that a trial judges; empty for other runs.",
     )
-    decides_after = models.BooleanField(
-        default=False, help_text="Its judge becomes the deciding one when it is finished."
-    )
     prompt_versions = models.ManyToManyField(
-        PromptVersion,
-        blank=True,
-        related_name="runs",
-        help_text="The versions that its judges used when it started; built-in ones for other steps.",
+        PromptVersion, blank=True, related_name="runs", help_text="Those of its judges when it started."
     )
     started_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="runs"
@@ -120,8 +115,8 @@ class Export(PublicRow):
 class Import(PublicRow):
     """Files that are checked or imported, with the result.
 
-    `report` describes the import, `refusal` the faults of the files. The files are stored until it ends. It has no
-    job before the columns are settled.
+    `report` describes the import, `refusal` the faults of the files. The files are stored until it ends.
+    It gets a job when its columns are assigned.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
@@ -148,9 +143,9 @@ class Import(PublicRow):
 class Job(PublicRow):
     """A piece of background work that ends exactly once, even if workers die.
 
-    The row that points to it (an export, import or analysis) describes the work; a job of a run judges one document
-    set. A worker owns a job while it is working, the worker has the token and the lease has not run out. Broker
-    messages are only hints.
+    The row that points to it (an export, import or analysis) describes the work; a job of a run judges one
+    document set. A worker owns a job while the job is in the state *working*, has the worker's token, and
+    its lease has not expired. Messages of the broker only wake workers.
     """
 
     class Kind(models.TextChoices):
@@ -181,7 +176,8 @@ class Job(PublicRow):
         help_text="Summaries to judge or export, or document sets to import; 0 until the number is known.",
     )
     done = models.PositiveIntegerField(default=0, help_text="The number done; for exports the rows written.")
-    unscored = models.PositiveIntegerField(default=0)
+    unscored = models.PositiveIntegerField(default=0, help_text="Answers of a judge that cannot be used.")
+    usable = models.PositiveIntegerField(default=0, help_text="Its other answers.")
     rows_read = models.PositiveIntegerField(default=0)
     error = models.CharField(max_length=1000, blank=True)
     request_id = models.CharField(

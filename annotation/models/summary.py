@@ -106,8 +106,8 @@ class Summary(PublicRow):
 class Unit(PublicRow):
     """A numbered unit of a summary or a source document.
 
-    Positions run from 1 over one summary, and over all documents of a set together, so that a number identifies one
-    passage of the compared text.
+    Positions start at 1 and continue over one summary, or over all documents of a set together, so that a
+    number identifies one passage of the compared text.
     """
 
     summary = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""Scores and derived columns of summaries that are just being imported, computed without queries."""
+"""Scores and derived columns of new summaries during an import, computed without queries."""
 
 from __future__ import annotations
 
@@ -70,6 +70,6 @@ def _answers(label: str, is_empty: bool) -> CheckAnswers:
 
 @cache
 def _columns(answers: CheckAnswers) -> Columns:
-    """All columns except the last, the impact, which alone differs between checks with equal answers."""
+    """All columns except the last, the impact, which differs between checks with equal answers."""
     columns = derived_columns(answers, claim_id="", impact=0.0)
     return tuple(columns[name] for name in DERIVED if name != "impact")

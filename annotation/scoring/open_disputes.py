@@ -1,6 +1,7 @@
 """Maintain the adjudicators' queue: a dispute for each item with differing answers.
 
-Disputes follow from the answers and the project's rules, so they can be deleted and rebuilt, except for leases.
+Disputes follow from the answers and the project's rules, so all columns except the leases can be deleted
+and rebuilt.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
 FEWEST_ANSWERS = 2
 SPREAD_DIGITS = 9
-"""Differences of percents are rounded before they are compared with the threshold."""
+"""The number of decimals of differences between percents, which are rounded before the threshold is
+applied.
+"""
 
 DisputeTarget = tuple[int | None, int | None, int | None, int | None]
 """Keys of a check, or of a comparison with its unit or the claim that replaces it."""
@@ -31,7 +34,8 @@ DisputeTarget = tuple[int | None, int | None, int | None, int | None]
 class Due:
     """The required state of one target's dispute.
 
-    `is_due` is True if there must be a row, open or settled. `name` identifies the target permanently.
+    `is_due` is True if there must be a row, open or settled. `name` identifies the target, also after a
+    rebuild.
     """
 
     target: DisputeTarget
@@ -50,10 +54,10 @@ DERIVED_COLUMNS = ("state", "spread", "answers")
 
 
 def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> None:
-    """Update the disputes of some summaries. The caller owns the transaction and holds their locks.
+    """Update the disputes of some summaries. The caller owns the transaction and has locked the summaries.
 
-    No query if nothing is or was disputed, one if nothing changed. Rows of removed claims are deleted; decisions
-    are separate rows and stay.
+    No query if nothing is or was disputed, one if nothing changed. Disputes of removed claims are deleted;
+    decisions are separate rows and remain.
     """
     disputed = [record.summary.pk for record in records if record.has_disputes]
     stored = stored_disputes(disputed) if disputed else {}

@@ -16,8 +16,9 @@ class GivenRating:
 
 
 def ratings_of(project: Project, summary: Summary) -> tuple[GivenRating, ...]:
-    """The deciding judge's latest usable rating on each criterion, otherwise its latest failure, and computed
-    scores.
+    """The ratings of a summary: the deciding judge's, and computed scores.
+
+    For each criterion it is the judge's latest usable rating, otherwise its latest failure.
     """
     latest = {
         name: GivenRating(name, made["value"], "", made["reason"]) for name, made in summary.computed.items()

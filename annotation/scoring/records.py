@@ -1,4 +1,4 @@
-"""Turn rows into the values that `evaluation.score` takes; the only place that does.
+"""Turn rows into the values that `evaluation.score` takes. No other module does.
 
 It reads the answers themselves, never derived columns, so that scores can be deleted and rebuilt.
 """
@@ -64,9 +64,9 @@ _PEER_PARTS = (_PEER, _SET, _SYSTEM)
 class CheckAnswers:
     """The answers to one check, reduced to those that count.
 
-    `judge` is the deciding judge's latest usable answer; without one, `unscored_reason` gives the reason.
-    `judge_uncertainty` is the share of a panel's votes that differ. `standing` has each reviewer's latest answer,
-    the newest last; `is_disputed` is True if they differ.
+    `judge` is the deciding judge's latest usable answer; without one, `unscored_reason` is the reason.
+    `judge_uncertainty` is the share of a panel's votes that differ from its label. `standing` has each
+    reviewer's latest answer, the newest last; `is_disputed` is True if they differ.
     """
 
     judge: Label | None = None
@@ -101,7 +101,7 @@ class CheckRecord:
 
     @property
     def final(self) -> Label | None:
-        """The verdict in force."""
+        """The final verdict."""
         return self.answers.scored(self.claim_id).final
 
 
@@ -111,7 +111,7 @@ class CheckOfClaim(NamedTuple):
 
 
 UnitKey = tuple[int, int | None, int | None]
-"""Comparison, unit, or the claim that replaces a unit."""
+"""The keys of a comparison, of its unit, and of the claim that replaces a unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def judged_text(summary: Summary, project: Project) -> str:
 def summary_records(project: Project, summary_ids: Sequence[int] | None = None) -> Iterator[SummaryRecord]:
     """The records of the project's summaries, or of those named.
 
-    Works in batches of at most four statements each.
+    The rows are read in batches of summaries, each with at most four statements.
     """
     is_one_batch = summary_ids is not None and len(summary_ids) <= RECORDS_AT_ONCE
     keys = summary_ids if summary_ids is not None and is_one_batch else peer_keys(project, summary_ids)
@@ -186,8 +186,8 @@ def records_of(project: Project, found: Sequence[Summary]) -> Iterator[SummaryRe
 def peers(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
     """The summaries among these keys with their sets and systems, ordered by set.
 
-    `hold` locks them in the order of keys, as every caller does. Call it in a transaction, and read the answers
-    afterwards.
+    `hold` locks them in the order of their keys, which is the same for all callers. Call it in a
+    transaction, and read the answers after it.
     """
     if not keys:
         return []
@@ -200,9 +200,10 @@ def peers(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
 
 
 def hold_scored(place: Check | Comparison) -> list[Summary]:
-    """Lock and return the summaries that an answer changes: its own, or all of the set for a check of the source.
+    """Lock and return the summaries that an answer changes: its own, or all of the set for a check of the
+    source.
 
-    Concurrent answers wait for these locks. The document set of a source check is locked first.
+    Other answers wait for these locks. The document set of a source check is locked first.
     """
     return hold_set(place.document_set_id) if place.peer_id is None else peers([place.peer_id], hold=True)
 
@@ -234,7 +235,7 @@ def new_records(
 ) -> Iterator[SummaryRecord]:
     """Records of summaries of new document sets, made from rows that the caller has just stored.
 
-    `answers`, by summary and claim, are all their answers. No query; `checks` of the records are empty.
+    `answers`, by summary and claim, has all their answers. No query. The records have no `checks`.
     """
     of_summaries: dict[int, list[_Piece]] = defaultdict(list)
     of_documents: dict[int, list[_Piece]] = defaultdict(list)
@@ -269,7 +270,7 @@ def new_records(
 
 def peer_keys(project: Project, summary_ids: Sequence[int] | None = None) -> list[int]:
     """The keys of the project's summaries, or of those named, ordered by set."""
-    # Without the join if there are keys: with it, SQLite would read all sets of the project.
+    # If keys are given, the project is not joined: with the join, SQLite would read all sets of the project.
     named = Q(document_set__project=project) if summary_ids is None else Q(pk__in=summary_ids)
     peers = Summary.objects.filter(named, is_peer=True)
     return list(peers.order_by("document_set_id", "pk").values_list("pk", flat=True))
@@ -321,7 +322,7 @@ class _Said:
         if role == Answer.Role.ADJUDICATOR:
             self.decision = value
         elif role != Answer.Role.JUDGE:
-            # Keeps the order of the latest answers.
+            # Removing the entry first keeps the answers in the order of time.
             self.people.pop(author, None)
             self.people[author] = value
         elif value:
@@ -375,7 +376,10 @@ class _Facts:
         return found
 
     def pieces(self, kind: str) -> dict[int, list[_Piece]]:
-        """Units or claims by their text. A text without claims that was searched for claims is included."""
+        """Units or claims by the key of their text.
+
+        A text that was searched without finding claims has an empty list.
+        """
         found: dict[int, list[_Piece]] = {}
         for fact in self.of(kind):
             of_text = found.setdefault(fact.a, [])
@@ -480,7 +484,8 @@ class _SummaryBatch:
         for peer in self.peers:
             of_source = sources.get(peer.document_set_id, {})
             of_peer = self._answered(self.checks.get(peer.pk, {}), rule="no" if peer.is_empty else None)
-            # The source's checks go with one summary of the set, so that they are written once.
+            # The source's checks are in the record of only one summary of the set, so that they are written
+            # once.
             shared = () if peer.document_set_id == set_before else of_source.values()
             set_before = peer.document_set_id
             yield self.record_of(

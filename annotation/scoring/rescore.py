@@ -51,10 +51,11 @@ DERIVED = (
 
 
 def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> int:
-    """Rebuild the derived columns, scores and disputes of the project's summaries, or of those named.
+    """Rebuild the derived columns, scores and disputes of the project's summaries, or of those in
+    `summary_ids`.
 
-    Commits batch by batch, so that no lock lasts long; concurrent answers wait for their batch or are read by it.
-    Returns the number of scored summaries. Idempotent.
+    It commits after each batch, so that no lock lasts long; a concurrent answer waits for its batch or is
+    included in it. Returns the number of scored summaries. Idempotent.
     """
     if summary_ids is None:
         put_in_force(Check.objects.filter(project=project))
@@ -65,7 +66,7 @@ def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> in
             held = peers(keys[first : first + RESCORED_AT_ONCE], hold=True)
             count += len(rescore_held(project=_as_it_is_now(project), held=held))
     if summary_ids is None and project.rescore_due_at is not None:
-        # A rule changed since then has left another mark.
+        # If a rule has changed meanwhile, the time differs, and the project must be rescored again.
         marked = Project.all_projects.filter(pk=project.pk, rescore_due_at=project.rescore_due_at)
         marked.update(rescore_due_at=None)
     return count
@@ -74,7 +75,7 @@ def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> in
 def mark_due(project: Project) -> None:
     """Record, in the transaction that changes a rule, that `rescore` must follow.
 
-    Workers run it if the process that should do so ends first.
+    If the process that should rescore ends before it has done so, a worker does it.
     """
     project.rescore_due_at = timezone.now()
     project.save(update_fields=["rescore_due_at"])
@@ -101,7 +102,8 @@ def rescore_now(*, project: Project, summary_ids: Sequence[int]) -> None:
 def rescore_held(*, project: Project, held: Sequence[Summary]) -> list[SummaryRecord]:
     """As `rescore_now`, for summaries locked by `records.peers`; returns their records.
 
-    Read the project after locking: a process that changed its rules before has passed these summaries already.
+    The caller must read the project after locking: another process may have changed its rules and rescored
+    these summaries already.
     """
     records = list(records_of(project, held))
     _store(project, records)
@@ -109,7 +111,10 @@ def rescore_held(*, project: Project, held: Sequence[Summary]) -> list[SummaryRe
 
 
 def _as_it_is_now(project: Project) -> Project:
-    """The caller may have read it before it waited for a lock. Hidden projects are scored too."""
+    """The project with its present rules, because the caller may have read it before waiting for a lock.
+
+    Deleted projects are included.
+    """
     return Project.all_projects.get(pk=project.pk)
 
 
@@ -117,7 +122,8 @@ def _store(project: Project, records: Sequence[SummaryRecord]) -> None:
     rules = score_rules(project)
     scored = [(record, score(record.value, rules)) for record in records]
     stale = [check for each in scored for check in _changed_checks(*each, rules)]
-    # An upsert by key costs a tenth of an update by CASE, which has one branch per row and column.
+    # An upsert by key takes a tenth of the time of an update by CASE, which has one branch per row and
+    # column.
     Check.objects.bulk_create(stale, update_conflicts=True, unique_fields=["pk"], update_fields=DERIVED)
     Score.objects.bulk_create(
         [score_row(project=project, record=record, result=result) for record, result in scored],
@@ -175,9 +181,10 @@ def derived_columns(
 
 
 def _uncertainty(answers: CheckAnswers) -> float:
-    """1 if the judge cannot say, 0 if it is certain: twice the distance from certainty.
+    """The judge's uncertainty: 1 if the judge is undecided, 0 if it is certain.
 
-    A panel's uncertainty is the share of its votes that differ from its label.
+    It is 1 minus twice the distance of the probability from .5. A panel's uncertainty is the share of its
+    votes that differ from its label.
     """
     if answers.rule is not None:
         return 0.0

@@ -1,7 +1,7 @@
-"""The hand-written statements that scoring reads with, run by every answer.
+"""The hand-written statements that scoring reads with; every answer runs them.
 
-As fifteen queries, they took longer to build than to run. Defended by tests/bench/answering.py (answer) and
-tests/bench/next_claim.py (override).
+As fifteen queries of the ORM, they took longer to build than to run. tests/bench/answering.py (answer) and
+tests/bench/next_claim.py (override) measure them.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ WHERE annotation_check.is_current AND annotation_check.id IN (
 ORDER BY annotation_check.id
 """
 
-# Everything else that scoring reads of some summaries: one row for each fact, whose kind says what its columns mean.
-# MATERIALIZED: until a growing table is analysed, PostgreSQL expects one verdict and reads all checks for each.
-# tests/bench/runs.py (lexical run) defends it.
+# The other inputs of scoring for some summaries, in one row per fact; the kind of a fact defines the meaning
+# of its columns. MATERIALIZED is needed because PostgreSQL, until a growing table is analysed, expects one
+# verdict and would read all checks for each. tests/bench/runs.py (lexical run) measures it.
 FACTS = """
 WITH peer AS (
     SELECT id, document_set_id FROM annotation_summary WHERE id IN ({peers})

@@ -16,12 +16,12 @@ class Linked(Protocol):
 
 
 def has_claims_as_units(claims: Iterable[Linked]) -> bool:
-    """True if a reference's active claims replace its units, because they are not linked to them."""
+    """True if a reference's active claims replace its units, because they are not linked to units."""
     return any(claim.unit_id is None for claim in claims)
 
 
 def with_linked_claims(models: Collection[int]) -> set[int]:
-    """The references, of these keys, that are scored over units: every active claim is linked to one."""
+    """The references among these keys that are scored over units: every active claim is linked to one."""
     unlinked = Claim.objects.filter(
         claim_set__summary_id__in=models, claim_set__is_active=True, unit__isnull=True
     )

@@ -1,4 +1,4 @@
-"""The steps to a first judged run, for the pages on which they are taken."""
+"""The steps to a first judged run, shown on the pages where people carry them out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ register = template.Library()
 
 
 class Guide(NamedTuple):
-    """The steps, and the next one from the current page; no steps for people who cannot take them."""
+    """The steps, and the first open one unless the current page's step is open.
+
+    People who cannot carry them out get no steps.
+    """
 
     steps: list[GuideStep]
     following: GuideStep | None
@@ -21,8 +24,9 @@ class Guide(NamedTuple):
 
 @register.simple_tag
 def guide(room: Room, here: str = "") -> Guide:
-    """`{% guide room "judges" as way %}`: `way.following` is the next step, None if the current page's step is
-    open.
+    """Build the guide: `{% guide room "judges" as way %}`.
+
+    `way.following` is the first open step, None if there is none or the step of the current page is open.
     """
     steps = guide_steps(room.project, room.verbs)
     open_ones = [step for step in steps if not step.is_done]

@@ -40,7 +40,7 @@ def score(value: float | None) -> str:
 @register.filter
 def short(value: float | None) -> str:
     """A score with two decimals; a dash for None."""
-    # Adding 0 removes the sign of a rounded zero.
+    # Adding 0 removes the sign of a number that is rounded to -0.
     return NOTHING if value is None else f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
 
 
@@ -64,7 +64,7 @@ def why_no_bounds(clusters: int, is_made: bool = True) -> str:
 
 @register.simple_tag
 def no_bounds(clusters: int, is_made: bool = True) -> SafeString:
-    """A text in place of a missing interval, with the reason."""
+    """A short text in place of a missing interval; its tooltip has the reason."""
     why = why_no_interval(clusters, is_made=is_made)
     words = "no interval" if why.startswith("no ") else "being calculated"
     return format_html('<abbr class="muted" title="{}">{}</abbr>', why, words)
@@ -149,7 +149,7 @@ def in_words(name: str) -> str:
 
 @register.filter
 def as_words(value: object) -> object:
-    """A list or an object of a log entry as people write it: "a.csv, b.csv", "claims 2, checks 4"."""
+    """A list or an object of a log entry as readable text: "a.csv, b.csv", "claims 2, checks 4"."""
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if isinstance(value, dict):

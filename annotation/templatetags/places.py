@@ -1,4 +1,4 @@
-"""Letters of groups in a ranking, and numbers of differences."""
+"""Template tags for the group letters of a ranking, and filters for the numbers in its tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def alike(places: Mapping[str, Place], system: str) -> SafeString:
     if place is None:
         return format_html('<span class="muted">{}</span>', "–")
     letters = iter(_letters(place.letters))
-    # One column per group; without gaps, the letters of a group would not line up.
+    # A group without this system gets an empty column, so that the letters of a group are aligned.
     cells = [(next(letters),) if is_in else ("",) for is_in in place.group_marks]
     return format_html('<span class="groups">{}</span>', format_html_join("", "<i>{}</i>", cells))
 
@@ -58,7 +58,7 @@ def level(value: float) -> str:
 @register.filter
 def signed(value: float | None) -> str:
     """A difference with its sign and three decimals; a dash for None."""
-    # Adding 0 removes the sign of a rounded zero.
+    # Adding 0 removes the sign of a number that is rounded to -0.
     return "–" if value is None else f"{round(value, 3) + 0.0:+.3f}".replace("-", "−")
 
 

@@ -45,7 +45,7 @@ def why_mean(context: dict[str, Any], row: SystemRow, column: str, n: int = 0) -
 
 
 def _blank(context: dict[str, Any], column: str, target: int | None) -> SafeString:
-    """A dash; if the target length is missing, linked to the setting for people who may change it."""
+    """A dash. If the target length is missing, it links to the setting for people who may change it."""
     room = context["room"]
     if column not in NEEDS_TARGET or target or room.project.target_length:
         return format_html('<span class="muted">{}</span>', NOTHING)

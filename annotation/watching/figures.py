@@ -1,7 +1,8 @@
 """The figures of an installation in Prometheus' text format.
 
-Those named `coverdict_…` come from the database, so every server gives the same; their cost grows only with open
-jobs and the calls of active runs. Counts of requests and statements are those of django-prometheus for one server.
+Figures named `coverdict_…` come from the database, so every server returns the same; their cost grows only
+with open jobs and the calls of active runs. Counts of requests and statements are those of
+django-prometheus for one server.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def as_text() -> bytes:
 def _registry() -> CollectorRegistry:
     registry = CollectorRegistry(auto_describe=False)
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
-        # The processes of one server write their counts of requests and statements there.
+        # The processes of one server write their counts of requests and statements to this folder.
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call] # it has no types
     registry.register(_Installation())
     return registry

@@ -31,9 +31,8 @@ from annotation.operator_commands import own_user
 class KindState:
     """The open jobs of a kind.
 
-    `oldest_seconds` is the longest waiting time of a job that could be taken, 0 without one.
-
-    Jobs that wait for another attempt count as waiting, without an age before their pause ends.
+    `oldest_seconds` is the longest waiting time of a job that could be taken, 0 without one. Jobs that
+    wait for another attempt count as waiting, without an age before their pause ends.
     """
 
     kind: Job.Kind
@@ -71,7 +70,10 @@ def _state(kind: Job.Kind, row: Mapping[str, Any] | None, now: datetime) -> Kind
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """`cost` is in the currency of the judge's prices; 0 for a judge without prices."""
+    """The calls, tokens and cost of a run.
+
+    `cost` is in the currency of the judge's prices; 0 for a judge without prices.
+    """
 
     calls: int
     tokens: int
@@ -138,7 +140,7 @@ def disk() -> Disk:
 
 
 def files_fault() -> str | None:
-    """A sentence naming a folder for files that this process cannot write to; None if there is none."""
+    """A sentence with a folder for files that this process cannot write to; None if there is none."""
     for folder in filter(None, (settings.VAR_DIR, kept_folder())):
         if not os.access(_existing(folder), os.W_OK | os.X_OK):
             return f"{folder} is not writable by the user {own_user()}"
@@ -146,7 +148,7 @@ def files_fault() -> str | None:
 
 
 def _existing(folder: Path) -> Path:
-    """The folder, or its nearest existing parent: folders are created on demand."""
+    """The folder, or its nearest existing parent, because folders are created on demand."""
     return next(each for each in (folder, *folder.parents) if os.access(each, os.F_OK))
 
 

@@ -76,5 +76,5 @@ def _fault_of_form(request: HttpRequest) -> Refusal | None:
 
 
 def _holds_nul(given: QueryDict) -> bool:
-    """NUL cannot be stored or searched in a text."""
+    """True if a value contains NUL, which databases neither store nor find in a text."""
     return any("\0" in value for _, values in given.lists() for value in values)

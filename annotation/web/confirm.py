@@ -1,4 +1,4 @@
-"""A page between a form and its act that shows the consequences."""
+"""A confirmation page that shows the consequences of an act before it is carried out."""
 
 from __future__ import annotations
 
@@ -30,9 +30,11 @@ def ask_to_confirm(
     back: str,
     fields: Mapping[str, object],
 ) -> HttpResponse:
-    """Show the confirmation page: its button `act` sends the form again, with `fields` replacing its values.
+    """Show the confirmation page.
 
-    `back` is the address to return to without the act.
+    Its button `act` sends the form again, with `fields` in place of its values.
+
+    `back` is the address that leaves the page without the act.
     """
     sent = {**request.POST.dict(), **fields, "confirmed": 1}
     sent.pop("csrfmiddlewaretoken", None)

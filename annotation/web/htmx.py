@@ -1,4 +1,6 @@
-"""Answer with a page or a fragment: one view and one context, and a page template that includes the fragment's."""
+"""Responses as a page or a fragment: one view, one context, and a page template that includes the
+fragment's template.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,10 @@ class Request(HttpRequest):
 
 
 def wants_fragment(request: HttpRequest) -> bool:
-    """True if htmx inserts the answer into an existing page; a restored history needs the whole page."""
+    """True if htmx inserts the response into an existing page.
+
+    A page restored from the history must be whole.
+    """
     details: HtmxDetails | None = getattr(request, "htmx", None)
     return bool(details) and details is not None and not details.history_restore_request
 

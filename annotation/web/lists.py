@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def listed(
     request: Request, room: Room, what: List, *, address: str = "", is_beside: bool = False
 ) -> dict[str, Any]:
-    """The context of `_list.html`. `address` is the list's own, if it differs from the request's.
+    """The context of `_list.html`. `address` is the list's own address if it differs from the request's.
 
-    A list beside the page's own (`is_beside`) shows its first rows and ignores the query.
+    If `is_beside`, the list is additional on its page; it shows its first rows and ignores the query.
     """
     look = look_of(request, room, what, {} if is_beside else request.GET.dict())
     rows, following = look.page()
@@ -36,7 +36,7 @@ def listed(
 
 
 def look_of(request: Request, room: Room, what: List, given: Mapping[str, str]) -> Listing:
-    """Read the list request from the address. Raises as `List.look`."""
+    """Read the request for a list from the address. Raises as `List.look`."""
     return what.look(Viewer(request.user, room.project, room.verbs), given)
 
 
@@ -49,7 +49,7 @@ def list_page(
     fragment: str = "_list.html",
     context: Mapping[str, object] | Callable[[Listing], Mapping[str, object]] | None = None,
 ) -> HttpResponseBase:
-    """The page that includes `_list.html`, its fragment for htmx, or with `file=csv` all rows as a file.
+    """The page that includes `_list.html`; its fragment for htmx; or with `file=csv` all rows as a file.
 
     `context` may be a function of the listing.
     """

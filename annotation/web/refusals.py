@@ -62,7 +62,7 @@ HEADINGS = {
 }
 
 NOTICES = "#notices"
-"""The place for refusals on a page, which leaves typed input untouched."""
+"""The part of a page for refusals; showing one there keeps typed input."""
 
 
 def status_of(refusal: Refusal) -> int:
@@ -87,7 +87,7 @@ def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
 
 
 def to_notices(response: HttpResponse) -> HttpResponse:
-    """Send a fragment to the page's notices instead of the place that asked."""
+    """Put a fragment into the page's notices instead of the element that sent the request."""
     response["HX-Retarget"] = NOTICES
     response["HX-Reswap"] = "innerHTML"
     return response
@@ -102,14 +102,14 @@ def sign_in_first(request: HttpRequest) -> HttpResponse:
 
 
 def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Answer a form without a valid CSRF token. Without cookies, the session is gone too."""
+    """Respond to a form without a valid CSRF token. Without cookies, the session is missing too."""
     if wants_fragment(request) and not request.user.is_authenticated:
         return sign_in_first(request)
     return csrf_failure(request, reason)
 
 
 def page_before(request: HttpRequest) -> str:
-    """The path of our page that sent the request, otherwise the list of projects."""
+    """The path of the page of this installation that sent the request, otherwise the list of projects."""
     referer = request.headers.get("Referer", "")
     if not referer or not url_has_allowed_host_and_scheme(referer, allowed_hosts={request.get_host()}):
         return "/"

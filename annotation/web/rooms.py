@@ -57,9 +57,9 @@ GROUPS: tuple[tuple[str, tuple[tuple[str, str, Verb], ...]], ...] = (
         ),
     ),
 )
-"""The pages of a project by group: displayed name, URL name, and the verb that opens it.
+"""The pages of a project by group: displayed name, URL name, and the verb that opens the page.
 
-The overview comes before.
+The overview is not included; it comes before them.
 """
 
 
@@ -102,7 +102,7 @@ class Room:
 
     @property
     def guidelines(self) -> InForce | None:
-        """The current guidelines, by a query each time, so that pages without them run none."""
+        """The current guidelines. Each use runs a query, so that pages without guidelines run none."""
         return in_force(self.project)
 
     @property
@@ -118,7 +118,7 @@ def enter(request: Request, slug: str, verb: Verb, *, here: str) -> Room:
 
 
 def found(rows: QuerySet[Row], public_id: str, what: str) -> Row:
-    """Return the row with that public id from rows that the person may see. Raises NotFound."""
+    """Return the row with that public id among rows that the person may see. Raises NotFound."""
     row = rows.filter(public_id=public_id).first()
     if row is None:
         raise NotFound(f"There is no such {what} in this project.")

@@ -45,9 +45,9 @@ def screen(
 def json_screen(
     view: Callable[Concatenate[Request, Arguments], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, Arguments], HttpResponse]:
-    """A view for JSON from our own scripts. Refusals are JSON too, and nothing redirects.
+    """A view for requests of our own scripts. Refusals are JSON too, and it never redirects.
 
-    With `speaks_json` on the view, the error handler answers in JSON.
+    It sets `speaks_json` on the view, so that the error handler also responds in JSON.
     """
 
     @wraps(view)

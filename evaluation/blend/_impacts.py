@@ -16,10 +16,11 @@ def flip_impacts(
 ) -> dict[str, float]:
     """The largest change of the summary's coverage that another answer to each check could make.
 
-    By claim id, in [0, 1], for claims of the reference side. 0 if percents alone decide the claim's unit. Another
-    answer to a scored claim changes its unit by one claim's share; an unscored claim may be answered either way.
-    The summary's own claims are left out, because they change alignment. `result` is the summary's score if the
-    caller has it.
+    The keys are the ids of the claims of the reference side; the values are in [0, 1]. A claim has 0 if
+    percents alone decide its unit. Another answer to a scored claim changes its unit by one claim's share; an
+    unscored claim may be answered either way. The summary's own claims are left out, because they change only
+    alignment.
+    `result` is the summary's score if the caller has computed it already.
     Example: the only claim of one unit out of four equal ones has the impact 0.25.
     """
     result = score(summary, rules) if result is None else result

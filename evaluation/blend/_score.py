@@ -50,7 +50,7 @@ DOCUMENT_COMPARISON = "document"
 class ScoredClaim:
     """A claim with the latest answer of each source to its check; None without an answer.
 
-    `rule` is the answer that follows without asking: "no" for every claim checked against an empty summary.
+    `rule` is the answer that needs no judge: "no" for every claim checked against an empty summary.
     Raises InvalidLabel.
     """
 
@@ -94,7 +94,7 @@ class ScoredClaim:
 class ScoredUnit:
     """A reference unit, or a claim that replaces one, with all answers to it.
 
-    `percents` are the assessors' submitted ones, 0 to 100.
+    `percents` are the assessors' submitted coverage judgments, 0 to 100.
     Raises InvalidPercent, InvalidWeight.
     """
 
@@ -122,13 +122,14 @@ class ScoredComparison:
 
 @dataclass(frozen=True, slots=True)
 class ScoredSummary:
-    """Everything behind the scores of one summary.
+    """All texts, answers and options that the scores of one summary depend on.
 
-    `comparisons` has one entry per reference; without a reference, `document_claims` replace it. `peer_claims` are
-    the summary's own claims, checked against the source. `claims_extracted` is False if the reference was not
-    searched for claims yet, so that having none means nothing. `questions_asked` is True if closed questions were
-    asked, even if `question_coverage` is None; `questions_scored` has the number of counting ones and of all.
-    `peer_length` and `target` are in the project's length unit.
+    `comparisons` has one entry per reference; without a reference, `document_claims` replace it.
+    `peer_claims` are the summary's own claims, checked against the source. `claims_extracted` is False if
+    nobody has searched the reference for claims yet, so that the absence of claims has no meaning.
+    `questions_asked` is True if closed questions were asked, even if `question_coverage` is None;
+    `questions_scored` has the number of counting questions and of all questions. `peer_length` and `target`
+    are in the project's length unit.
     Raises InvalidBudget, InvalidPercent.
     """
 
@@ -170,11 +171,11 @@ class ScoredSummary:
 
 @dataclass(frozen=True, slots=True)
 class ScoreRules:
-    """The scoring rules of a project; the defaults are DUC's and those of the automatic metrics.
+    """The scoring rules of a project. The defaults are DUC's and those of the automatic metrics.
 
-    `human_weight` is the weight of people in the `weighted` blend, `composite_weight` the weight of coverage in the
-    project's own composite; `threshold`, `strict` and `scale` are those of `summarization`. If a smaller share than
-    `least_scored` of the claims or questions is scored, the scores from them are None.
+    `human_weight` is the weight of people in the `weighted` blend, `composite_weight` the weight of coverage
+    in the project's own composite; `threshold`, `strict` and `scale` are the options of `summarization`. If a
+    smaller share than `least_scored` of the claims or questions is scored, the scores from them are None.
     Raises EvaluationError for an unknown choice, InvalidPercent, InvalidWeight.
     """
 
@@ -210,7 +211,7 @@ class ScoreRules:
 def _signature_of(rules: ScoreRules) -> str:
     return signature(
         blend=rules.blend,
-        # It has no effect with the other blend, so equal scores get equal signatures.
+        # The weight has no effect with the other blend, so it is left out: equal scores get equal signatures.
         human_weight=float(rules.human_weight) if rules.blend == "weighted" else None,
         assessors=rules.assessor_average,
         composite=float(rules.composite_weight),
@@ -307,17 +308,18 @@ class SummaryScore:
 
     @property
     def left_out_of_averages(self) -> frozenset[str]:
-        """The names of scores that must not enter an average; see the function of that name."""
+        """The names of scores that must not enter an average, because there are no claims."""
         return left_out_of_averages(self.flags, by_questions=self.summarization_part != "claims")
 
 
 def left_out_of_averages(flags: Collection[str], *, by_questions: bool) -> frozenset[str]:
     """The names of a summary's scores that must not enter an average, because there are no claims.
 
-    `flags` are those of its `SummaryScore`. `by_questions` is True if its summarization uses question coverage
-    instead of claim coverage. Empty without the flag "no_claims": a reference without claims counts as covered,
-    which says nothing about the summary.
-    Example: `left_out_of_averages(["no_claims"], by_questions=True)` contains claim_coverage and factual_alignment.
+    `flags` are those of its `SummaryScore`. `by_questions` is True if its summarization uses question
+    coverage instead of claim coverage. The set is empty without the flag "no_claims". A reference without
+    claims counts as covered, but this gives no information about the summary.
+    Example: `left_out_of_averages(["no_claims"], by_questions=True)` contains claim_coverage and
+    factual_alignment.
     """
     if "no_claims" not in flags:
         return frozenset()
@@ -328,10 +330,12 @@ def left_out_of_averages(flags: Collection[str], *, by_questions: bool) -> froze
 def unit_coverage(unit: ScoredUnit, rules: ScoreRules = DEFAULT_RULES) -> UnitCoverage:
     """The coverage of one unit and its source.
 
-    In [0, 1]: the adjudicated percent, else the average of the assessors' percents, else the share of yes among the
-    final verdicts of its scored claims. With the `weighted` blend, a unit with both of the latter gets
-    `human_weight` of the first and the rest of the second. None without any of these.
-    Example: percents 60 and 80 with claims yes and no give 0.7 under `human_first`, 0.6 under `weighted` with 0.5.
+    In [0, 1]: the adjudicated percent, else the average of the assessors' percents, else the share of yes
+    among the final verdicts of its scored claims. If the unit has both assessors' percents and verdicts, the
+    `weighted` blend adds `human_weight` of the percents' average and the rest of the share of yes. None
+    without any of these.
+    Example: percents 60 and 80 with claims yes and no give 0.7 under `human_first`, 0.6 under `weighted`
+    with 0.5.
     """
     of_claims = _shares(
         tuple((each.judge, each.reviewer, each.adjudicated, each.rule) for each in unit.claims)
@@ -424,7 +428,7 @@ class _ClaimShares(NamedTuple):
 def _shares(
     answers: tuple[tuple[Label | None, Label | None, Label | None, Label | None], ...],
 ) -> _ClaimShares:
-    """`answers` has those of judge, reviewer, adjudicator and rule to each claim."""
+    """`answers` has one tuple per claim: the labels of judge, reviewer, adjudicator and rule."""
     claims = [ScoredClaim("", *given) for given in answers]
     finals = count_labels(claim.final for claim in claims)
     people = count_labels(claim.human for claim in claims)
@@ -440,7 +444,6 @@ def _shares(
 
 
 def _assessed(unit: ScoredUnit, rules: ScoreRules) -> float | None:
-    """The average of the assessors' percents as a share."""
     if not unit.percents:
         return None
     if rules.assessor_average == "median":
@@ -455,7 +458,6 @@ def _blend(
     claimed: float | None,
     claims_human_share: float | None,
 ) -> tuple[float | None, UnitSource | None, float | None]:
-    """Value, source and human share of a unit, by the order of precedence."""
     if unit.adjudicated_percent is not None:
         return unit.adjudicated_percent / 100, "adjudicated", 1.0
     if assessed is None:
@@ -475,7 +477,6 @@ def _human_value(unit: ScoredUnit, assessed: float | None, claimed: float | None
 
 
 def _with_rule(summary: ScoredSummary) -> ScoredSummary:
-    """The summary with "no" by rule on every claim of the reference."""
     comparisons = tuple(
         replace(
             comparison,
@@ -533,8 +534,9 @@ def _score_comparison(
 
 
 def _scored_in(units: Sequence[UnitCoverage]) -> tuple[int, int]:
-    """The number of claims that count as scored in coverage, and of all claims; a unit with a percent is fully
-    scored.
+    """The number of claims that count as scored in coverage, and the number of all claims.
+
+    All claims of a unit with a percent count as scored.
     """
     scored = count = 0
     for unit in units:
@@ -546,7 +548,6 @@ def _scored_in(units: Sequence[UnitCoverage]) -> tuple[int, int]:
 
 
 def _nothing_expressed(unit: UnitCoverage) -> UnitCoverage:
-    """The coverage of a unit without answers, for an empty summary."""
     if unit.value is not None:
         return unit
     return replace(unit, value=0.0, source="rule", judge_share=0.0, human_share=0.0)
@@ -628,6 +629,6 @@ def _is_mostly_unscored(
         (own, len(summary.peer_claims)),
         summary.questions_scored,
     ]
-    # Flagged even if the project's rule accepts such scores.
+    # The flag is set even if the project's rule accepts such scores.
     least = max(rules.least_scored, LEAST_SCORED)
     return any(scored and lacks_scored(scored, count, least) for scored, count in counts)

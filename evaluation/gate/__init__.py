@@ -1,4 +1,4 @@
-"""Gates: whether the summaries of a release are good enough, and no worse than those of the one before."""
+"""Gates: checks in a build pipeline that summaries are good enough and not worse than those of a baseline."""
 
 from evaluation._means import is_below
 from evaluation.gate._assertion import assert_summary

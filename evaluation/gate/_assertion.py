@@ -1,4 +1,4 @@
-"""One summary in a test."""
+"""An assertion on the scores of one summary, for tests."""
 
 from evaluation._means import is_below
 from evaluation.errors import EvaluationError
@@ -17,10 +17,12 @@ def assert_summary(
     language: str = "en",
     **least: float,
 ) -> SummaryEvaluation:
-    """The scores of a summary that reaches each least score, as `coverage=0.7`; by the offline judge unless named.
+    """Evaluate a summary, and raise AssertionError if a score is lower than required.
 
-    Raises AssertionError with the reason for each score that is lower or that nobody can state; EvaluationError for a
-    metric that there is not, or none at all.
+    `least` has the least score of each metric, such as `coverage=0.7`. The default judge is the offline
+    `LexicalJudge`. Returns the evaluation if all scores are high enough.
+    Raises AssertionError with the reason for each score that is too low or missing; EvaluationError for an
+    unknown metric or without any.
     Example: `assert_summary(document, summary, coverage=0.7, alignment=0.9)`.
     """
     if not least:

@@ -1,4 +1,4 @@
-"""Calls kept in a file, so that a pipeline pays for no question twice."""
+"""A store of judge calls in a file, so that a pipeline does not pay twice for the same call."""
 
 import sqlite3
 import threading
@@ -17,10 +17,11 @@ _WAIT_SECONDS = 30.0
 
 
 class FileCallStore:
-    """A call store in one file of SQLite, which several processes may use at once.
+    """A call store in one SQLite file, which several processes can use at the same time.
 
-    It holds what the judge was asked, texts included, and what it replied; no key. Raises JudgeSettings for a file that
-    is something else or cannot be written; JudgeRefused where it fails later, so that no more replies are lost.
+    The file contains the requests to the judge, including texts, and its replies; it contains no API key.
+    Raises JudgeSettings if the file has another content or cannot be written. Raises JudgeRefused if a later
+    read or write fails, so that the run stops before more replies are lost.
     Example: `OpenAIJudge("llama3.3", "http://127.0.0.1:11434/v1", store=FileCallStore("calls.sqlite3"))`.
     """
 
@@ -42,14 +43,14 @@ class FileCallStore:
             ) from error
 
     async def get(self, key: str) -> StoredCall | None:
-        """The call kept under this key, or None."""
+        """Return the stored call with this key, or None."""
         rows = self._rows(f"SELECT {_COLUMNS} FROM judge_calls WHERE key = ?", (key,))  # noqa: S608 - our own names
         for call in (calls := [StoredCall(*row) for row in rows]):
             self._models[call.judge][call.model] = None
         return calls[0] if calls else None
 
     async def put(self, call: StoredCall) -> None:
-        """Keep a call; the first one under a key stays."""
+        """Store a call. An existing call with the same key is not replaced."""
         models = self._models[call.judge]
         if call.model not in models:
             newest = "SELECT model FROM judge_calls WHERE judge = ? ORDER BY rowid DESC LIMIT 1"
@@ -62,9 +63,10 @@ class FileCallStore:
         )
 
     def model_changes(self) -> tuple[str, ...]:
-        """A sentence for each judge that answered under several served names.
+        """Return one sentence for each judge whose server answered under more than one model name.
 
-        Compared are the calls that this store was asked for and was given, and the newest one before those.
+        The names are those of the calls that this object has read or stored, and of the newest call that
+        was in the file before the first stored one.
         """
         return tuple(
             f"The served model has changed: {judge} answered as {', then as '.join(names)}."
@@ -73,7 +75,7 @@ class FileCallStore:
         )
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
 
     def _rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:

@@ -1,4 +1,7 @@
-"""Means of systems against bars, and against a baseline on common documents: pass, fail, or cannot tell."""
+"""The gate: it compares means of systems with minimums, and with a baseline on common documents.
+
+Each comparison passes, fails, or has the answer "cannot tell".
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -26,17 +29,18 @@ CONFIDENCE = 0.95
 FAILED, BELOW_OR_WORSE, CANNOT_TELL = 1, 3, 4
 
 _WITHOUT_JUDGE = frozenset({"brevity", "completeness", "redundancy"})
-"""The metrics that no judge has a part in."""
+"""The metrics that are computed without a judge."""
 _Series = tuple[str, int | None]
 """A system and a target length: scores are never averaged across target lengths."""
 
 
 @dataclass(frozen=True, slots=True)
 class GateSummary:
-    """A summary of a release: of which document and by which system. `text` is what is evaluated.
+    """A summary to evaluate, with its document and system; `text` has the texts.
 
-    Several rows of one document, system and target length have a reference each; their scores are averaged. Documents
-    of one `group` are resampled together; without one each is by itself.
+    If a summary has several references, there is one row for each; the scores are averaged over these
+    rows. The bootstrap resamples documents with the same `group` together; a document without a group is
+    its own group.
     """
 
     document_id: str
@@ -47,7 +51,10 @@ class GateSummary:
 
 @dataclass(frozen=True, slots=True)
 class ScoredRow:
-    """The scores of one summary, None with a reason where nothing can be said; `passed` as in `SummaryEvaluation`."""
+    """The scores of one summary.
+
+    A missing score is None and has a reason; `passed` is as in `SummaryEvaluation`.
+    """
 
     document_id: str
     system: str
@@ -62,8 +69,9 @@ class ScoredRow:
 class Figure:
     """A macro mean over documents with its 95 % bootstrap interval over groups of documents.
 
-    `mean` is None where no document has a value, `low` and `high` with fewer than 5 groups or where all are alike.
-    `documents` counts the values, `unscored` the documents without one.
+    `mean` is None if no document has a value. `low` and `high` are None with fewer than 5 groups or if all
+    groups have the same mean. `documents` is the number of documents with a value, `unscored` of those
+    without.
     """
 
     mean: float | None
@@ -77,8 +85,8 @@ class Figure:
 class GatedSystem:
     """The means of a system at one target length, by metric.
 
-    `baseline` is the system of the baseline that it is compared with, None where there is none; `differences` are now
-    minus before on the documents of both, by metric.
+    `baseline` is the name of the compared system of the baseline, None without one. `differences` has, by
+    metric, the mean now minus the mean of the baseline, over the documents of both.
     """
 
     system: str
@@ -90,7 +98,7 @@ class GatedSystem:
 
 @dataclass(frozen=True, slots=True)
 class GateCheck:
-    """One question of the gate and its answer. `said` has the figures."""
+    """One comparison of the gate with its answer. `said` has the figures in words."""
 
     kind: Literal["below", "worse"]
     metric: str
@@ -105,9 +113,9 @@ class GateCheck:
 class GateReport:
     """The result of a gate.
 
-    `model_changes` says which model answered in the place of another since the stored calls, empty where none did or
-    that was accepted. `exit_code`: 0 good, 1 nothing could be judged, 3 below or worse, 4 cannot tell, as after a
-    change of the model.
+    `model_changes` has a sentence for each judge whose model has changed since the stored calls; it is
+    empty if the change was accepted. `exit_code` is 0 if all checks passed, 1 if no score exists, 3 if a
+    check failed, and 4 if a check cannot tell or the model has changed.
     """
 
     metrics: tuple[str, ...]
@@ -121,11 +129,11 @@ class GateReport:
 
     @property
     def exit_code(self) -> int:
-        """The exit code of the program."""
+        """The exit code of the command: 0, 1, 3 or 4."""
         answers = {check.answer for check in self.checks}
         if "fail" in answers and not self.model_changes:
             return BELOW_OR_WORSE
-        # Of those that a judge has a part in, where it was asked; else of all.
+        # If every score that needs a judge is missing, the judge did not work. Empty summaries need no judge.
         words = [row for row in self.summaries if "empty_peer" not in row.flags]
         asked = [value for row in words for name, value in row.scores.items() if name not in _WITHOUT_JUDGE]
         if all(
@@ -148,14 +156,18 @@ def run_gate(
     on_result: Callable[[int, SummaryEvaluation], None] | None = None,
     **options: Unpack[EvaluationOptions],
 ) -> GateReport:
-    """Judge the summaries, and those of a baseline, and answer whether they are good enough.
+    """Evaluate the summaries, and those of a baseline, and answer whether they are good enough.
 
-    `fail_under`: by metric, the least mean of every system, in the range of the metric. `fail_if_worse`: by metric, how
-    much worse than the baseline, above 0, is too much: fail where the whole 95 % interval of the difference lies there,
-    pass where none of it does or the summaries are the same; without an interval nobody can tell. Answers hold whatever
-    the scores are that could not be made, else nobody can tell. `store` is the judge's: it shows whether another model
-    answers than before. `options` are those of `evaluate_summaries`; metrics are coverage and alignment by default.
-    Raises EvaluationError for bars that cannot be; JudgeRefused.
+    `fail_under` has, by metric, the least mean that every system must have, in the range of the metric.
+    `fail_if_worse` has, by metric, the smallest decrease against the baseline that is too large, above 0. The
+    check fails if the whole 95 % interval of the difference is at or below minus this margin. It passes if
+    the whole interval is above it, or if the summaries are the same. Without an interval, or with the margin
+    inside, the answer is "cannot tell".
+    Missing scores are replaced by the lowest and by the highest possible ones; if the two answers differ, the
+    answer is "cannot tell".
+    `store` is the call store of the judge; it shows whether the judge's model has changed. `options` are
+    those of `evaluate_summaries`; the default metrics are coverage and alignment.
+    Raises EvaluationError for an invalid minimum or margin; JudgeRefused.
     Example: `run_gate(rows, judge=LexicalJudge(), fail_under={"coverage": 0.6}).exit_code`.
     """
     bars, margins = dict(fail_under or {}), dict(fail_if_worse or {})
@@ -170,7 +182,7 @@ def run_gate(
         raise EvaluationError("A margin must be above 0.")
     wanted = tuple(dict.fromkeys([*options.get("metrics", USUAL_METRICS), *bars, *margins]))
     texts = [row.text for row in (*summaries, *baseline)]
-    # What is made of other metrics is made of their means over several references.
+    # Composed metrics are computed from the means of their parts over several references.
     parts = ["claim_coverage", "alignment"] if {"factual_alignment", "summarization"} & {*wanted} else []
     options["metrics"] = [*wanted, *parts, *["question_coverage"] * ("summarization" in wanted)]
     results = evaluate_summaries(texts, judge=judge, on_result=on_result, **options)
@@ -190,8 +202,8 @@ def run_gate(
         moved = {metric: move.figure for metric, move in moves.items()}
         systems.append(GatedSystem(*series, means, pair.name if pair else None, moved))
         for metric, bar in bars.items():
-            told = _below(_values(documents, metric), bar, tops.get(metric, 1.0))
-            checks.append(GateCheck("below", metric, *series, bar, *told))
+            answer = _below(_values(documents, metric), bar, tops.get(metric, 1.0))
+            checks.append(GateCheck("below", metric, *series, bar, *answer))
         for metric, by in margins.items():
             checks.append(GateCheck("worse", metric, *series, by, *_worse(moves.get(metric), by)))
     rows = tuple(each.row for documents in now.values() for each in documents.values())
@@ -210,7 +222,11 @@ def run_gate(
 
 @dataclass(frozen=True, slots=True)
 class _Document:
-    """A system's scores of one document, its summary, what it is measured by, and the metrics that say nothing."""
+    """A system's scores of one document.
+
+    `measures` has the inputs except the summary; `left_out` has the metrics that must not enter an
+    average.
+    """
 
     row: ScoredRow
     summary: str
@@ -227,7 +243,7 @@ def _scored(
     metrics: Sequence[str],
     options: Options,
 ) -> dict[_Series, dict[str, _Document]]:
-    """The documents of each system and target length, a summary's scores averaged over its references."""
+    """The documents of each system and target length. Scores are averaged over a summary's references."""
     together: dict[tuple[str, int, str], list[tuple[SummaryInput, SummaryEvaluation]]] = defaultdict(list)
     for each, result in zip(given, results, strict=True):
         key = each.system, each.text.target_words or 0, each.document_id
@@ -235,7 +251,7 @@ def _scored(
     scored: dict[_Series, dict[str, _Document]] = defaultdict(dict)
     for (system, target, name), some in sorted(together.items(), key=itemgetter(0)):
         texts = [text for text, _ in some]
-        # A reference without claims says nothing where another has some.
+        # A reference without claims gives no information if another reference has claims.
         every = [result for _, result in some]
         found = [result for result in every if "no_claims" not in result.flags] or every
         asks = bool(options.questions or options.n_questions or any(text.questions for text in texts))
@@ -269,26 +285,26 @@ def _scored(
 
 
 def _measure(text: SummaryInput) -> Hashable:
-    """What a summary is measured by, in an order of its own; people's answers are of one release alone."""
+    """The inputs except the summary, in a fixed order; if they differ, two releases cannot be compared.
+
+    People's answers are left out, because they belong to the summary of one release.
+    """
     claims = None if text.claims is None else tuple(sorted((each.text, each.weight) for each in text.claims))
     return text.document, text.reference, claims, tuple(sorted(text.questions or ()))
 
 
 def _values(documents: _Documents, metric: str) -> dict[str, float | None]:
-    """A metric by document. What rests on there being no claims says nothing, and is not there."""
+    """A metric by document, without the documents that must not enter its average."""
     return {name: each.row.scores[metric] for name, each in documents.items() if metric not in each.left_out}
 
 
 def _lacking(metric: str, rows: Sequence[ScoredRow]) -> str:
-    """The number of summaries without a score, with the first reason; "" if all have one."""
     lacking = [row for row in rows if row.scores[metric] is None]
     many = f"{len(lacking)} of {len(rows)} summaries have no {metric.replace('_', ' ')}"
     return f"{many}. The first: {lacking[0].reasons[metric]}" if lacking else ""
 
 
 class _Figures(NamedTuple):
-    """The groups of documents that are resampled together, and the seed."""
-
     group_of: Mapping[str, str]
     seed: int
 
@@ -308,7 +324,7 @@ class _Figures(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """A system of the baseline, and the documents that both files have."""
+    """A system of the baseline, and the documents of both files with the same inputs."""
 
     name: str
     now: _Documents
@@ -318,11 +334,12 @@ class _Pair(NamedTuple):
 def _pairs(
     now: Mapping[_Series, _Documents], before: Mapping[_Series, _Documents], remarks: list[str]
 ) -> dict[_Series, _Pair]:
-    """For each series that the baseline has, both sides of its common documents. Adds to the remarks."""
+    """The systems that the baseline has, with the documents of both sides. It adds to `remarks`."""
     pairs: dict[_Series, _Pair] = {}
     changed: set[str] = set()
     for series, documents in now.items():
-        # The system of the same name; or the only one, where each file has one at that target length.
+        # Compare with the system of the same name, or if each file has only one system at that length, with
+        # that one.
         alone, others = ([each for each in file if each[1] == series[1]] for file in (now, before))
         other = series if series in before else others[0] if len(alone) == len(others) == 1 else None
         if other is None:
@@ -341,21 +358,21 @@ def _pairs(
 
 
 class _Move:
-    """How a system's metric, which is at most `top`, has moved on the documents that both files have."""
+    """The change of a system's metric, which is at most `top`, on the documents of both files."""
 
     def __init__(self, metric: str, pair: _Pair, figures: _Figures, top: float) -> None:
         new, old = _values(pair.now, metric), _values(pair.before, metric)
         self._sides = {name: (new[name], old[name]) for name in new if name in old}
         self._figures, self._top = figures, top
         self.figure = self._moved(None, None)
-        # The same texts with the same scores are not worse, however few they are.
+        # Identical texts with identical scores are not worse, even if there are too few for an interval.
         self.is_unchanged = self.figure.documents > 0 and all(
             pair.now[name].summary == pair.before[name].summary and one == two
             for name, (one, two) in self._sides.items()
         )
 
     def is_worse(self, by: float) -> Answer:
-        """True if it is worse by at least so much, whatever the scores are that are missing."""
+        """The answer "fail" if the metric is lower by at least `by`, whatever the missing scores are."""
         if self.is_unchanged:
             return "pass"
         answers: set[Answer] = set()
@@ -367,7 +384,7 @@ class _Move:
         return answers.pop() if len(answers) == 1 else "cannot tell"
 
     def _moved(self, *lacking: float | None) -> Figure:
-        """Now minus before, with these in the place of missing values."""
+        """New minus old values; the two numbers replace a missing new value and a missing old one."""
         moved: dict[str, float | None] = {}
         for name, sides in self._sides.items():
             new, old = (other if side is None else side for side, other in zip(sides, lacking, strict=True))
@@ -376,7 +393,10 @@ class _Move:
 
 
 def _below(values: Mapping[str, float | None], bar: float, top: float) -> tuple[Answer, str]:
-    """True if the mean reaches the bar, whatever the scores up to `top` are that are missing; and the figures."""
+    """Compare the mean with the bar, with 0 and with `top` for missing scores.
+
+    Returns the answer and the figures.
+    """
     least, most = (
         mean(lacking if value is None else value for value in values.values()) for lacking in (0.0, top)
     )
@@ -404,19 +424,19 @@ def _worse(move: _Move | None, by: float) -> tuple[Answer, str]:
 
 
 def _apart(value: float, sign: str, bar: float) -> str:
-    """Both with as many digits, two at least, as show on which side of the bar the value lies."""
+    """The value and the bar with the fewest digits, at least two, that show which of them is larger."""
     good = (n for n in range(2, 6) if round(bar, n) == bar and (round(value, n) < bar) == (sign == "<"))
     digits = next(good, 6)
     return f"{value:.{digits}f} {sign} {bar:.{digits}f}"
 
 
 def named(system: str, target_words: int | None) -> str:
-    """A system as reports name it."""
+    """The name of a system with its target length, for reports."""
     return system if target_words is None else f"{system} ({target_words} words)"
 
 
 def figure_in_words(found: Figure, *, sign: str = "") -> str:
-    """The mean with interval and counts, as in "0.6000 [0.5000, 0.7000], 9 documents, 1 unscored"."""
+    """The mean with interval and counts, such as "0.6000 [0.5000, 0.7000], 9 documents, 1 unscored"."""
     if found.mean is None:
         return "no value"
     interval = "" if found.low is None else f" [{found.low:{sign}.4f}, {found.high:{sign}.4f}]"

@@ -1,4 +1,4 @@
-"""A gate's report as programs and people read it: a table, JSON, JUnit, Markdown."""
+"""A gate's report in four formats: a table, JSON, JUnit and Markdown."""
 
 import json
 import re
@@ -22,15 +22,16 @@ VERDICTS = {
 """The meaning of each exit code."""
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# What a log of GitHub Actions or Azure would run: names come from a file.
+# GitHub Actions and Azure execute lines of a log with these marks as commands. Names from a file may contain
+# them.
 _COMMAND = re.compile(r"::|##\[|##vso")
 
 
 def gate_report_text(report: GateReport, form: ReportFormat = "table") -> str:
     """The whole report in one of `REPORT_FORMATS`, with a line end.
 
-    JUnit has a case for each question of the gate, failed or in error where nobody can tell. Raises EvaluationError for
-    another format.
+    JUnit has a test case for each check of the gate; it has a failure, or an error if the check cannot tell.
+    Raises EvaluationError for an unknown format.
     Example: `gate_report_text(report, "markdown")`.
     """
     check_choice("The format", form, REPORT_FORMATS)
@@ -38,7 +39,7 @@ def gate_report_text(report: GateReport, form: ReportFormat = "table") -> str:
 
 
 def _verdict(report: GateReport) -> str:
-    """The result as a sentence without a full stop; nothing passed if nothing was asked."""
+    """The result in words without a full stop. "Passed" needs at least one check."""
     if report.exit_code == 0 and not report.checks:
         return "No threshold given; scored only"
     return VERDICTS[report.exit_code]
@@ -49,7 +50,7 @@ def _answer(check: GateCheck) -> str:
 
 
 def _remarks(report: GateReport) -> list[str]:
-    """The differences that no question of the gate is about, and what else has to be known."""
+    """The differences without a check, and the remarks of the report."""
     asked = {check.metric for check in report.checks if check.kind == "worse"}
     compared = [
         f"{named(each.system, each.target_words)} {metric} {figure_in_words(found, sign='+')} against {each.baseline} "

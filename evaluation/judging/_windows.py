@@ -1,9 +1,9 @@
 """Texts and lists that are longer than what a judge can read at once."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from evaluation._labels import LABEL_VALUES, LABELS, Label
+from evaluation._labels import Label
 from evaluation.judging.parsing import Answer
 from evaluation.judging.prompts import Pieces, canonical
 from evaluation.judging.protocol import Json, Text
@@ -14,11 +14,7 @@ BYTES_PER_TOKEN = 3
 BYTES_FOR_FORMAT = 200
 """What a request says of the form of the reply besides its schema, and the names of its lists."""
 SMALLEST_ROOM = 300
-_FIRST_FOUND: tuple[Label | None, ...] = (
-    "yes",
-    None,
-    *sorted((label for label in LABELS if label != "yes"), key=LABEL_VALUES.__getitem__, reverse=True),
-)
+_FIRST_FOUND: tuple[Label | None, ...] = ("yes", None, "unsure", "no")
 """Which window's answer stands for all."""
 # What stands around a text in JSON that names it: {"unit":123456,"text":…},
 _BYTES_AROUND = 30
@@ -81,18 +77,6 @@ def fitted(
     return windows(text, max(SMALLEST_ROOM, room - largest)), cut
 
 
-def shortened(facts: Mapping[str, Json], room: int) -> dict[str, Json]:
-    """The facts with their lists cut, the longest first, until their JSON fits into so many bytes."""
-    cut = dict(facts)
-    while json_bytes(cut) > room:
-        lists = {name: value for name, value in cut.items() if isinstance(value, list) and value}
-        if not lists:
-            break
-        longest = max(lists, key=lambda name: json_bytes(lists[name]))
-        cut[longest] = lists[longest][: len(lists[longest]) // 2]
-    return cut
-
-
 def windows(text: Text, room: int | None) -> list[Pieces]:
     """The text's units in stretches of at most `room` bytes each, cut at sentence borders, in order.
 
@@ -121,19 +105,14 @@ def merged(answers: Sequence[Answer | None]) -> Answer | None:
 
     Else None where any window gave no usable answer, which might have been yes; else the label nearest to yes.
     """
-    for label in _FIRST_FOUND:
-        found = [answer for answer in answers if (answer.label if answer else None) == label]
-        if not found or found[0] is None:
-            if found:
-                return None
-            continue
-        given = [answer for answer in found if answer is not None]
-        probabilities = [answer.probability for answer in given if answer.probability is not None]
-        evidence = {number for answer in given for number in answer.evidence}
-        return Answer(
-            given[0].label, max(probabilities, default=None), tuple(sorted(evidence)), given[0].reason
-        )
-    return None
+    labels = [None if answer is None else answer.label for answer in answers]
+    deciding = next((label for label in _FIRST_FOUND if label in labels), None)
+    given = [answer for answer in answers if answer is not None and answer.label == deciding]
+    if not given:
+        return None
+    probabilities = [answer.probability for answer in given if answer.probability is not None]
+    evidence = {number for answer in given for number in answer.evidence}
+    return Answer(given[0].label, max(probabilities, default=None), tuple(sorted(evidence)), given[0].reason)
 
 
 def _sentences(content: str, language: str, room: int) -> Iterator[str]:
@@ -146,26 +125,15 @@ def _sentences(content: str, language: str, room: int) -> Iterator[str]:
 
 
 def _parts(sentence: str, room: int) -> Iterator[str]:
-    """A sentence in stretches of whole words that fit; a word that is too long is cut where it must be."""
-    if json_bytes(sentence) <= room:
+    """A sentence in halves of halves that fit, cut between words; a word that is too long is cut within."""
+    if json_bytes(sentence) <= room or len(sentence) < 2:
         yield sentence
         return
-    start = word = used = 0
-    room -= json_bytes("")
-    for place, character in enumerate(sentence):
-        size = _inner_bytes(character)
-        while used + size > room and start < place:
-            cut = word if start < word else place
-            yield sentence[start:cut].strip()
-            start, used = cut, _inner_bytes(sentence[cut:place])
-        if character.isspace():
-            word = place + 1
-        used += size
-    yield sentence[start:].strip()
-
-
-def _inner_bytes(content: str) -> int:
-    return json_bytes(content) - json_bytes("")
+    middle = len(sentence) // 2
+    border = max(map(sentence[: middle + 1].rfind, " \t\n"))
+    for half in (sentence[: border if border > 0 else middle], sentence[border if border > 0 else middle :]):
+        if half := half.strip():
+            yield from _parts(half, room)
 
 
 def _joined(pieces: Pieces) -> Pieces:

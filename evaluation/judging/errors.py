@@ -10,7 +10,6 @@ from evaluation.errors import JudgeError
 
 # JudgeError of evaluation.errors
 # ├── JudgeSettings       judge_settings       settings that no judge can work with
-# │   └── UnusablePrompt  unusable_prompt      words that a step cannot be told in
 # ├── JudgeRefused        judge_refused        the service turned us away for good: key, permission, quota
 # ├── JudgeUnavailable    judge_unavailable    the service could not be reached, or kept failing
 # ├── BudgetSpent         budget_spent         the next call could exceed the sum allowed
@@ -21,16 +20,6 @@ class JudgeSettings(JudgeError):
     """A judge was asked for with settings that it cannot work with."""
 
     code: ClassVar[str] = "judge_settings"
-
-
-class UnusablePrompt(JudgeSettings):
-    """Words that a step cannot be told in. `part` names the part that is wrong, "" the step's own text."""
-
-    code: ClassVar[str] = "unusable_prompt"
-
-    def __init__(self, message: str, *, part: str = "") -> None:
-        super().__init__(message)
-        self.part = part
 
 
 class JudgeRefused(JudgeError):

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from itertools import pairwise
 from typing import TypeVar
 
 from evaluation._guards import checked_share
@@ -19,11 +20,11 @@ from evaluation.judging.protocol import (
     CoverRequest,
     DocumentReading,
     DocumentRequest,
-    Json,
     Judge,
     JudgedClaim,
     Question,
     Rating,
+    RatingName,
     Text,
     Verdict,
     checked_judge,
@@ -127,69 +128,60 @@ class JudgePanel:
         )
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
-        """What all members find in the summary; a rating is the mean of theirs."""
-        if self._ask_next_below is not None:
-            return await self._cover_in_turn(request)
-        voters = await self._all(lambda judge: judge.cover_summary(request))
-        return CoverReading(
-            _tally({name: found.claims for name, found in voters.items()}, len(request.claims)),
-            _tally({name: found.questions for name, found in voters.items()}, len(request.questions)),
-            _tally({name: found.topics for name, found in voters.items()}, len(request.topics)),
-            {
-                name: _rated([found.ratings[name] for found in voters.values() if name in found.ratings])
-                for name in request.ratings
-            },
-        )
-
-    async def _cover_in_turn(self, request: CoverRequest) -> CoverReading:
-        first, reading = await self._first(lambda judge: judge.cover_summary(request))
-        given = (*reading.claims, *reading.questions)
-        split = len(request.claims)
+        """What the members find in the summary; a rating is the mean of theirs, in turn that of the first."""
+        whole = (*request.claims, *request.questions, *request.topics)
+        ends = len(request.claims), len(request.claims) + len(request.questions)
+        ratings: list[Mapping[RatingName, Rating]] = []
 
         async def answers(judge: Judge, places: Sequence[int]) -> tuple[Verdict, ...]:
-            if judge is first:
-                return tuple(given[place] for place in places)
-            again = CoverRequest(
-                request.summary,
-                claims=tuple(request.claims[at] for at in places if at < split),
-                questions=tuple(request.questions[at - split] for at in places if at >= split),
-                instruction=request.instruction,
-            )
-            found = await judge.cover_summary(again)
-            return (*found.claims, *found.questions)
+            if len(places) == len(whole):
+                found = await judge.cover_summary(request)
+                ratings.append(found.ratings)
+            else:
+                claims, questions, topics = (
+                    tuple(whole[at] for at in places if low <= at < high)
+                    for low, high in pairwise((0, *ends, len(whole)))
+                )
+                asked = CoverRequest(request.summary, claims, questions, topics, (), request.instruction)
+                found = await judge.cover_summary(asked)
+            return (*found.claims, *found.questions, *found.topics)
 
-        verdicts = await self._answers(len(given), answers)
-        return replace(reading, claims=verdicts[:split], questions=verdicts[split:])
+        verdicts = await self._answers(len(whole), answers)
+        kept = ratings if self._ask_next_below is None else ratings[:1]
+        return CoverReading(
+            verdicts[: ends[0]],
+            verdicts[ends[0] : ends[1]],
+            verdicts[ends[1] :],
+            {name: _rated([found[name] for found in kept if name in found]) for name in request.ratings},
+        )
 
     async def _answers(
         self, items: int, ask: Callable[[Judge, Sequence[int]], Awaitable[Sequence[Verdict]]]
     ) -> tuple[Verdict, ...]:
-        """One verdict an item; `ask` takes a member and the places of the items that it is to answer."""
-        if self._ask_next_below is None:
-            return _tally(await self._all(lambda judge: ask(judge, range(items))), items)
-        votes: list[dict[str, Verdict]] = [{} for _ in range(items)]
-        failure: JudgeError | None = None
-        for judge in self._judges:
-            open_places = [at for at, cast in enumerate(votes) if _confidence(cast) < self._ask_next_below]
-            if not open_places:
-                break
-            try:
-                given = await ask(judge, open_places)
-            except (JudgeRefused, BudgetSpent):
-                raise
-            except JudgeError as error:
-                failure = failure or error
-                continue
-            for at, verdict in zip(open_places, given, strict=False):
-                votes[at][judge.name] = verdict
-        if failure is not None and not any(votes):
-            raise failure
-        return tuple(map(_last, votes))
+        """One verdict an item; `ask` takes a member and the places of the items that it is to answer.
 
-    async def explain(self, facts: Mapping[str, Json], *, instruction: str = "") -> str | None:
-        """The explanation of the first member that gives one."""
-        _, said = await self._first(lambda judge: judge.explain(facts, instruction=instruction), bool)
-        return said
+        All that are asked at once answer to the end, also where one is turned away or has no money left: what the
+        others have under way may be paid for already, and is to be kept.
+        """
+        votes: list[dict[str, Verdict]] = [{} for _ in range(items)]
+        limit, failures, is_answered = self._ask_next_below, [], False
+        for members in [self._judges] if limit is None else [[judge] for judge in self._judges]:
+            places = [at for at, cast in enumerate(votes) if limit is None or _confidence(cast) < limit]
+            if is_answered and not places:
+                break
+            given = await asyncio.gather(*(ask(judge, places) for judge in members), return_exceptions=True)
+            for judge, answer in zip(members, given, strict=True):
+                if isinstance(answer, JudgeError) and not isinstance(answer, JudgeRefused | BudgetSpent):
+                    failures.append(answer)
+                elif isinstance(answer, BaseException):
+                    raise answer
+                else:
+                    is_answered = True
+                    for at, verdict in zip(places, answer, strict=False):
+                        votes[at][judge.name] = verdict
+        if not is_answered:
+            raise failures[0]
+        return tuple(map(_verdict if limit is None else _last, votes))
 
     def again(self, token: str) -> "JudgePanel":
         """The panel, whose members ask once more what they were asked before."""
@@ -223,26 +215,6 @@ class JudgePanel:
             return partial
         raise failure or AssertionError("a panel has members")
 
-    async def _all(self, work: Callable[[Judge], Awaitable[_R]]) -> dict[str, _R]:
-        """What each member that can be asked says, by its name, in the members' order.
-
-        All are heard to the end, also where one is turned away or has no money left: what the others have
-        under way may be paid for already, and is to be kept.
-        """
-        answers = await asyncio.gather(*map(work, self._judges), return_exceptions=True)
-        said: dict[str, _R] = {}
-        failures: list[JudgeError] = []
-        for judge, answer in zip(self._judges, answers, strict=True):
-            if not isinstance(answer, BaseException):
-                said[judge.name] = answer
-            elif isinstance(answer, JudgeError) and not isinstance(answer, JudgeRefused | BudgetSpent):
-                failures.append(answer)
-            else:
-                raise answer
-        if not said:
-            raise failures[0]
-        return said
-
 
 def _signed(signatures: Sequence[str]) -> str:
     """The members' signatures, in their order; a digest of them where they are too long to be read.
@@ -271,13 +243,6 @@ def majority(labels: Sequence[Label | None]) -> tuple[Label | None, float | None
     is_tie = len(ranked) == 2 and ranked[0][1] == ranked[1][1]
     label: Label = "unsure" if is_tie else ranked[0][0]
     return label, 1 - counts[label] / counts.total()
-
-
-def _tally(voters: Mapping[str, Sequence[Verdict]], items: int) -> tuple[Verdict, ...]:
-    return tuple(
-        _verdict({name: verdicts[position] for name, verdicts in voters.items() if position < len(verdicts)})
-        for position in range(items)
-    )
 
 
 def _verdict(votes: Mapping[str, Verdict]) -> Verdict:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, starmap
+from itertools import chain
 from typing import Any, TypeVar
 
 from evaluation._labels import LABEL_SYNONYMS, LABELS, Label
@@ -142,7 +142,9 @@ def parse_aligned(
             claims[claim] = before if agreed else None
         return unit, tuple(claims.items())
 
-    return _by_key(values, read, lambda claims: tuple(starmap(_labelled, claims)))
+    return _by_key(
+        values, read, lambda claims: tuple((claim, answer and answer.label) for claim, answer in claims)
+    )
 
 
 def parse_questions(reply: str, units: int) -> dict[str, Answer]:
@@ -194,94 +196,76 @@ def parse_ratings(reply: str, names: Collection[str]) -> dict[str, tuple[float, 
     return _by_key(values, read, lambda rating: rating[0])
 
 
-def parse_reason(reply: str) -> str:
-    """The reason that a reply states, or nothing."""
-    for value in _json_values(reply):
-        reason = _text(value.get("reason")) if isinstance(value, dict) else ""
-        if reason.strip():
-            return one_line(reason, LONGEST_CLAIM)
-    return ""
-
-
 def answer_fault(reply: str, ids: Collection[str], identity: str) -> str:
     """What is wrong with the answer to one of the ids, of which `parse_verdicts` read none."""
     entries = list(chain(*_entries(reply, "answers")))
-    if (fault := _form_fault(reply, entries, "answers")) or (
-        fault := _scale_fault(entries, "label", _is_on_a_scale)
-    ):
-        return fault
     known = _by_spelling(ids)
     own = [entry for entry in entries if known.get(_spelling(entry.get("id"))) == identity]
-    strange = [spelling for entry in entries if (spelling := _spelling(entry.get("id"))) not in known]
-    if not own:
-        return f"the reply does not answer it but {_quoted(strange[0])}" if strange else _LEFT_OUT
     labels = [entry.get("label") for entry in own if entry.get("label") not in (None, "")]
-    if not labels:
-        return "the reply gives it no label"
-    if unreadable := [label for label in labels if read_label(label) is None]:
-        return f"the reply labels it {_quoted(unreadable[0])}, which is none of {', '.join(LABELS)}"
-    if len(set(map(read_label, labels))) > 1:
-        return "the reply gives it several labels"
-    return f"the reply answers {_quoted(strange[0])} too, which was not asked about" if strange else _LEFT_OUT
+    unreadable = [label for label in labels if read_label(label) is None]
+    strange = [spelling for entry in entries if (spelling := _spelling(entry.get("id"))) not in known]
+    return _first_of(
+        _form_fault(reply, entries, "answers"),
+        _scale_fault("label", (entry.get("label") for entry in entries if _is_on_a_scale(entry))),
+        unreadable and f"labels it {_quoted(unreadable[0])}, which is none of {', '.join(LABELS)}",
+        len(set(map(read_label, labels))) > 1 and "gives it several labels",
+        own and not labels and "gives it no label",
+        strange and f"answers {_quoted(strange[0])}, which was not asked about",
+    )
 
 
 def unit_fault(reply: str, unit: int, count: int) -> str:
     """What is wrong with the claims of a unit, of `count`, of which `parse_claims` or `parse_aligned` read none."""
     entries = list(chain(*_entries(reply, "units")))
-    if fault := _form_fault(reply, entries, "units"):
-        return fault
     numbers = [_whole_number(entry.get("unit")) for entry in entries]
-    if wrong := {0, count + 1}.intersection(numbers):
-        return f"the reply counts the units otherwise: it has a unit {wrong.pop()}"
+    wrong = {0, count + 1}.intersection(numbers)
     listed = chain.from_iterable(_list(entry.get("claims")) for entry in entries)
-    if fault := _scale_fault([item for item in listed if isinstance(item, dict)], "label", _is_on_a_scale):
-        return fault
-    times = numbers.count(unit)
-    if times > 1:
-        return "the reply lists several sets of claims for it"
-    return "the reply does not list its claims as texts" if times else _LEFT_OUT
+    labelled = (item for item in listed if isinstance(item, dict) and _is_on_a_scale(item))
+    return _first_of(
+        _form_fault(reply, entries, "units"),
+        wrong and f"counts the units otherwise: it has a unit {min(wrong)}",
+        _scale_fault("label", (item.get("label") for item in labelled)),
+        numbers.count(unit) > 1 and "lists several sets of claims for it",
+        unit in numbers and "does not list its claims as texts",
+    )
 
 
 def rating_fault(reply: str, name: str) -> str:
     """What is wrong with a rating, of which `parse_ratings` read none."""
     entries = list(chain(*_entries(reply, "ratings")))
-    fault = _form_fault(reply, entries, "ratings") or _scale_fault(
-        entries, "rating", lambda entry: _is_off_scale(entry.get("rating"))
-    )
     own = [entry.get("rating") for entry in entries if _spelling(entry.get("id")) == name]
-    told = f"the reply rates it {_quoted(own[0])}, which is no number" if own else _LEFT_OUT
-    return fault or ("the reply rates it several times" if len(own) > 1 else told)
+    return _first_of(
+        _form_fault(reply, entries, "ratings"),
+        _scale_fault("rating", filter(_is_off_scale, (entry.get("rating") for entry in entries))),
+        len(own) > 1 and "rates it several times",
+        own and f"rates it {_quoted(own[0])}, which is no number",
+    )
 
 
 def list_fault(reply: str, field: str) -> str:
     """What is wrong with the questions or topics of a reply from which none was read."""
-    return _form_fault(reply, (), field)
+    return _first_of(_form_fault(reply, (), field))
 
 
-_LEFT_OUT = "the reply leaves it out"
 _LONGEST_QUOTATION = 60
+
+
+def _first_of(*faults: object) -> str:
+    return f"the reply {next(filter(None, faults), 'leaves it out')}"
 
 
 def _form_fault(reply: str, entries: Sequence[object], field: str) -> str:
     if entries:
         return ""
     if not (values := _json_values(reply)):
-        return f"the reply holds no JSON: {_quoted(reply)}"
+        return f"holds no JSON: {_quoted(reply)}"
     is_there = any(isinstance(value, dict) and field in value for value in values)
-    return (
-        f'the reply lists nothing usable under "{field}"'
-        if is_there
-        else f'the reply is JSON without "{field}"'
-    )
+    return f'lists nothing usable under "{field}"' if is_there else f'is JSON without "{field}"'
 
 
-def _scale_fault(
-    entries: Iterable[dict[str, Any]], name: str, is_off: Callable[[dict[str, Any]], bool]
-) -> str:
-    off = next(filter(is_off, entries), None)
-    return (
-        "" if off is None else f"the reply has a scale of its own, with the {name} {_quoted(off.get(name))}"
-    )
+def _scale_fault(name: str, off: Iterable[object]) -> str:
+    found = [*off][:1]
+    return f"has a scale of its own, with the {name} {_quoted(found[0])}" if found else ""
 
 
 def _quoted(value: object) -> str:
@@ -324,10 +308,6 @@ def _answer(entry: dict[str, Any], units: int) -> Answer | None:
         _unit_numbers(entry.get("evidence"), units),
         one_line(_text(entry.get("reason")), LONGEST_REASON),
     )
-
-
-def _labelled(claim: str, answer: Answer | None) -> tuple[str, Label | None]:
-    return claim, None if answer is None else answer.label
 
 
 def _by_key(

@@ -6,7 +6,8 @@ A judge needs nothing of a database: services fill `CallStore` from rows, a note
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
+from operator import add
 from typing import Literal, Protocol, Self, TypeAlias, cast, get_args
 
 from evaluation._guards import checked_weight
@@ -251,27 +252,16 @@ class Usage:
     broken_calls: int = 0
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(
-            self.calls + other.calls,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.seconds + other.seconds,
-            self.cost + other.cost,
-            self.broken_calls + other.broken_calls,
-        )
+        return type(self)(*map(add, astuple(self), astuple(other)))
 
     @classmethod
     def of(cls, calls: Iterable[StoredCall], price: Price | None = None) -> Self:
         """The sum over the calls."""
-        count = prompt = completion = 0
-        seconds = 0.0
-        for call in calls:
-            count += 1
-            prompt += call.prompt_tokens or 0
-            completion += call.completion_tokens or 0
-            seconds += call.seconds
+        made = list(calls)
+        prompt = sum(call.prompt_tokens or 0 for call in made)
+        completion = sum(call.completion_tokens or 0 for call in made)
         cost = 0.0 if price is None else price.of(prompt, completion)
-        return cls(count, prompt, completion, seconds, cost)
+        return cls(len(made), prompt, completion, sum(call.seconds for call in made), cost)
 
 
 class Meter:
@@ -483,10 +473,6 @@ class Judge(Protocol):
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
         """Answer the questions about a summary alone, in one call if they fit."""
-        ...
-
-    async def explain(self, facts: Mapping[str, Json], *, instruction: str = "") -> str | None:
-        """Scores and the verdicts behind them in a few sentences, or None where the judge cannot write."""
         ...
 
     def again(self, token: str) -> "Judge":

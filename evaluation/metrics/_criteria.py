@@ -1,6 +1,6 @@
 """Criteria: questions about a summary as a whole, each with its scale; and packs of them to start from.
 
-What the sources of the packs say, and what they do not:
+Sources of the packs:
 
 - DUC 2002: twelve counts, each answered 0, 1 to 5, 6 to 10 or more than 10 and published as 0 to 3. The subjects of
   questions 1 to 4 are known from NIST's page, those of 5 to 12 from the literature; the page's wording was not

@@ -28,7 +28,8 @@ def question_coverage_or_none(
 ) -> float | None:
     """Question coverage for a row of scores: as `question_coverage`, but None if no source answer is yes.
 
-    Questions that the source cannot answer say nothing about the summary, so a row must not count them as 0.
+    Questions that the source cannot answer give no information about the summary, so a row must not count
+    them as 0.
     Raises LengthMismatch, InvalidLabel.
     Example: `question_coverage_or_none(["no"], ["yes"])` is None.
     """

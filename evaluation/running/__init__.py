@@ -1,4 +1,4 @@
-"""Running: one summary or many, from texts through a judge to scores."""
+"""Evaluation of summaries in memory: from texts and a judge to scores."""
 
 from evaluation.running._cases import (
     DEFAULT_METRICS,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Literal, Self, TypeAlias, TypedDict, cast, get_args
+from typing import Any, Literal, Self, TypedDict, cast, get_args
 
 from evaluation._guards import checked_scale, checked_share, checked_weight
 from evaluation._labels import LEAST_SCORED, Label, checked_labels
@@ -27,17 +27,19 @@ Metric = Literal[
     "brevity",
 ]
 METRICS: tuple[Metric, ...] = get_args(Metric)
-"""What can be asked for; of all higher is better, in [0, 1], but for `summarization`, in [0, scale].
+"""The known metrics. Higher is better. All are in [0, 1], except `summarization` in [0, scale].
 
 - `coverage`: mean over the reference's sentences of the share of their claims that the summary expresses.
-- `claim_coverage`: the share of all those claims; without a reference, and `coverage` too, of the document's.
-- `alignment`, by other names `factual_consistency` and `faithfulness`: compared with the document itself.
-- `summarization`: the lower of alignment and question coverage, where questions were asked, else claim coverage.
+- `claim_coverage`: the share of all claims of the reference that the summary expresses. Without a reference,
+  this and `coverage` use the claims of the document.
+- `alignment`, also named `factual_consistency` and `faithfulness`: the share of the summary's claims that the
+  document supports.
+- `summarization`: the lower of alignment and question coverage; claim coverage replaces the latter if no
+  questions were asked.
 - `brevity`: needs `target_words`.
-An empty summary covers nothing and has no alignment; the judge is not asked.
+For an empty summary the coverages are 0, alignment is None, and the judge is not asked.
 """
 DEFAULT_METRICS: tuple[Metric, ...] = ("coverage", "alignment", "question_coverage", "summarization")
-Reasons: TypeAlias = bool | Literal["judge"]
 
 
 class EvaluationOptions(TypedDict, total=False):
@@ -51,18 +53,18 @@ class EvaluationOptions(TypedDict, total=False):
     threshold: float
     strict: bool
     scale: float
-    include_reason: Reasons
+    include_reason: bool
     verbose: bool
     least_scored: float
 
 
 MOST_QUESTIONS = 100
-"""How many questions a judge can be asked to make up about one document."""
+"""The largest number of questions that a judge may write about one document."""
 
 
 @dataclass(frozen=True, slots=True)
 class GivenClaim:
-    """A claim that is known beforehand, and what people say of it; the judge answers where `label` is None.
+    """A claim that the caller gives, with people's answer to it; the judge answers it if `label` is None.
 
     Raises InvalidLabel, InvalidWeight; EvaluationError for an empty text.
     """
@@ -82,10 +84,11 @@ class GivenClaim:
 class SummaryInput:
     """One summary to evaluate.
 
-    `reference` is the reference that content is measured against; without one it is the document.
-    `questions` and `target_words` override those given for all. `key` is the caller's own name for it.
-    `claims` take the place of those that the judge would find in the reference or document, each a unit of its own
-    with its weight; `summary_claims` of those in the summary. Where people have answered, the judge is not asked.
+    Content is measured against `reference`, or without one against the document. `questions` and
+    `target_words` override the options for all summaries. `key` is the caller's own name for the summary.
+    `claims` replace those that the judge would find in the reference or document; each is a unit of its
+    own with its weight. `summary_claims` replace those in the summary. The judge is not asked about claims
+    with a label.
     """
 
     document: str
@@ -103,7 +106,7 @@ class SummaryInput:
 class Options:
     """The metrics and options for every summary; `evaluate_summary` describes them.
 
-    Raises EvaluationError, InvalidPercent and InvalidWeight for options that cannot be.
+    Raises EvaluationError, InvalidPercent and InvalidWeight for invalid options.
     """
 
     metrics: tuple[Metric, ...] = DEFAULT_METRICS
@@ -114,13 +117,13 @@ class Options:
     threshold: float = 0.5
     strict: bool = False
     scale: float = 1.0
-    include_reason: Reasons = True
+    include_reason: bool = True
     verbose: bool = False
     least_scored: float = LEAST_SCORED
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """Those that a caller gave, checked."""
+        """Check the options of a caller and return them."""
         left = dict(given)
         return cls(
             checked_metrics(left.pop("metrics", DEFAULT_METRICS)),
@@ -138,20 +141,17 @@ class Options:
         checked_share("The threshold", self.threshold)
         checked_scale("The scale", self.scale)
         checked_share("least_scored", self.least_scored)
-        for name, value in (("strict", self.strict), ("verbose", self.verbose)):
+        for name in ("strict", "verbose", "include_reason"):
+            value = getattr(self, name)
             if not isinstance(value, bool):
                 raise EvaluationError(f"{name} must be True or False, got {value!r}.")
-        if self.include_reason not in (True, False, "judge"):
-            raise EvaluationError(
-                f"include_reason must be True, False or 'judge', got {self.include_reason!r}."
-            )
 
     def wants(self, *names: Metric) -> bool:
         return any(name in self.metrics for name in names)
 
     @property
     def asks_questions(self) -> bool:
-        """True if questions are asked, given or made up."""
+        """True if the judge answers questions, either given ones or its own."""
         can_ask = bool(self.questions or self.n_questions)
         return can_ask and self.wants("question_coverage", "summarization")
 
@@ -177,7 +177,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One summary as it is judged, with the options that hold for it."""
+    """One summary as the judge gets it, with its options."""
 
     item: SummaryInput
     options: Options
@@ -215,7 +215,7 @@ def checked_metrics(metrics: object) -> tuple[Metric, ...]:
 
 
 def checked_items(items: object) -> Iterable[object]:
-    """The summaries to evaluate. Raises EvaluationError for one that does not stand in a list."""
+    """The summaries to evaluate. Raises EvaluationError if the argument is not a collection of them."""
     wanted = "items is a list of summaries, each a SummaryInput or (document, summary)"
     if isinstance(items, SummaryInput):
         raise EvaluationError(f"{wanted}, got one SummaryInput; write [item].")
@@ -227,7 +227,7 @@ def checked_items(items: object) -> Iterable[object]:
 
 
 def checked_instruction(instruction: object) -> str:
-    """The user's addition to what the judge is told, "" where there is none."""
+    """The user's addition to the instructions of the judge; "" without one."""
     if not isinstance(instruction, str | None):
         raise EvaluationError(f"custom_instruction must be a text or None, got {instruction!r}.")
     return (instruction or "").strip()
@@ -253,7 +253,7 @@ def checked_questions(questions: object) -> tuple[str, ...]:
 def checked_target(target_words: object) -> None:
     if target_words is None:
         return
-    # Numbers of a table's column are whole numbers too.
+    # Numbers from a column of a table, such as those of numpy, are accepted as whole numbers too.
     if isinstance(target_words, bool) or not isinstance(target_words, Integral):
         raise InvalidBudget(f"A target length must be a whole number, got {target_words!r}.")
     if int(target_words) < 1:

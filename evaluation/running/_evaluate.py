@@ -1,4 +1,4 @@
-"""Whole evaluations: from texts and a judge to scores, with at most two calls per summary beside one per document."""
+"""Evaluations from texts and a judge to scores, with at most two calls per summary and one per document."""
 
 import asyncio
 import hashlib
@@ -34,7 +34,6 @@ from evaluation.running._cases import (
     EvaluationOptions,
     GivenClaim,
     Options,
-    Reasons,
     SummaryInput,
     checked_input,
     checked_items,
@@ -46,7 +45,7 @@ from evaluation.running._results import SummaryEvaluation
 
 _MOST_DOCUMENTS_KEPT = 1000
 UNSCORED = "Unscored: "
-"""What the reason of a score begins with that is missing because the judge could not be asked."""
+"""The beginning of the reason of a score that is missing because the judge failed."""
 BY_PEOPLE = "Answered by people."
 
 
@@ -65,19 +64,21 @@ def evaluate_summary(
     threshold: float = 0.5,
     strict: bool = False,
     scale: float = 1.0,
-    include_reason: Reasons = True,
+    include_reason: bool = True,
     verbose: bool = False,
     least_scored: float = LEAST_SCORED,
 ) -> SummaryEvaluation:
-    """The scores of one summary by the metrics asked for, which `METRICS` describes.
+    """Evaluate one summary by the given metrics; `METRICS` describes them.
 
-    None where nothing can be said: an answer that the judge failed to give is unscored, never 0. Also works where an
-    event loop is running, and waits there.
-    - `questions`: closed ones that a good summary answers yes; without them the judge makes up `n_questions`.
-    - `custom_instruction`: added to whatever the judge is told.
-    - `include_reason`: reasons made from the verdicts; "judge" asks for an explanation too, one more call.
-    - `verbose`: every verdict as `.details`.
-    - `least_scored`: the share of claims or questions that the judge must answer usably; below it a score is None.
+    A score without enough usable answers is None: a failed answer of the judge is unscored, never 0. The call
+    blocks until the result is there, also inside a running event loop.
+    - `questions`: closed questions that a good summary answers with yes; without them the judge writes
+      `n_questions`.
+    - `custom_instruction`: an addition to every instruction of the judge.
+    - `include_reason`: reasons made from the verdicts.
+    - `verbose`: `.details` of the result has every verdict.
+    - `least_scored`: the least share of claims or questions with a usable answer; if the share is smaller, a
+      score is None.
     Raises EvaluationError; JudgeRefused if the judge's server refuses all requests (key, permission, quota).
     Source: the coverage family of Assert LLM Tools and the summarization metrics of DeepEval and Mastra.
     Example: `evaluate_summary(document, summary, judge=LexicalJudge())["coverage"]`.
@@ -107,18 +108,20 @@ def evaluate_summaries(
     on_result: Callable[[int, SummaryEvaluation], None] | None = None,
     **options: Unpack[EvaluationOptions],
 ) -> tuple[SummaryEvaluation, ...]:
-    """The scores of many summaries, in their order; `on_result` gets each with its position as it is ready.
+    """Evaluate many summaries and return the results in their order.
 
-    Items are `SummaryInput`s, or pairs of document and summary with or without a reference. What depends on a
-    document alone is asked once, however many summaries it has. Options are those of `evaluate_summary`. A
-    summary that cannot be evaluated has no scores and the reasons; it costs no other its result. Nothing is
-    left running after an error or an interrupt. With a store a run that was cut off goes on where it stopped.
-    Raises EvaluationError for options that cannot be, JudgeRefused if the judge's server refuses all requests (key,
+    `on_result` is called with the position and result of each summary as soon as it is ready. Items are
+    `SummaryInput`s, or tuples of document and summary with or without a reference. A request that depends on
+    the document alone is made once for all its summaries. Options are those of `evaluate_summary`. If a
+    summary cannot be evaluated, its scores are None with reasons, and the other summaries are not affected.
+    After an error or an interrupt no request is left running. With a call store, a repeated call does not ask
+    again for stored answers.
+    Raises EvaluationError for invalid options, JudgeRefused if the judge's server refuses all requests (key,
     permission, quota).
     Example: `evaluate_summaries([(document, one), (document, other)], judge=LexicalJudge())`.
     """
     results: dict[int, SummaryEvaluation] = {}
-    # Before anything is started that ends with closing it.
+    # An invalid judge must be refused before the code below, which closes it at the end.
     checked_judge(judge)
 
     async def collected() -> None:
@@ -141,9 +144,11 @@ async def stream_evaluations(
     judge: Judge,
     **options: Unpack[EvaluationOptions],
 ) -> AsyncGenerator[tuple[int, SummaryEvaluation], None]:
-    """Each summary's position and scores as they are ready: `evaluate_summaries` for asynchronous callers.
+    """Yield each summary's position and scores as soon as they are ready; an asynchronous
+    `evaluate_summaries`.
 
-    The judge stays open. Leaving the loop early, with `aclose` or by cancellation, stops what is running.
+    The judge is not closed. If the caller leaves the loop early, with `aclose` or by cancellation, the
+    requests are stopped.
     Example: `async for position, result in stream_evaluations(items, judge=judge): ...`.
     """
     chosen = Options.of(options)
@@ -160,12 +165,12 @@ async def stream_evaluations(
         work.cancel()
         await asyncio.wait([work])
         if not work.cancelled():
-            # Looked at, so that a failure which nobody waited for is not reported as lost.
+            # Without this, asyncio would log an exception that was never retrieved.
             work.exception()
 
 
 class _Evaluation:
-    """One run over many summaries: its judge, its options, and what it knows of the documents."""
+    """An evaluation of many summaries: its judge, its options, and the readings of documents so far."""
 
     def __init__(
         self, judge: Judge, options: Options, emit: Callable[[tuple[int, SummaryEvaluation]], None]
@@ -181,9 +186,10 @@ class _Evaluation:
         self._group = asyncio.TaskGroup()
 
     async def all(self, items: Iterable[object]) -> None:
-        """Evaluate and emit them all, some at once."""
+        """Evaluate all summaries, several at once, and emit each result."""
         waiting = iter(enumerate(items))
-        # Some wait for what their document's first one asks; few, so that a run cut off has few half done.
+        # Some tasks wait for a request of another summary of the document. Few tasks run at once, so that few
+        # summaries are incomplete if the run is interrupted.
         at_once = 2 * self._judge.concurrency
         try:
             with one_pass():
@@ -228,7 +234,7 @@ class _Evaluation:
         if not case.summary.is_blank:
             await judge_texts(self._judge, desk, read=self._read)
         scores = Scores(case, desk.facts)
-        result = SummaryEvaluation(
+        return SummaryEvaluation(
             scores=scores.values,
             reasons=scores.reasons,
             passed=scores.passed,
@@ -238,15 +244,9 @@ class _Evaluation:
             details=scores.details() if case.options.verbose else None,
             key=case.item.key,
         )
-        if case.options.include_reason != "judge" or case.summary.is_blank:
-            return result
-        explained = await caught(self._judge.explain(scores.told(), instruction=case.options.instruction))
-        return replace(
-            result, explanation=_fault(explained) if isinstance(explained, JudgeError) else explained
-        )
 
     async def _read(self, request: DocumentRequest) -> DocumentReading:
-        """The document's reading, made once for all its summaries."""
+        """Return the document's reading, which is made once for all its summaries."""
         if request not in self._readings:
             if len(self._readings) >= _MOST_DOCUMENTS_KEPT:
                 self._readings.popitem(last=False)
@@ -287,7 +287,7 @@ class _Evaluation:
 
 
 class _Desk:
-    """One summary in memory: what is asked about it, and what was found out."""
+    """The evaluation of one summary in memory: open requests and received answers."""
 
     def __init__(self, case: Case) -> None:
         self.facts = Facts()
@@ -345,7 +345,7 @@ class _Desk:
         if isinstance(covered, JudgeError):
             for part in ("claims", "questions", "topics", "ratings"):
                 facts.faults.setdefault(part, _fault(covered))
-            # What people have said of claims stands without the judge.
+            # People's answers to claims count even if the judge failed.
             facts.covered = None if self._given is None else _unscored(answers.asked.cover, _fault(covered))
         elif covered is not None:
             facts.covered = covered
@@ -368,7 +368,7 @@ class _Desk:
 
 
 def _fault(error: JudgeError) -> str:
-    """Why a part is missing; a server that refuses all requests ends the run."""
+    """Return the reason for a missing part. Raises JudgeRefused, which ends the whole run."""
     if isinstance(error, JudgeRefused):
         raise error
     return f"{UNSCORED}{error}"
@@ -383,12 +383,11 @@ def _extracted(claims: Sequence[GivenClaim]) -> tuple[ExtractedClaim, ...]:
 
 
 def _open(claims: Sequence[GivenClaim]) -> tuple[str, ...]:
-    """The claims that nobody has answered."""
     return tuple(each.text for each in claims if each.label is None)
 
 
 def _with_people(claims: Sequence[GivenClaim], verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
-    """One verdict per claim: people's where there is one, else the judge's of those that it was asked."""
+    """One verdict per claim: people's if there is one, else the next of the judge's `verdicts`."""
     judged = iter(verdicts)
     return tuple(
         next(judged) if each.label is None else Verdict(each.label, reason=BY_PEOPLE) for each in claims
@@ -403,7 +402,7 @@ def _unscored(asked: CoverRequest, fault: str) -> CoverReading:
 
 
 def _worst(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The failure that tells the caller most, out of nested groups of them."""
+    """The most important exception of nested groups: JudgeRefused if there is one, else the first."""
     flat = [
         _worst(failure) if isinstance(failure, BaseExceptionGroup) else failure
         for failure in failures.exceptions

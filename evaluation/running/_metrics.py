@@ -1,4 +1,4 @@
-"""From what a judge found out about a summary to its scores, each with a reason in words."""
+"""Scores of a summary, each with a reason in words, from the answers of a judge."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,6 @@ from evaluation.judging.protocol import (
     CoverReading,
     DocumentReading,
     ExtractedClaim,
-    Json,
     JudgedClaim,
     Rating,
     RatingName,
@@ -47,7 +46,7 @@ _LONGEST_NAMED = 160
 
 @dataclass(slots=True)
 class Facts:
-    """What was found out about one summary; a part that failed is None and `faults` says why."""
+    """The judge's answers about one summary. A part that failed is None, and `faults` has the reason."""
 
     reading: DocumentReading = field(default_factory=DocumentReading)
     aligned: tuple[JudgedClaim, ...] | None = ()
@@ -56,7 +55,7 @@ class Facts:
 
 
 class Scores:
-    """The scores that follow from the facts, with their reasons."""
+    """The scores from the judge's answers, with their reasons."""
 
     def __init__(self, case: Case, facts: Facts) -> None:
         self.case = case
@@ -78,7 +77,7 @@ class Scores:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many claims, questions and topics there are, are yes, and are unscored, of what was asked and found."""
+        """The numbers of requested claims, questions and topics: all, those with yes, and unscored ones."""
         options = self.case.options
         kinds: dict[str, tuple[bool, list[Label | None] | None]] = {
             "reference_claims": (options.needs_claims, _labels(self._claims)),
@@ -106,29 +105,13 @@ class Scores:
             self._missing_elements,
         )
 
-    def told(self) -> dict[str, Json]:
-        """What a judge needs to explain the scores."""
-        told: dict[str, Json] = {"scores": self.values}
-        for name, judged in (("reference_claims", self._claims), ("summary_claims", self.facts.aligned)):
-            if judged:
-                told[name] = [
-                    {"claim": each.claim.text, "label": each.verdict.label, "reason": each.verdict.reason}
-                    for each in judged
-                ]
-        if self._questions:
-            told["questions"] = [
-                {"question": each.text, "source": each.source.label, "summary": each.summary.label}
-                for each in self._questions
-            ]
-        return told
-
     def _part(self, name: Metric) -> tuple[float | None, str]:
         known = "alignment" if name in _ALIGNMENT_NAMES else name
         if known not in self._parts:
             self._parts[known] = getattr(self, f"_{known}")()
         return self._parts[known]
 
-    # What the judge's answers belong to
+    # These methods join the input's claims, questions and topics with the judge's answers.
 
     def _judged_claims(self) -> tuple[JudgedClaim, ...] | None:
         claims, covered = self.facts.reading.claims, self.facts.covered
@@ -151,7 +134,7 @@ class Scores:
             return None
         return tuple(map(JudgedTopic, topics, covered.topics))
 
-    # One method per metric, by its name
+    # Each metric has a method with its name below; `_part` finds it by this name.
 
     def _coverage(self) -> tuple[float | None, str]:
         value, reason = self._part("claim_coverage")
@@ -183,10 +166,10 @@ class Scores:
         if lacking := self._lacks_scored(count_labels(labels), f"claims of the {whose}"):
             return None, f"{lacking} {_first_reason([judged.verdict for judged in self._claims], '')}".strip()
         value = claim_coverage(labels)
-        return value, _told(f"claims of the {whose} are expressed", "Not expressed", self._claims)
+        return value, _counted(f"claims of the {whose} are expressed", "Not expressed", self._claims)
 
     def _nothing_to_cover(self) -> str:
-        """Why the text whose claims are to be covered cannot have any, or nothing."""
+        """The reason that the compared text cannot have claims; "" if it can."""
         if self.case.item.claims is not None:
             return ""
         reference = self.case.reference
@@ -208,7 +191,7 @@ class Scores:
         if lacking := self._lacks_scored(count_labels(labels), "claims of the summary"):
             return None, f"{lacking} {_first_reason([judged.verdict for judged in aligned], '')}".strip()
         value = alignment(labels)
-        return value, _told("claims of the summary are supported", "Not supported", aligned)
+        return value, _counted("claims of the summary are supported", "Not supported", aligned)
 
     def _factual_alignment(self) -> tuple[float | None, str]:
         (covered, _), (aligned, _) = self._part("claim_coverage"), self._part("alignment")
@@ -237,7 +220,7 @@ class Scores:
                 "No question is answered yes by the document.",
             )
         judged = [JudgedClaim(ExtractedClaim(each.text, 0), each.summary) for each in counting]
-        return value, _told(
+        return value, _counted(
             "questions that the document answers yes are answered yes", "Not answered", judged
         )
 
@@ -313,9 +296,9 @@ class Scores:
         return brevity(words, target), f"{words} words of a target of {target}."
 
     def _lacks_scored(self, counts: LabelCounts, what: str) -> str:
-        """Why too few are scored for a score, or nothing; flags what is mostly unscored either way."""
+        """The reason that too few items are scored for a score; "" if enough are. It may also add a flag."""
         least = self.case.options.least_scored
-        # Nothing scored at all has a reason of its own.
+        # Without any scored item, the score is None anyway and has a reason of its own.
         if (
             counts.scored
             and counts.lacks_scored(max(least, LEAST_SCORED))
@@ -350,14 +333,14 @@ def _labels(
     return [each.summary.label if isinstance(each, JudgedQuestion) else each.verdict.label for each in judged]
 
 
-def _told(what: str, otherwise: str, judged: Sequence[JudgedClaim]) -> str:
-    """How many are yes, and the first of those that are not, with the judge's reasons."""
+def _counted(what: str, otherwise: str, judged: Sequence[JudgedClaim]) -> str:
+    """A sentence with the number of yes, and the first claims with another answer and the judge's reasons."""
     counts = count_labels(each.verdict.label for each in judged)
     if not counts.scored:
         return _first_reason([each.verdict for each in judged], "Nothing was scored.")
-    told = f"{counts.yes} of {counts.scored} {what}."
+    counted = f"{counts.yes} of {counts.scored} {what}."
     if counts.unscored:
-        told += f" {counts.unscored} unscored."
+        counted += f" {counts.unscored} unscored."
     failing = [each for each in judged if each.verdict.label not in ("yes", None)]
     named = [
         f'"{_short(each.claim.text)}"' + (f" ({_short(each.verdict.reason)})" if each.verdict.reason else "")
@@ -366,7 +349,7 @@ def _told(what: str, otherwise: str, judged: Sequence[JudgedClaim]) -> str:
     more = len(failing) - len(named)
     if more > 0:
         named.append(f"{more} more")
-    return f"{told} {otherwise}: {'; '.join(named)}." if named else told
+    return f"{counted} {otherwise}: {'; '.join(named)}." if named else counted
 
 
 def _first_reason(verdicts: Sequence[Verdict], otherwise: str) -> str:

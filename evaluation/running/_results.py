@@ -19,7 +19,7 @@ class JudgedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class JudgedTopic:
-    """A main topic of the source and whether the summary deals with it."""
+    """A main topic of the source, with the verdict on whether the summary mentions it."""
 
     text: str
     verdict: Verdict
@@ -37,7 +37,7 @@ class EvaluationDetails:
     missing_elements: tuple[str, ...] = ()
 
     def analysis(self) -> list[str]:
-        """Lines that name each claim, question and topic with what was said of it."""
+        """The lines of a list of all claims, questions and topics with their verdicts."""
         return [
             *_listed("Detailed Claim Analysis", "COVERED", "MISSING", _labelled(self.reference_claims)),
             *_listed(
@@ -65,24 +65,24 @@ _CLAIM_COUNTS = {
     "summary_claims_count": "summary_claims",
     "supported_claims_count": "summary_claims_yes",
 }
-"""Names that Assert LLM Tools has for counts, and ours."""
+"""The names of counts in Assert LLM Tools, with the names here."""
 CLAIMS_ANALYSIS = "claims_analysis"
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryEvaluation(Mapping[str, Any]):
-    """The scores of one summary; as a mapping, the scores that are numbers and the counts of claims, 0 included.
+    """The scores of one summary. As a mapping it has the scores that are not None, and the counts of claims.
 
-    `result["coverage"]` is None where nothing can be said, and is then not among `result.items()`. With `verbose`
-    there is `result["claims_analysis"]` too: each claim of the reference and whether the summary covers it.
+    `result["coverage"]` is None if there is no score, and is then not among `result.items()`. With `verbose`,
+    `result["claims_analysis"]` lists each claim of the reference and whether the summary covers it.
 
-    `scores` has every metric asked for, None where nothing can be said; `reasons` why, for each metric.
-    `passed` is whether summarization reaches the threshold. `counts` are of claims, questions and topics:
-    how many, how many of them yes, how many unscored; none of those that were not asked for or not found.
-    `flags`: `empty_peer`, `no_claims`, `few_claims`, `mostly_unscored`. `usage` is what was
-    paid for this summary now: what a store held costs nothing, and what depends on the document alone stands
-    with the summary that asked for it first. `served_models` are the names under which the judge's servers answered,
-    now or in the calls of a store. `explanation` is the judge's own, where it was asked for.
+    `scores` has every requested metric, None without a score; `reasons` has a reason for each metric.
+    `passed` is True if summarization reaches the threshold. `counts` has, for claims, questions and
+    topics, the number of all, of those with yes, and of unscored ones; a kind that was not requested or
+    not found is absent. `flags` are `empty_peer`, `no_claims`, `few_claims` and `mostly_unscored`. `usage`
+    has the tokens and cost paid for this summary by this call: answers from a store cost nothing, and a
+    request about a document alone counts for the first summary that needed it. `served_models` are the
+    model names that the judge's servers reported, including those of stored calls.
     """
 
     scores: Mapping[str, float | None]
@@ -94,7 +94,6 @@ class SummaryEvaluation(Mapping[str, Any]):
     usage: Usage = field(default_factory=Usage)
     served_models: tuple[str, ...] = ()
     details: EvaluationDetails | None = None
-    explanation: str | None = None
     key: str | None = None
 
     def __getitem__(self, name: str) -> Any:
@@ -108,8 +107,8 @@ class SummaryEvaluation(Mapping[str, Any]):
         return self.scores[name]
 
     def __contains__(self, name: object) -> bool:
-        is_told = name == CLAIMS_ANALYSIS and self.details is not None
-        return is_told or name in self.scores or _CLAIM_COUNTS.get(str(name)) in self.counts
+        is_listed = name == CLAIMS_ANALYSIS and self.details is not None
+        return is_listed or name in self.scores or _CLAIM_COUNTS.get(str(name)) in self.counts
 
     def __iter__(self) -> Iterator[str]:
         yield from (name for name, value in self.scores.items() if value is not None)
@@ -119,22 +118,22 @@ class SummaryEvaluation(Mapping[str, Any]):
         return sum(1 for _ in self)
 
     def verbose_text(self) -> str:
-        """The scores and how they came about, to be printed; claim by claim where `verbose` was asked for.
+        """The scores and their parts as a text to print, with every claim if `verbose` was set.
 
         Example: `print(evaluate_summary(document, summary, judge=judge, verbose=True).verbose_text())`.
         """
-        told = [
+        lines = [
             f"{_title(name)}: {'unscored' if value is None else f'{value:.4f}'}"
             for name, value in self.scores.items()
         ]
         for kind, (whole, yes, no) in _STEPS.items():
             if count := self.counts.get(kind):
                 found, unscored = self.counts[f"{kind}_yes"], self.counts[f"{kind}_unscored"]
-                told += [f"{whole}: {count}", f"{yes}: {found}", f"{no}: {count - found - unscored}"]
-                told += [f"Unscored: {unscored}"] * bool(unscored)
+                lines += [f"{whole}: {count}", f"{yes}: {found}", f"{no}: {count - found - unscored}"]
+                lines += [f"Unscored: {unscored}"] * bool(unscored)
         if self.details is not None:
-            told += self.details.analysis()
-        return "\n".join(told)
+            lines += self.details.analysis()
+        return "\n".join(lines)
 
 
 _STEPS = {
@@ -143,7 +142,7 @@ _STEPS = {
     "questions": ("Questions", "Answered yes by the summary", "Not answered yes"),
     "topics": ("Topics", "Topics in summary", "Missing topics"),
 }
-"""What `verbose_text` calls the counts of each kind: all, yes, and not yes."""
+"""The names in `verbose_text` of the counts of each kind: all, yes, and not yes."""
 
 
 def _title(name: str) -> str:
@@ -151,7 +150,6 @@ def _title(name: str) -> str:
 
 
 def _listed(heading: str, yes: str, no: str, judged: Sequence[tuple[str, Label | None]]) -> list[str]:
-    """A heading and a numbered line for each claim or question, with what was said of it."""
     if not judged:
         return []
     marks = {"yes": f"✓ {yes}", None: "? UNSCORED"}

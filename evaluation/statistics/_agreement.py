@@ -36,7 +36,7 @@ Ratings = Sequence[Sequence[Hashable | None]]
 """One list per rater, of equal length; None is a missing rating."""
 
 FEWEST_RATINGS = 2
-"""An item with one rating says nothing about agreement."""
+"""An item with fewer ratings gives no information about agreement."""
 _MISSING = -1
 
 
@@ -242,10 +242,11 @@ def _check_rating(rating: Hashable | None, rater: int, item: int, is_numeric: bo
 
 
 def _alpha_sums(ratings: Ratings, level: Level) -> _Sums:
-    """Marginals, and the coincidences of different categories that occur.
+    """The marginals of all categories, and the coincidences of different categories that occur.
 
-    Alpha is 1 - (n - 1) sum(o_ck d_ck) / sum(n_c n_k d_ck) over the coincidences o with marginals n. The ordinal
-    distance of two categories is that of their middle ranks, which change with the marginals of each resample.
+    Alpha is 1 - (n - 1) sum(o_ck d_ck) / sum(n_c n_k d_ck) over the coincidences o with marginals n. The
+    ordinal distance of two categories is that of their middle ranks, which change with the marginals of
+    each resample.
     """
     check_choice("The level", level, get_args(Level))
     table = _Table.of(ratings, is_numeric=level != "nominal")
@@ -264,7 +265,7 @@ def _alpha_sums(ratings: Ratings, level: Level) -> _Sums:
     items, lows, highs = np.concatenate(pairs, axis=1)
     names, column = np.unique(lows * width + highs, return_inverse=True)
     low, high = names // max(width, 1), names % max(width, 1)
-    # Twice, because a pair is in the coincidences in both orders.
+    # Each pair counts twice, because it is in the coincidences in both orders.
     coincidences = scipy.sparse.csr_array(
         (2 * weight[items], (items, column)), shape=(codes.shape[1], len(names))
     )
@@ -302,7 +303,7 @@ def _kappa_sums(
     weights: KappaWeights | None,
     categories: Sequence[Hashable] | None,
 ) -> _Sums:
-    """The disagreement, and the category that each rater gave."""
+    """One row per item: the disagreement, and two one-hot vectors with the category of each rater."""
     check_same_length("a", a, "b", b)
     if weights is not None:
         check_choice("The weights", weights, get_args(KappaWeights))
@@ -334,7 +335,7 @@ def _scale(ratings: Sequence[Hashable | None]) -> list[Hashable]:
 
 
 def _observed_sums(ratings: Ratings) -> _Sums:
-    """One, and the share of equal pairs of an item."""
+    """One row per item: the number 1, and the share of equal pairs of ratings."""
     table = _Table.of(ratings)
     counts = table.counts
     given = counts.sum(axis=1)

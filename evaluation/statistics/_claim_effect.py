@@ -26,7 +26,7 @@ _FIRST_LINE = np.array([0.0, 1.0])
 # Prior precision of intercept and slope: one undecided answer, and a standard deviation of one half.
 _PRECISION_OF_LINE = np.array([0.25, 4.0])
 _ROUNDS = 10
-# The limit of a judge's log odds; more certainty adds nothing.
+# The limit of a judge's log odds; greater certainty has no more effect.
 _SUREST = math.log(999)
 
 

@@ -44,13 +44,14 @@ _NO_ERROR = 1e-12
 class SampledItem:
     """One item of a sample's frame, which a person answers as a whole.
 
-    `document` is the unit of intervals to which the item belongs. `share` is the item's weight in its document's
-    coverage; the shares of a document add up to 1, and a document that is sampled as a whole is one item.
+    `document` is the unit of intervals to which the item belongs. `share` is the item's weight in its
+    document's coverage; the shares of a document add up to 1, and a document that is sampled as a whole is
+    one item.
     `probability` is the recorded inclusion probability. `answer` is a person's blind answer, in [0, 1], to a
-    sampled item; None until it is given. `judge` is the judge's answer alone, fixed before the sample, None without
-    one. `is_settled` marks an item whose answer was known without asking.
-    `claim` identifies the question if other systems' items of the document ask it too: their answers then improve
-    this item's prediction. Only for systems that were sampled independently; None disables it.
+    sampled item; None until it is given. `judge` is the judge's answer alone, fixed before the sample; None
+    without one. `is_settled` marks an item whose answer was known without asking.
+    `claim` identifies the question if items of other systems ask it about the same document: their answers
+    then improve this item's prediction. It must be None if the systems were not sampled independently.
     """
 
     document: Hashable
@@ -149,7 +150,7 @@ def compare_estimates(found: Mapping[str, SampleEstimate]) -> list[PairCompariso
     A document's chance affects both systems' estimates: with u_d the part of document d in the error of one and v_d
     in that of the other, the difference has the error sqrt(sum of (u_d - v_d)^2), with the smaller degrees of
     freedom. `sets` counts the answered documents of the system with fewer. Pairs without two errors, or with equal
-    parts, are not tested. In the order of the systems.
+    parts, are not tested. The result is in the order of the systems.
     Example: estimates .6 and .4 with the parts .1, -.1 and .1, -.1 over the same two documents have a difference
     without error, so nothing is tested; with .1, -.1 and -.1, .1 the error is sqrt(.04 + .04) = .28.
     """
@@ -323,7 +324,8 @@ def sharpened_and_tuned(frames: Mapping[str, Frame]) -> dict[str, tuple[Frame, A
         for fold, found in enumerate(expected_by_fold(items)):
             known = _with_judge(frames, found)
             of_fold = items.folds == fold
-            # Centred by fold: an intercept fitted without a document's answers errs away from them.
+            # Predictions are centred within each fold, because an intercept fitted without a document's
+            # answers errs in the opposite direction.
             expected[of_fold] = np.concatenate([frame.predictors[:, 0] for frame in known.values()])[of_fold]
             if fold < items.last:
                 # A fold's slopes are tuned on predictions that were made without its answers.
@@ -381,7 +383,9 @@ def _asked(frames: Mapping[str, Frame], folds: Mapping[Hashable, int]) -> AskedI
 
 
 def _with_judge(frames: Mapping[str, Frame], answers: Array) -> dict[str, Frame]:
-    """The frames with these concatenated answers in place of the judge's, and centred predictors."""
+    """The frames with the elements of `answers`, in the order of the frames, as the judge's answers;
+    centred.
+    """
     parts = np.split(answers, np.cumsum([len(frame.claims) for frame in frames.values()])[:-1])
     return {
         name: replace(frame, predictors=frame.centred(np.column_stack([part, frame.predictors[:, 1:]])))

@@ -1,8 +1,9 @@
 """Forecast the width of intervals from a new random sample of a given size.
 
-The variance of a prediction-powered estimate has two parts. Documents differ, which only more documents reduce. And
-the judge errs on items without answers: the sum over items of share^2 (1/π - 1) σ^2, with σ^2 the judge's expected
-squared error, which more answers reduce.
+The variance of a prediction-powered estimate has two parts. The first is the variance of documents, which
+only more documents reduce. The second comes from the judge's errors on items without answers: it is the
+sum over items of share^2 (1/π - 1) σ^2, with σ^2 the judge's expected squared error; more answers reduce
+it.
 """
 
 import math
@@ -89,7 +90,8 @@ class Forecast:
         if not 0 < size <= self.items:
             raise EvaluationError(f"Between 1 and {self.items} items can be sampled, not {size}.")
         documents = sum(system.count for system in self.systems)
-        # With few answers, a single system may seem to have almost no variance of documents; all together do not.
+        # With few answers, a single system may seem to have almost no variance of documents. The average over
+        # all systems is reliable.
         between = math.fsum(system.between * system.count for system in self.systems) / documents
         if between <= 0:
             return None

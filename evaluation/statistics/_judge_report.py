@@ -119,11 +119,11 @@ def judge_reports(
 ) -> dict[Part, JudgeReport]:
     """`judge_report` for each part separately, such as each system, length, side or type of claim.
 
-    `parts` names the part of each check. In order of first occurrence. Documents may belong to several parts, so
-    the reports of two parts are not independent.
+    `parts` names the part of each check; the reports are in the order of its first occurrence. Documents may
+    belong to several parts, so the reports of two parts are not independent.
     Raises as `judge_report`.
-    Example: if people say yes, no and no and the judge yes, no and yes, with the parts `a`, `a` and `b`, its
-    accuracy is 1 in `a` and 0 in `b`.
+    Example: if people say yes, no and no and the judge yes, no and yes, with the parts `a`, `a` and `b`,
+    its accuracy is 1 in `a` and 0 in `b`.
     """
     names: Sequence[Hashable] = range(len(judge)) if documents is None else documents
     for other, column in (("parts", parts), ("human", human), ("documents", names)):
@@ -144,7 +144,8 @@ def _figures(sums: Floats) -> Floats:
     """The columns of `_FIGURES` from counts of checks: all, scored, the judge's yes, people's yes, both yes."""
     checks, scored, judge_yes, human_yes, both = sums.T
     neither = scored - judge_yes - human_yes + both
-    # Disagreement by chance: one says yes and the other, by its own frequency, does not.
+    # Two independent answers differ if one is yes and the other is not; the frequencies are those of each
+    # side.
     expected = judge_yes * (scored - human_yes) + human_yes * (scored - judge_yes)
     wrong = judge_yes + human_yes - 2 * both
     return np.column_stack(

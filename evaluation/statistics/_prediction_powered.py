@@ -54,10 +54,10 @@ def prediction_powered_mean(
 
     `human` and `judge_labelled` correspond item by item; `judge_unlabelled` are the judge's answers to the other
     items. The labelled items must be a simple random sample of independent units: means of documents, not claims.
-    By default as published: variances over n, normal quantiles, tuning from the same answers within [0, 1];
-    `tuning` fixes it (0: people alone). `small_sample` uses variances over n - 1 and Student's t. `cross_fit` tunes
-    for each answer on the others. None without an answer; no intervals from one. A constant judge, or one without
-    unlabelled answers, is ignored.
+    The default is the published form: variances over n, normal quantiles, tuning from the same answers within
+    [0, 1]; `tuning` fixes it (0: people alone). `small_sample` uses variances over n - 1 and Student's t.
+    `cross_fit` tunes for each answer on the others. None without an answer; no intervals from one. A constant
+    judge, or one without unlabelled answers, is ignored.
     Raises LengthMismatch, InvalidPercent for a confidence outside 0 to 1 or a tuning outside [0, 1],
     EvaluationError for a value that is not finite.
     Source: Angelopoulos, Duchi and Zrnic, PPI++, arXiv 2311.01453, with the variances of the package ppi_py.

@@ -29,8 +29,10 @@ class Precision:
 
     @classmethod
     def of_answers(cls, share: float, variance: float, degrees: int) -> "Precision":
-        """The precision of people's answers alone: share (1 - share) / variance; without variation, their
-        documents.
+        """The precision of people's answers alone.
+
+        The effective number of answers is share (1 - share) / variance, or the number of documents if the
+        values do not vary.
         """
         worth = share * (1 - share) / variance if variance > _ROUNDING else degrees + 1.0
         return cls(variance, worth, degrees)
@@ -41,7 +43,9 @@ class Precision:
         return self.variance > _ROUNDING
 
     def at(self, variance: float) -> "Precision":
-        """The precision of an estimate with another variance from the same answers; a smaller one is worth more."""
+        """The precision of an estimate from the same answers with another variance; a smaller variance
+        increases the effective number of answers.
+        """
         worth = self.answers * self.variance / variance if variance > _ROUNDING else self.answers
         return Precision(variance, worth, self.degrees)
 
@@ -49,13 +53,15 @@ class Precision:
 def interval_within_range(share: float, known: Precision, confidence: float) -> tuple[float, float]:
     """Bounds of a mean of values in [0, 1]. The bounds are in [0, 1] and contain the mean.
 
-    On the logit scale by the delta method, with Student's t. If fewer than `FEWEST_EXPECTED` effective answers of
-    either kind are expected, Clopper and Pearson's interval for the effective number of answers, multiplied by (z /
-    t)^2 because the variance is estimated. A mean of 0 or 1, and values without variation, count one answer per
-    document: the mean can differ from them at most by the chance of a document that differs.
-    Source: Korn and Graubard, Survey Methodology 24, 1998; Brown, Cai and DasGupta, Statistical Science 16, 2001.
-    Example: .5 with an error of .05 at 19 degrees reaches 2.093 * .05 / .25 = .4186 on the logit scale: .397 to
-    .603.
+    The interval is computed on the logit scale by the delta method, with Student's t. If fewer than
+    `FEWEST_EXPECTED` effective answers of either kind are expected, it is Clopper and Pearson's interval for
+    the effective number of answers, multiplied by (z / t)^2 because the variance is estimated. A mean of 0 or
+    1, and values without variation, count one answer per document: the mean can differ from them at most by
+    the chance of a document that differs.
+    Source: Korn and Graubard, Survey Methodology 24, 1998; Brown, Cai and DasGupta, Statistical Science 16,
+    2001.
+    Example: .5 with an error of .05 at 19 degrees reaches 2.093 * .05 / .25 = .4186 on the logit scale:
+    .397 to .603.
     """
     reach = quantile(confidence, known.degrees)
     if known.is_spread and known.answers * min(share, 1 - share) >= FEWEST_EXPECTED:

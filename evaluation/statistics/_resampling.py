@@ -119,7 +119,7 @@ def bootstrap_interval(
     grouped: dict[Hashable, list[float | None]] = {}
     for label, value in zip(labels, values, strict=True):
         grouped.setdefault(label, []).append(None if value is None else checked_finite(value))
-    # Sorted, so that neither the order of rows nor the names of clusters change the interval.
+    # The means are sorted, so that neither the order of rows nor the names of clusters change the interval.
     means = sorted(value for group in grouped.values() if (value := mean(group)) is not None)
     low = high = None
     if len(means) >= FEWEST_CLUSTERS:
@@ -153,7 +153,7 @@ def bootstrap_means(
     `sums` and `sizes` have the shape (clusters, systems): the sum of a system's values in the cluster and their
     number, which for single values marks whether there is one. Sums without values are ignored. Returns two arrays
     of shape (draws, systems): the means, and whether the resample has any cluster of that system (otherwise the
-    mean is 0 and must be ignored). Never NaN.
+    mean is 0 and must be ignored). No value is NaN.
     Example: a system with 1.0 over two values in one cluster and 0.5 over one in the other has the mean 0.5 in
     every resample.
     """
@@ -174,7 +174,7 @@ def expanded_tails(confidence: float, clusters: int) -> tuple[float, float]:
     """The two quantiles of bootstrap means that bound an interval of few clusters.
 
     They are further out than those of the confidence, as in Student's t, and more so with fewer clusters; 0 and 1
-    with one cluster. For callers who read bounds from `bootstrap_means`.
+    with one cluster. Callers use them to read bounds from `bootstrap_means`.
     Raises InvalidPercent for a confidence outside 0 to 1.
     Source: Hesterberg, What teachers should know about the bootstrap, 2015, section 3.4: the normal's distribution
     at sqrt(n / (n - 1)) times the quantile of Student's t with n - 1 degrees of freedom.

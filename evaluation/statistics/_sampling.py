@@ -14,7 +14,7 @@ from evaluation.errors import EvaluationError, InvalidPercent
 
 Array = NDArray[np.float64]
 Design = Literal["uniform", "active"]
-"""uniform: equal chances. active: higher chances where the judge is unsure."""
+"""uniform: equal chances. active: higher chances for items on which the judge is unsure."""
 
 Item = TypeVar("Item", bound=Hashable)
 Stratum = TypeVar("Stratum", bound=Hashable)
@@ -85,8 +85,8 @@ def fixed_size_sample(
 
     As many items are sampled as the probabilities add up to, also within each of the `strata`; one more or fewer if
     that is not an integer. Systematic sampling: the items are placed in random order on a line, each as long as its
-    probability, and points at distance 1 with a random start choose items. In the order of the frame; deterministic
-    for a frame, probabilities and seed.
+    probability, and points at distance 1 with a random start choose items. The result is in the order of the
+    frame; it depends only on frame, probabilities and seed.
     Raises InvalidPercent for a probability outside 0 to 1. Items with probability 0 are never sampled.
     Source: Madow, On the theory of systematic sampling II, 1949; in random order Goodman and Kish, 1950.
     Example: probabilities .5, .5, 1 always sample the third and one of the others.

@@ -20,11 +20,12 @@ LENGTHS: Mapping[str, Callable[[int], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class SelfAgreement:
-    """A judge's first answers against its second ones to the same checks at the same settings.
+    """A judge's first answers compared with its second answers to the same checks at the same settings.
 
-    flips: share of checks whose label changed, in [0, 1], with an interval that resamples documents; `by_label` of the
-    first label, `by_length` of the claim's words. kappa_ceiling: the largest kappa with people that answers of this
-    reliability can reach, the root of their kappa with each other (0 if that is negative); None if it is undefined.
+    `flips` is the share of checks whose label changed, in [0, 1], with an interval that resamples
+    documents; `by_label` has it for each first label, `by_length` for ranges of the claim's number of
+    words. `kappa_ceiling` is the largest kappa with people that answers of this reliability can reach: the
+    root of their kappa with each other, 0 if that is negative, None if it is undefined.
     """
 
     checks: int
@@ -40,13 +41,14 @@ def self_agreement(
     words: Sequence[int],
     documents: Sequence[Hashable],
 ) -> SelfAgreement:
-    """The flips between two answers to each check; `words` counts those of its claim.
+    """Compute the flips between two answers to each check; `words` has the number of words of each check's
+    claim.
 
-    Source of the ceiling: Spearman, "The proof and measurement of association between two things", 1904: a measure
-    correlates with anything else at most as the root of its reliability.
+    Source of the ceiling: Spearman, "The proof and measurement of association between two things", 1904: the
+    correlation of a measure with anything else is at most the root of its reliability.
     Raises LengthMismatch.
-    Example: answers yes, yes, no and no, then yes, no, no and no, have a flip rate of 1/4, 1/2 of them among yes; their
-    kappa is 1/2 and the ceiling .707.
+    Example: answers yes, yes, no and no, then yes, no, no and no, have a flip rate of 1/4, and of 1/2 for
+    the label yes; their kappa is 1/2 and the ceiling .707.
     """
     for name, column in (("second", second), ("words", words), ("documents", documents)):
         check_same_length("first", first, name, column)

@@ -21,16 +21,19 @@ DRAWS_PER_PAIR = 100
 EXACT_CLUSTERS = 14
 """Up to this number of clusters, all 2^n flips of signs are enumerated."""
 
-# The first round has the larger of PERMUTATION_DRAWS and DRAWS_PER_PAIR for each pair, so that even the smallest p
-# can hold after correction; but a corrected p of 5 % then depends on about five flips, and on the seed. Hence new
-# flips, unless the limits below allow no more than the first round had. Holm's guarantee remains at any level up to
-# 20 %: the number of new flips depends only on the numbers of pairs and clusters, so each new p is a valid
-# permutation p whatever the first flips gave; and pairs without one stay above 20 %, because they follow the
-# others.
+# The first round has the larger of PERMUTATION_DRAWS and DRAWS_PER_PAIR times the number of pairs, so that
+# even the smallest p can be significant after correction. But a corrected p of 5 % then depends on about five
+# flips, and so on the seed. Therefore pairs near the limit get new flips, unless the limits below allow no
+# more than the first round had. Holm's guarantee remains at any level up to 20 %: the number of new flips
+# depends only on the numbers of pairs and clusters, so each new p is a valid permutation p whatever the first
+# flips gave; and the pairs that are not tested again stay above 20 %, because they come later in Holm's
+# order.
 LOOKED_AT_AGAIN = 0.2
-"""Pairs whose corrected p is at most this by the first flips are tested again by more, new flips."""
+"""Pairs with a corrected p up to this value in the first round are tested again with more, new flips."""
 FRESH_DRAWS_PER_PAIR = 8_000
-"""With this number of flips per pair, 400 reach a difference whose p is 5 % after correction."""
+"""With this number of flips per pair, a p of 5 % after correction rests on 400 flips that reach the
+difference.
+"""
 
 # Limits of both rounds together: the number of signs, and of differences from new flips.
 _MOST_SIGNS = 60_000_000
@@ -95,7 +98,7 @@ def compare_systems(
     are flipped together. Without clusters each set is its own. Means are over sets, so a group weighs as much as
     its common sets. All pairs use the same flips. `draws` fixes the number of flips. By default there are two
     rounds: pairs whose corrected p is at most 20 % in the first are tested by more, new flips, whose p replaces the
-    first. In the order of the systems. Up to 14 clusters, every test is exact.
+    first. The result is in the order of the systems. Up to 14 clusters, every test is exact.
     Raises EvaluationError for a value that is not finite, a set without a cluster or fewer than one flip.
     Example: three systems give three comparisons, each corrected for three.
     """
@@ -136,11 +139,12 @@ def may_be_best(
 ) -> frozenset[str]:
     """The systems that may have the highest mean: the best one is among them in 1 - `level` of studies.
 
-    `values` and `clusters` as in `compare_systems`. For each system, t_j is the sum over clusters of another system
-    j's differences from it, divided by the root of the sum of their squares. The system is left out if, for at most
-    `level` of the flips of signs, their own largest value reaches the largest t_j: one one-sided test per system,
-    which covers all its rivals together and allows for their correlation. Pairs without a common set or any
-    difference are not compared. Fewer than five clusters at a level of 5 % leave no system out.
+    `values` and `clusters` are as in `compare_systems`. For each system, t_j is the sum over clusters of
+    another system j's differences from it, divided by the root of the sum of their squares. The system is
+    left out if, for at most `level` of the flips of signs, their own largest value reaches the largest t_j:
+    one one-sided test per system, which covers all its rivals together and allows for their correlation.
+    Pairs without a common set or any difference are not compared. Fewer than five clusters at a level of 5 %
+    leave no system out.
     Raises EvaluationError for a value that is not finite, a set without a cluster or fewer than one flip.
     Source: Hsu, Constrained simultaneous confidence intervals for multiple comparisons with the best, 1984; with
     the distribution of the maximum by permutation, Westfall and Young, Resampling-based multiple testing, 1993.
@@ -193,7 +197,8 @@ def _pair_columns(
     places = np.array(list(combinations(range(len(values)), 2)))
     common = np.isfinite(matrix)[:, places].all(axis=2)
     if not common.all():
-        # One column for each pair and one of zeros; otherwise one for each system, which needs a single product.
+        # The matrix has one column for each pair and one of zeros, if sets are missing; otherwise one for
+        # each system, so that a single product is enough.
         apart = np.where(common, matrix[:, places[:, 0]] - matrix[:, places[:, 1]], 0.0)
         matrix = np.column_stack([apart, np.zeros(len(names))])
         places = np.column_stack([np.arange(len(places)), np.full(len(places), len(places))])
@@ -201,7 +206,9 @@ def _pair_columns(
 
 
 def _p_values(columns: Floats, places: Integers, *, draws: int, seed: int | tuple[int, ...]) -> Floats:
-    """The p of the difference between the two columns' sums for each pair."""
+    """The p of each pair: the share of flips whose difference of the two columns' sums is at least the
+    observed one.
+    """
     rows = np.ascontiguousarray(columns.T)
     unflipped = rows.sum(axis=1, keepdims=True)
     slack = _ROUNDING * np.abs(rows).sum(axis=1)[places].sum(axis=1)
@@ -210,7 +217,7 @@ def _p_values(columns: Floats, places: Integers, *, draws: int, seed: int | tupl
     reached, made = np.full(len(places), drawn), drawn
     for flips in _flips(len(columns), draws, seed):
         sums = unflipped - 2 * (rows @ flips.T)
-        # Pair by pair, so that the data of a comparison fit the processor's cache.
+        # The pairs are compared one by one, so that the data of a comparison fit the processor's cache.
         reached += [
             np.count_nonzero(np.abs(sums[one] - sums[other]) >= bar)
             for (one, other), bar in zip(places, least, strict=True)
@@ -221,14 +228,17 @@ def _p_values(columns: Floats, places: Integers, *, draws: int, seed: int | tupl
 
 
 def _flips(clusters: int, draws: int, seed: int | tuple[int, ...]) -> Iterator[Floats]:
-    """1 for flipped clusters, of shape (some draws, clusters): all flips if they are few, otherwise random ones."""
+    """Yield arrays of shape (some draws, clusters) with 1 for flipped clusters.
+
+    Few flips are enumerated, many are drawn at random.
+    """
     if draws < 1:
         raise EvaluationError(f"The number of draws must be at least 1, got {draws}.")
     if clusters <= EXACT_CLUSTERS:
         yield (np.arange(2**clusters)[:, np.newaxis] >> np.arange(clusters) & 1).astype(np.float64)
         return
     generator = np.random.default_rng(seed)
-    # Whole words of random bits, so that the size of parts does not change the flips.
+    # The flips of a part are a multiple of 32, so that the size of parts does not change the flips.
     step = max(1, min(_FLIPS_AT_ONCE, _NUMBERS_AT_ONCE // clusters) // 32) * 32
     for start in range(0, draws, step):
         rows = min(step, draws - start)
@@ -254,7 +264,8 @@ def settled_order(
         for pair in pairs
     ]
     worse: dict[str, frozenset[str]] = {}
-    # From the lowest mean up, so that `worse[lesser]` is complete before a better system needs it.
+    # The loop goes from the lowest mean up, so that `worse[lesser]` is complete before a better system needs
+    # it.
     for system in sorted(means, key=means.__getitem__):
         own = {lesser for better, lesser in tested if better == system and means[lesser] < means[system]}
         worse[system] = frozenset(own.union(*(worse[lesser] for lesser in own)))
@@ -278,7 +289,7 @@ def indistinct_groups(
     _check_order(order, [name for pair in different for name in pair])
     bit = {system: 1 << place for place, system in enumerate(order)}
     groups = [(1 << len(order)) - 1] if order else []
-    # In the order of the systems, few intermediate groups are split again.
+    # This order creates few intermediate groups that are split again.
     for one, other in sorted(different, key=lambda pair: sorted((bit[pair[0]], bit[pair[1]]))):
         both = bit[one] | bit[other]
         kept = [group for group in groups if group & both != both]

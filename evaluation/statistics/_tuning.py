@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 _ROUNDS = 12
-# The number of documents for which the systems' common residual variance counts, besides a system's own.
+# A system's residual variance is averaged with the common one, which has the weight of this many documents.
 _COMMON_VARIANCE = 8.0
 _FIRST_SPREAD = 0.3
 _LENT_SHARE = 0.3
@@ -23,8 +23,8 @@ _TINY = 1e-9
 def moments(predictors: Array, answers: Array, weights: Array) -> Array:
     """Weighted sums of products of (1, predictors, answer), one matrix per row.
 
-    Shapes: predictors (rows, K), answers and weights (rows,); result (rows, K + 2, K + 2). They are additive:
-    leaving documents out subtracts theirs.
+    Shapes: predictors (rows, K), answers and weights (rows,); result (rows, K + 2, K + 2). The matrices
+    are additive: subtracting those of some documents leaves the documents out.
     """
     columns = np.column_stack([np.ones(len(answers)), predictors, answers])
     products: Array = weights[:, None, None] * columns[:, :, None] * columns[:, None, :]
@@ -102,9 +102,10 @@ def _residual_variance(products: Array, crossed: Array, total: Array, count: Arr
 
 
 def _kept_share(products: Array, crossed: Array, variance: Array, own: Array, uncertainty: Array) -> Array:
-    """The variance that the slopes explain, corrected for fitting, relative to the variance of their predictions.
+    """The variance that the slopes explain, corrected for fitting, relative to the variance of their
+    predictions.
 
-    From few answers that share is as uncertain as a slope, so all systems contribute to each other's.
+    With few answers this share is as uncertain as a slope, so the shares are shrunk across systems too.
     """
     parameters = np.einsum("fskl,fslk->fs", uncertainty, products) / variance
     explained = (own * crossed).sum(axis=-1) - parameters * variance

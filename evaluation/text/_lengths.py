@@ -8,8 +8,8 @@ from evaluation.errors import InvalidBudget
 
 LengthUnit = Literal["words", "characters", "bytes"]
 
-# Scripts without spaces between words, each with the largest average number of letters between spaces for text that
-# a tokeniser has split into words; running text has far more.
+# Scripts without spaces between words. For each, the number is the largest average number of letters between
+# spaces in text that a tokeniser has split into words; the average of running text is far larger.
 _IDEOGRAPHIC = (
     "\u3005-\u3007\u3041-\u3096\u309d-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U000323af"
@@ -29,8 +29,8 @@ _LETTER = re.compile(r"[^\W\d_]")
 def count_words(text: str) -> int:
     """Number of words: strings delimited by white space, as in DUC.
 
-    At least 0; 0 for an empty or blank text. Scripts without spaces have few, long "words": call `has_word_breaks`
-    before using the count as a length.
+    The number is 0 for an empty or blank text. Scripts without spaces have few, long "words": call
+    `has_word_breaks` before using the count as a length.
     Source: DUC 2002, length-adjusted coverage, point 3.1.
     Example: `count_words("Rain, then  more rain.")` is 4.
     """
@@ -40,7 +40,7 @@ def count_words(text: str) -> int:
 def count_length(text: str, unit: LengthUnit = "words") -> int:
     """Length of the text as given, in words, characters (code points) or bytes (UTF-8).
 
-    At least 0. White space counts as characters and bytes, as in DUC 2004's limits of 75 and 665 bytes.
+    White space counts as characters and bytes, as in DUC 2004's limits of 75 and 665 bytes.
     Example: `count_length("déjà vu", "bytes")` is 9.
     """
     if unit == "words":
@@ -90,7 +90,7 @@ def has_word_breaks(text: str) -> bool:
 
 
 def _utf8(text: str) -> bytes:
-    # Lone surrogates come from JSON escapes and must be countable.
+    # JSON escapes can produce lone surrogates, which plain UTF-8 cannot encode.
     return text.encode("utf-8", "surrogatepass")
 
 

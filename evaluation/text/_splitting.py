@@ -16,7 +16,7 @@ from evaluation.text._words import language_code
 DOCUMENT_BREAK = "\n\n"
 """The separator between two documents of a set that are read as one text."""
 
-# Shorter clauses are not split off, because they rarely make sense alone.
+# Shorter clauses are not split off, because they are rarely understandable alone.
 MIN_CLAUSE_WORDS = 4
 MIN_CLAUSE_CHARACTERS = 8
 
@@ -100,7 +100,7 @@ def _lines(text: str) -> Iterator[Span]:
 
 
 def _is_soft(text: str, line_break: re.Match[str]) -> bool:
-    """True if a line break only wraps a line: the sentence continues in lower case after it."""
+    """True if a line break only wraps a line, so that the sentence continues in lower case after it."""
     if line_break[0] not in _ONE_BREAK or not line_break.start():
         return False
     before, after = text[line_break.start() - 1], text[line_break.end() : line_break.end() + 1]
@@ -132,13 +132,12 @@ def _sentences_of_line(text: str, line: Span, language: str) -> list[Span]:
 
 
 def _is_sentence_border(content: str, start: int, here: int, following: int) -> bool:
-    """True if the piece that ends at `here` is a sentence of its own before the one that ends at `following`."""
     if not _WORD_CHARACTER.search(content, here, following):
         return False
     if not _WORD_CHARACTER.search(content, start, here):
         return False
     first = max(start, here - _LONGEST_CITATION)
-    # Few pieces end like this, and the search reads every word.
+    # Few pieces end with a bracket, and the search below reads every word.
     if not content[first:here].rstrip().endswith("]"):
         return True
     return _CITATION_AT_END.search(content, first, here) is None

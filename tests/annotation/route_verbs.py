@@ -101,7 +101,7 @@ WEB = {
     "write-guidelines": Verb.CHANGE_PROJECT,
     "log": Verb.VIEW_EVENTS,
     **dict.fromkeys(("claim-comments", "comment-claim", "withdraw-comment"), Verb.COMMENT),
-    **dict.fromkeys(("prompts", "prompt", "judges"), Verb.VIEW_RUNS),
+    **dict.fromkeys(("prompts", "judges"), Verb.VIEW_RUNS),
     **dict.fromkeys(
         (
             "add-judge",

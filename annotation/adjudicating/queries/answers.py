@@ -1,7 +1,7 @@
 """The answers to a dispute, without names and in a different order for each adjudicator.
 
-Letters replace the names, so that nobody knows which answer is a judge's. The order comes from a hash of the item,
-the adjudicator and the row. The explanation of a score names everybody.
+Letters replace the names, so that nobody knows which answer is a judge's. The order comes from a hash of
+the item, the adjudicator and the row. The page that explains a score shows the names.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ def _on_unit(comparison: Comparison, unit: Unit | Claim) -> Iterator[Named]:
             if (share.comparison_id, share.unit_id) == (comparison.pk, unit.public_id) and (
                 share.judge == project.deciding_judge.name
             ):
-                # Rounded as an assessor would give it: 33 % would reveal the judge.
+                # The share is rounded to the assessors' scale, because a value such as 33 % would reveal the
+                # judge.
                 percent = project.percent_step * round(share.percent / project.percent_step)
                 yield f"judge {share.at}", NamelessAnswer(None, percent, "", "", share.marks)
 

@@ -61,7 +61,7 @@ class DisputeView:
 
     @property
     def seen(self) -> str:
-        """The id of the current decision, "" for none, which a new decision must name."""
+        """The id of the current decision, "" for none; a new decision must send it."""
         standing = self.standing
         return standing.public_id if standing else ""
 

@@ -1,4 +1,4 @@
-"""The adjudicators' queue: disputes by falling spread."""
+"""The adjudicators' queue: open disputes, those with the largest difference of answers first."""
 
 from __future__ import annotations
 

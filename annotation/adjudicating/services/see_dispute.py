@@ -1,4 +1,6 @@
-"""Show a dispute and record a look: an adjudicator who also reviews is not blind to it any more."""
+"""Show a dispute, and record that the adjudicator saw its answers; they cannot review its check blind any
+more.
+"""
 
 from __future__ import annotations
 

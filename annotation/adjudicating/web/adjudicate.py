@@ -54,7 +54,7 @@ def dispute(request: Request, slug: str, dispute_id: str) -> HttpResponse:
 
 @screen("POST")
 def next_dispute(request: Request, slug: str) -> HttpResponse:
-    """Hand out the next dispute; `after` names the one that is skipped."""
+    """Lease the next dispute to the reader and show it; `after` is the id of a skipped one."""
     room = enter(request, slug, Verb.ADJUDICATE, here=HERE)
     return _hand_out(request, room, after=request.POST.get("after", ""), note="")
 
@@ -147,6 +147,6 @@ def _show(
         status=status_of(refusal) if refusal else 200,
     )
     if refusal:
-        # Errors go to the page's notices unless the response says otherwise.
+        # Without this header, the browser shows an error in the page's notices.
         response["HX-Retarget"] = "#dispute-room"
     return response

@@ -1,7 +1,7 @@
 """Agreement of people on every scale, and in pairs.
 
-Uses blind answers only (see `ratings`). The deciding judge is compared as another rater, but is in none of people's
-figures.
+Only blind answers are used (see `ratings`). The deciding judge is compared with people as another rater,
+but does not enter people's own figures.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ RATER_PAIRS_SHOWN = 60
 class RaterPair:
     """Two raters on the items that both answered.
 
-    `equal` is the share of equal answers. `kappa` corrects it for chance; on ordered scales it weighs by squared
-    distance.
+    `equal` is the share of equal answers. `kappa` corrects it for chance; on ordered scales it uses
+    squared distances as weights.
     """
 
     first: str
@@ -81,8 +81,9 @@ class ScaleFigures:
 class AgreementFigures(Computed):
     """The agreement on every scale with answers.
 
-    The deciding `judge` ("" without one) is in none of people's figures. `touched` counts answers to checks that
-    are left out because their author had seen others' answers, `imported` the imported ones.
+    The deciding `judge` ("" without one) does not enter people's own figures. `touched` is the number of
+    answers to checks that are left out because their author had seen others' answers, `imported` the
+    number of imported answers.
     """
 
     judge: str
@@ -92,7 +93,7 @@ class AgreementFigures(Computed):
 
 
 def agreement_inputs(project: Project) -> tuple[object, ...]:
-    """Inputs of the agreement besides the scores: the criteria and the deciding judge's name."""
+    """The inputs of the agreement that are not scores: the criteria and the deciding judge's name."""
     judge = project.deciding_judge.name if project.deciding_judge else ""
     return (*(row.pk for row in asked_of_people(project)), judge)
 
@@ -131,7 +132,6 @@ def _figures(scale: Scale, judge: str) -> ScaleFigures:
         answers=sum(map(len, groups)),
         alpha=alpha,
         equal=equal,
-        # Over the occurring answers, like alpha: an unused category would raise it.
         pairs=tuple(pairs[:RATER_PAIRS_SHOWN]),
         pairs_left_out=len(pairs[RATER_PAIRS_SHOWN:]),
         judge=tuple(beside),
@@ -146,13 +146,12 @@ def _pair(one: str, other: str, both: Sequence[tuple[RatedItem, RatedItem]], sca
 
 
 def _judge_pairs(scale: Scale, judge: str) -> list[RaterPair]:
-    """The judge compared with each person on their common items."""
     of_rater: dict[str, list[tuple[RatedItem, RatedItem]]] = defaultdict(list)
     for rating in scale.ratings:
         if rating.item in scale.judge:
             own = rating._replace(rater=judge, value=scale.judge[rating.item])
             of_rater[rating.rater].append((own, rating))
-    # The judge's share of yes over claims may lie between the steps of people's scale.
+    # The judge's percents may need a finer scale than people's percents.
     said = [own for both in of_rater.values() for own, _ in both]
     fitting = scale if scale.level == "nominal" else _with_scale_of(scale, said)
     return [_pair(judge, rater, both, fitting) for rater, both in sorted(of_rater.items())][

@@ -1,7 +1,8 @@
 """Blind answers of people, from which agreement is computed.
 
-A reviewer's first answer counts if it was given before seeing others'. It counts even if it was withdrawn later,
-because people who differ from the judge withdraw more often. Percents and ratings are those of closed assignments.
+A reviewer's first answer counts if it was given before they saw others' answers. It counts even if it was
+withdrawn later, because people who differ from the judge withdraw more often. Percents and ratings come
+from closed assignments.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ class CheckFacts(NamedTuple):
 def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
     """People's blind answers to current checks of claims."""
     return Verdict.objects.filter(
-        # An imported answer that was withdrawn does not count; a person's does.
+        # An imported answer that was withdrawn does not count. A withdrawn answer of a person counts.
         Q(person__isnull=False) | Q(withdrawn_at__isnull=True),
         role=Verdict.Role.REVIEWER,
         had_seen=False,
@@ -130,8 +131,8 @@ def touched_count(project: Project) -> int:
 def check_answers(project: Project, *, by_rater: bool = False) -> list[CheckAnswer]:
     """The first blind answer of each person to each check, in the order of time. One query.
 
-    An imported answer counts as one person's, without a time, or with `by_rater` as its raters' if it has their
-    votes. Of repeated imports, the last counts.
+    An imported answer counts as one person's answer without a time. With `by_rater`, it counts as the
+    votes of its raters if it has any. If a check was imported several times, the last import counts.
     """
     rows = untouched_verdicts(project).order_by("pk")
     columns = (

@@ -52,7 +52,7 @@ def scales_of(project: Project) -> list[Scale]:
 def _verdict_scales(project: Project, facts: Mapping[int, CheckFacts]) -> list[Scale]:
     answers: dict[str, list[RatedItem]] = defaultdict(list)
     for answer in check_answers(project, by_rater=True):
-        # A check may be reworded between the two queries; its answers do not count then.
+        # A claim may be reworded between the two queries; then the answers to its check do not count.
         if (of := facts.get(answer.check)) is not None:
             rating = RatedItem(str(answer.check), answer.rater, answer.label, of.cluster, answer.at)
             answers[of.side].append(rating)

@@ -29,7 +29,6 @@ agreement_file = file_view(Analysis.Kind.AGREEMENT, AgreementFigures, AGREEMENT_
 
 
 def _chosen(scales: Sequence[ScaleFigures], key: str) -> ScaleFigures | None:
-    """The scale named in the address, otherwise the one with most items. Raises NotFound."""
     if not key:
         return max(scales, key=lambda scale: scale.items, default=None)
     named = next((scale for scale in scales if scale.key == key), None)

@@ -1,6 +1,7 @@
-"""Estimates of what people would say of all claims, from random samples and the judge's answers.
+"""Estimates of people's answers to all claims, from random samples and the judge's answers.
 
-A volunteered answer enters only if it is sampled too, because volunteers choose claims that look wrong.
+An answer enters only if its check is in the sample, because people who choose claims themselves prefer
+those that look wrong.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ ALL_ANSWERED = "No estimate is needed: people answered every check."
 
 
 class EstimateState(StrEnum):
-    """The state of an estimate: how it was made, or why there is none."""
+    """The state of an estimate: the way it was made, or the reason that there is none."""
 
     NONE = "none"
     OPEN = "open"
@@ -51,10 +52,10 @@ class EstimateState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
-    """One system's shown estimate, and the one from people's sampled answers alone.
+    """One system's shown estimate, and the estimate from people's sampled answers alone.
 
-    `tuning` is the slope on the judge's answers, 0 if they are not used. `labels_saved` is the number of further
-    answers that people alone would need in a simple random sample; None if people alone are shown.
+    `tuning` is the slope on the judge's answers, 0 if they are not used. `labels_saved` is the number of
+    further answers that people alone would need in a simple random sample; None if people alone are shown.
     """
 
     shown: Average
@@ -67,9 +68,10 @@ class Estimated:
 class EstimateTable:
     """The estimates at one target length, with their sample and state.
 
-    `sample` is the finished sample behind the estimates, `newer` a newer unfinished one. `came_after` counts checks
-    newer than the sample. `labels_saved` is the mean over the systems, None if people alone are used. Each interval
-    holds on its own at `confidence`; `compared` are the systems' differences.
+    `sample` is the finished sample behind the estimates, `newer` a newer unfinished one. `came_after` is
+    the number of checks newer than the sample. `labels_saved` is the mean over the systems, None if people
+    alone are used. Each interval has the confidence `confidence` by itself; `compared` has the differences
+    of all pairs of systems.
     """
 
     state: str
@@ -142,7 +144,7 @@ class EstimateTable:
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """The estimates of a project by target length; `otherwise` applies to lengths without estimates."""
+    """The estimates of a project by target length; `otherwise` is used for lengths without estimates."""
 
     tables: dict[int | None, EstimateTable]
     otherwise: EstimateTable
@@ -154,8 +156,8 @@ class Estimates:
 def estimates(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Estimates:
     """The estimates from the newest finished random sample, or the reason that there are none.
 
-    The reference side gives coverage, the peer side alignment. A sampled item with an earlier blind answer keeps
-    it.
+    The reference side gives coverage, the peer side alignment. If a sampled check already had a blind
+    answer, that answer is used.
     """
     found = samples(project, side)
     sample = next((each for each in found if each.is_complete), None)
@@ -171,7 +173,7 @@ def estimates(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Esti
 
 
 def is_all_answered(project: Project, side: Check.Side = Check.Side.REFERENCE) -> bool:
-    """True if the side has checks that can be sampled and people answered all of them."""
+    """True if the side has checks that can be sampled, and people answered all of them."""
     asked = eligible(project, side)
     return asked.exists() and not asked.filter(human_label__isnull=True).exists()
 
@@ -192,7 +194,7 @@ def estimate_table(
     if from_people:
         found = estimate_systems_from_sample(items, confidence=CONFIDENCE, people_alone=True)
     systems = {name: _estimated(result, from_people=from_people) for name, result in found.items()}
-    # The better system comes first, so most differences are positive.
+    # With the better system first, most differences are positive.
     best_first = sorted(found, key=lambda name: (-(found[name].estimate or 0.0), name))
     saved = [each.labels_saved for each in systems.values() if each.labels_saved is not None]
     return EstimateTable(

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SampleProgress:
-    """A sample of a `day` with `answered` of its `sampled` checks."""
+    """A random sample, the day on which it was made, and the numbers of its checks: `sampled` and
+    `answered`.
+    """
 
     sample_id: str
     method: str

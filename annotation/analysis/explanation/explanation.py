@@ -156,7 +156,7 @@ def explain(
 ) -> Explanation:
     """Explain a score. The number of queries does not grow with units, claims or verdicts.
 
-    `terms` are those of its conciseness, if it was rated.
+    `terms` are the parts of its conciseness, None if conciseness was not rated.
     """
     rows = _Rows.load(project, summary)
     scored = {comparison.comparison_id: comparison for comparison in score.comparisons}
@@ -270,7 +270,10 @@ class _Rows:
         return self._explained(row, check, claim.final, claim.final_source)
 
     def questions(self, summary: Summary) -> tuple[ExplainedQuestion, ...]:
-        """The questions about the summary's document set, in order; an empty summary answers no by rule."""
+        """The questions about the summary's document set, in order.
+
+        Every answer of an empty summary is no by rule.
+        """
         by_rule = ("no", "rule") if summary.is_empty else (None, None)
         asked = [row for row in self.claims.values() if row.claim_set.kind == ClaimSet.Kind.QUESTIONS]
         return tuple(self._question(row, by_rule) for row in asked)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 QuestionStanding = Literal["kept", "missed", "not_yes", "unscored", "retired"]
-"""`kept` and `missed` count: the source says yes, and the summary does or does not.
+"""The effect of a question on question coverage.
 
-`not_yes`: the source does not say yes. `unscored`: a side has no usable answer. `retired`: the question is not
+`kept` and `missed` count: the source's answer is yes, and the summary's is yes or not. `not_yes`: the
+source's answer is not yes. `unscored`: one of the two has no usable answer. `retired`: the question is not
 asked any more.
 """
 

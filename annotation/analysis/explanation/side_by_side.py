@@ -41,9 +41,7 @@ class BesideOthers:
 
 @dataclass(frozen=True, slots=True)
 class AcrossSystems:
-    """A reference claim with the check of each summary and its system, in the summaries' order; None without a
-    check.
-    """
+    """A reference claim with one entry per summary: its system and its check, None without a check."""
 
     text: str
     named: tuple[tuple[Check | None, str], ...]
@@ -89,7 +87,11 @@ class SideBySide:
 
 
 def side_by_side(document_set: DocumentSet) -> SideBySide:
-    """All summaries of a document set with the claims that each expresses or leaves unsupported. Three queries."""
+    """All summaries of a document set, with the reference claims that each expresses and its unsupported
+    claims.
+
+    Three queries.
+    """
     peers = Summary.objects.filter(document_set=document_set, is_peer=True).select_related("system", "score")
     best_first = F("score__coverage").desc(nulls_last=True), F("score__alignment").desc(nulls_last=True)
     summaries = list(peers.order_by("target_words", *best_first, "system__name", "pk"))
@@ -142,15 +144,15 @@ BELOW_ALL, ABOVE_ALL = -1, 2_000_000
 
 
 def _sets(viewer: Viewer) -> QuerySet[DocumentSet]:
-    """Document sets; for people who may see scores, with means over their summaries and counts of unsupported
-    claims.
+    """Document sets; if the viewer may see scores, also with means over their summaries and numbers of
+    unsupported claims.
     """
     sets = viewer.project.document_sets.annotate(documents_count=Count("documents"))
     if not sees_scores(viewer):
         return sets
     scores = Score.objects.filter(summary__document_set=OuterRef("pk"), summary__is_peer=True)
     unsupported = Check.objects.filter(
-        # Filtered by project, with which the indexes begin.
+        # The indexes begin with the project, so the filter names it.
         project=OuterRef("project"),
         document_set=OuterRef("pk"),
         side=Check.Side.PEER,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from annotation.models import Summary
 
     UnitPlace = tuple[int, str]
-    """Comparison by its key, and the public id of the unit or of the claim that stands in for one."""
+    """The key of a comparison, and the public id of the unit or of the claim that replaces it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class ExplainedDispute:
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """All answers on a summary and its checks, by the key of the check, or by comparison and unit."""
+    """All answers on a summary and its checks, by check key, or by comparison and unit."""
 
     answers: dict[int, tuple[ExplainedAnswer, ...]]
     percents: dict[UnitPlace, tuple[ExplainedPercent, ...]]
@@ -116,7 +116,7 @@ def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:
                 confidence=verdict.confidence,
                 evidence=tuple(verdict.evidence),
                 votes=tuple(f"{name}: {label or 'unscored'}" for name, label in verdict.votes),
-                # It is unknown what raters of an imported file had seen.
+                # The program does not know what the raters of an imported file had seen.
                 had_seen=verdict.had_seen
                 if verdict.role == Verdict.Role.REVIEWER and verdict.person_id
                 else None,

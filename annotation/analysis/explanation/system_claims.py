@@ -34,10 +34,11 @@ class SystemClaim:
 def system_claims(
     project: Project, system: System, *, side: str, verdict: str, after: str = ""
 ) -> tuple[list[SystemClaim], str]:
-    """A page of the system's claims with that final verdict, and the check that the next page starts after, "" at
-    the end.
+    """A page of the system's claims with that final verdict, and the id after which the next page starts.
 
-    Ordered by summary and claim. A fixed number of queries. Raises Invalid for an unknown side, verdict or page.
+    The id is that of a check, "" at the end. The claims are ordered by summary and claim. A fixed number of
+    queries.
+    Raises Invalid for an unknown side, verdict or page.
     """
     if side not in SIDE_SCORES:
         raise Invalid(f"side is one of {', '.join(SIDE_SCORES)}, not {side!r}.", field="side")

@@ -33,10 +33,10 @@ VersionKey = tuple[int, str]
 class AnswerBasis:
     """The population that people's answers represent, for one score (checks on the `sides`).
 
-    `kind` is `all` (every check is answered), `sample` (the newest finished sample with about equal chances;
-    `others` beyond it and reworded claims are left out), `uneven` (finished samples had unequal chances; `others`
-    are included), `open` (no sample is finished) or `chosen` (the checks were not sampled). `frame` counts the
-    checks that could be answered.
+    `kind` is `all` (every check is answered), `sample` (the newest finished sample with about equal
+    chances; its `others` are answers outside of it and reworded claims, which are left out), `uneven`
+    (finished samples had unequal chances; `others` are included), `open` (no sample is finished) or
+    `chosen` (the checks were not sampled). `frame` is the number of checks that could be answered.
     """
 
     kind: str
@@ -55,8 +55,8 @@ class AnswerBasis:
 class Humans:
     """People's answers by the key of the check, and the population that they represent.
 
-    `by_chance` has the answers to sampled checks, whatever their chances, or to all checks. A judge may learn from
-    these, because nobody chose them for what the judge said.
+    `by_chance` has the answers to sampled checks with any chances, or to all checks if all are answered. A
+    judge may learn from these, because nobody chose them by the judge's verdict.
     """
 
     labels: Mapping[int, str]
@@ -67,15 +67,16 @@ class Humans:
 
 
 def humans_of(project: Project, facts: Mapping[int, CheckFacts], score: str = "") -> Humans:
-    """People's answers for one score: the named one, or coverage unless only alignment has a finished sample or
-    answers.
+    """People's answers for one score, and the population that they represent.
+
+    Without a named score it is coverage, or alignment if only that has a finished sample or answers.
     """
     given = _answers_by_check(project, facts)
     found = []
     for side in [SCORE_SIDES[score]] if score else SIDE_SCORES:
         answered = {check: answers for check, answers in given.items() if facts[check].side == side}
         found.append((answered, *_basis(project, side, answered)))
-    # The first of equally good ones; coverage comes first.
+    # `max` returns the first of several equally good ones, and coverage is the first.
     best = max(found, key=lambda each: (each[1].is_representative, each[1].kind == "uneven", bool(each[0])))
     return _humans(project, facts, *best)
 
@@ -132,7 +133,7 @@ def _basis(project: Project, side: str, answered: Mapping[int, object]) -> tuple
     made = list(samples.filter(sampled__gt=0).order_by("-pk").defer("frame", "chances"))
     if not made:
         return of_side(kind="chosen", frame=frame), {}
-    # As in estimates, a new unanswered sample does not replace a finished one.
+    # A new unanswered sample does not replace a finished one, as in estimates.
     finished = [sample for sample in made if sample.answered == sample.sampled]
     if not finished:
         newest = made[0]
@@ -176,7 +177,9 @@ def said_of(project: Project) -> dict[VersionKey, dict[int, str | None]]:
 def in_order(
     project: Project, known: Mapping[VersionKey, Mapping[int, str | None]], humans: Humans
 ) -> list[VersionKey]:
-    """The versions, the deciding judge's first, then by the number of people's checks that they answered."""
+    """The versions: the deciding judge's first, then those with most answers to checks that people
+    answered.
+    """
 
     def place(version: VersionKey) -> tuple[bool, int, str]:
         answered = sum(

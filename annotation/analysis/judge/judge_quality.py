@@ -1,8 +1,8 @@
 """Each judge's verdicts compared with people's blind answers.
 
-A judge with another prompt or other options is another version, identified by the signature of its verdicts and
-reported separately. People's answer to a check is the majority of blind answers (see `ratings`); ties are left out
-and counted.
+A judge with another prompt or other options is another version, which the signature of its verdicts
+identifies and the report lists separately. People's answer to a check is the majority of blind answers
+(see `ratings`). Ties are left out and counted.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from annotation.models import (
     Check,
     Judge,
     JudgeCall,
+    PromptVersion,
     Run,
     Verdict,
 )
@@ -51,8 +52,8 @@ MOST_VERSIONS = 8
 class Cost:
     """Tokens and cost of a version's calls for this project, at the judge's present prices.
 
-    `answered` counts the checks that it answered, of which a thousand cost `of_thousand`; None without calls or a
-    price.
+    `answered` is the number of checks that it answered. `of_thousand` is the cost of a thousand checks;
+    None without calls or a price.
     """
 
     calls: int
@@ -96,10 +97,11 @@ class Repeats:
 class JudgeFigures(Computed):
     """The judges of a project compared with its people, for one score.
 
-    `scores` are those with any answer of a person. `versions` are judges' versions with verdicts on checks that
-    people answered, the deciding one first, then by number of checks; `left_out` counts further ones. `checks` in
-    `documents` have people's answers, described by `basis`; `ties` counts evenly divided ones, `imported` the
-    imported ones.
+    `scores` are those for which a person gave any answer. `versions` are the judges' versions with
+    verdicts on checks that people answered, the deciding one first, then by number of checks; `left_out`
+    is the number of versions that are not listed. People answered `checks` in `documents`, described by
+    `basis`; `ties` is the number of checks with equally many answers for two labels, `imported` the number
+    of imported answers.
     """
 
     score: str
@@ -115,7 +117,10 @@ class JudgeFigures(Computed):
 
 
 def judge_inputs(project: Project) -> tuple[object, ...]:
-    """Inputs of these figures besides scores: other judges' runs, costs and prices. Two queries."""
+    """The inputs of the judge report that are not scores, in two queries.
+
+    They are the project's runs with their costs, and its judges with their prices.
+    """
     runs = Run.objects.filter(project=project)
     done = runs.aggregate(
         runs=Count("pk"), cost=Sum("cost"), done=Sum("jobs__done"), last=Max("jobs__finished_at")
@@ -211,20 +216,17 @@ def _repeats(project: Project) -> Iterator[Repeats]:
 
 
 def _place(report: JudgeReport, name: str) -> tuple[float, str]:
-    """Systems without an accuracy come last."""
     return (2.0 if report.accuracy.value is None else report.accuracy.value, name)
 
 
 def _own_words(project: Project, version: VersionKey) -> tuple[str, ...]:
     """The project's own prompts of a version, as `step v2`."""
     runs = Run.objects.filter(project=project, verdicts__judge=version[0], verdicts__origin_name=version[1])
-    words = runs.filter(prompt_versions__isnull=False).order_by("prompt_versions__step")
-    rows = words.values_list("prompt_versions__step", "prompt_versions__number").distinct()
-    return tuple(f"{step} v{number}" for step, number in rows)
+    return tuple(map(str, PromptVersion.objects.filter(runs__in=runs.order_by()).distinct()))
 
 
 def _calls_of(project: Project, version: VersionKey) -> QuerySet[JudgeCall]:
-    """The calls of the runs in which the version gave verdicts that are in force."""
+    """The calls of the runs in which the version gave verdicts that count now."""
     verdicts = Verdict.objects.filter(
         judge=version[0], origin_name=version[1], check_row__project=project, check_row__is_current=True
     )

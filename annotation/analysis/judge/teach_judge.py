@@ -1,8 +1,9 @@
 """Create a judge with examples of people's answers, and measure its gain.
 
-The new judge is the old one with another prompt. Both answer the same checks, and the Judge page compares them on
-people's answers to sampled checks. Examples may come from any answer of a person. A hash splits document sets (or
-groups) into two halves, and each half is judged with examples of the other.
+The new judge is the old one with another prompt. Both answer the same checks, and the Judge page compares
+them on people's answers to sampled checks. Examples may come from any answer of a person. A hash divides
+the document sets (or their groups) into two halves; the judge gets examples from one half when it judges
+the other.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ from annotation.models import SIDE_SCORES, Check, Document, Guideline, Judge, Ju
 from annotation.models.document import cluster_of
 from annotation.scoring.records import judged_text
 from evaluation.judging.examples import Candidate, Example, choose_examples, passage, within
-from evaluation.judging.prompts import PROMPTS
 from evaluation.statistics import FEWEST_FOR_INTERVAL
 from evaluation.text import DOCUMENT_BREAK
 
@@ -86,7 +86,7 @@ def teach_judge(
 class Lesson:
     """The examples for a judge as an unsaved row, and the checks that measure their gain.
 
-    The examples are chosen from `answers` of people.
+    `answers` is the number of people's answers that the examples were chosen from.
     """
 
     row: JudgeExamples
@@ -106,16 +106,14 @@ class Lesson:
     def tokens(self) -> int:
         """An upper bound on the tokens that examples and guideline add to a call."""
         added = [
-            len(prompt.system) - len(PROMPTS[step].system)
-            for half in (0, 1)
-            for step, prompt in prompts_with(self.row, half, {}).items()
+            len(prompt.examples) for half in (0, 1) for prompt in prompts_with(self.row, half, {}).values()
         ]
         return max(added) // CHARACTERS_A_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The sampled checks that people and the judge answered, as summaries, sides and clusters."""
+    """The summaries, sides and clusters of the sampled checks that people and the judge answered."""
 
     peers: list[int]
     sides: set[str]
@@ -257,7 +255,7 @@ def _examples(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict
 
 
 def _within(examples_found: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """As many examples of each side as fit, now that passages and reasons are known."""
+    """Drop examples that exceed the tokens of their side, after passages and reasons have been added."""
     kept: list[dict[str, str]] = []
     for side in SIDE_SCORES:
         of_side = [each for each in examples_found if each["side"] == side]

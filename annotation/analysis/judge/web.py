@@ -34,14 +34,14 @@ def judge(request: Request, slug: str) -> HttpResponse:
     found = stored.facts(JudgeFigures)
     versions = found.versions if found else ()
     named = request.GET.get("judge", "")
-    # A new judge is missing until the figures are recomputed, and may have no answers for another score.
+    # A new judge is missing until the figures are recomputed. It may also have no answers for another score.
     may_lack = not stored.is_current or request.GET.get("score")
     if may_lack and all(each.id != named for each in versions):
         named = ""
     version = chosen_version(versions, named)
     context = {
         "version": version,
-        # Acts use the compared answers unless another score is named.
+        # The buttons use the answers for the default score, so they are hidden for another one.
         "may_act": not key and Verb.CHANGE_PROJECT in room.verbs,
         "of_score": f"score={key}&" if key else "",
         "people_said": LABELS,
@@ -108,7 +108,6 @@ judge_file = file_view(
 
 
 def chosen_version(versions: Sequence[Version], name: str) -> Version | None:
-    """The version named in the address, otherwise the first. Raises NotFound."""
     if not name:
         return next(iter(versions), None)
     named = next((version for version in versions if version.id == name), None)

@@ -41,13 +41,13 @@ SCORE_ROWS = List(
         Column("system", "summary.system.name", order=True),
         Column("target_words", "summary.target_words", kind=Kind.COUNT, nullable=True),
         Column("peer_words", kind=Kind.COUNT, help="Length of the delivered text, in the length unit."),
-        # As in the export: in [0, 1], null without a value, never 0.
+        # Values are in [0, 1] and null if missing, never 0, as in the export.
         *(Column(name, kind=Kind.NUMBER, nullable=True) for name in SCORES),
         Column(
             "passed",
             kind=Kind.FLAG,
             nullable=True,
-            help="Whether summarization, before its scale, reaches its threshold.",
+            help="True if summarization, before its scale, reaches its threshold.",
         ),
         Column("claims", kind=Kind.COUNT),
         Column("claims_unscored", kind=Kind.COUNT),
@@ -109,7 +109,7 @@ class DifferencesView(ApiView):
 
     @operation("get_differences", parameters=[DifferencesQuery], responses=Differences, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
-        """Show every pair of systems compared."""
+        """Show the comparison of every pair of systems."""
         project = self.enter(Verb.VIEW_SCORES)
         query = self.query(DifferencesQuery)
         found, _ = leaderboards.differences(

@@ -22,7 +22,7 @@ CONFIDENCE = 0.95
 DRAWS = 10_000
 SEED = 0
 
-# A resample holds one mean per column; more columns than this are processed in slices to bound memory.
+# A resample has one mean per column. More columns than this are processed in parts, to limit memory.
 _COLUMNS_AT_ONCE = 512
 
 
@@ -108,7 +108,7 @@ def set_means(observations: Sequence[Observation], columns: Sequence[str]) -> Se
     clusters = {seen.document_set: seen.cluster for seen in observations}
     sets = tuple(sorted(clusters))
     shape = (len(sets), len(systems), len(columns))
-    # None becomes NaN only here; the next two lines remove it.
+    # None becomes NaN only in this array; the next two lines remove it again.
     values = np.array([seen.values for seen in observations], dtype=np.float64).reshape(-1, len(columns))
     is_there = ~np.isnan(values)
     values[~is_there] = 0.0
@@ -157,7 +157,6 @@ def averages_of(
 
 
 def _sums_at(places: NDArray[np.int64], rows: Floats, shape: tuple[int, int, int]) -> Floats:
-    """The sums of rows with the same place."""
     cells = shape[0] * shape[1]
     columns = [np.bincount(places, weights=column, minlength=cells) for column in rows.T]
     sums: Floats = np.stack(columns, axis=1) if columns else np.zeros((cells, 0))
@@ -171,7 +170,8 @@ def _by_cluster(
     weights = has_value.astype(np.float64)
     places = {name: place for place, name in enumerate(sorted(set(clusters)))}
     if len(places) == len(clusters):
-        # Each set is its own cluster. Sorted by the names of clusters, so that the names of sets do not matter.
+        # Each set is its own cluster. The rows are sorted by the names of clusters, so that names of sets
+        # have no effect.
         order = np.argsort([places[name] for name in clusters])
         return (means * weights)[order], weights[order]
     of_set = np.array([places[name] for name in clusters], dtype=np.intp)
@@ -213,11 +213,14 @@ def _spread(sums: Floats, sizes: Floats) -> Floats:
 
 
 def _drawn_means(sums: Floats, sizes: Floats, *, draws: int, seed: int) -> tuple[Floats, NDArray[np.bool_]]:
-    """The mean over the document sets of each resample, and whether it has any; shape (draws, columns)."""
-    # Sums and sizes are resampled together. Most columns have the same sets, so equal sizes appear once.
+    """The mean over the document sets of each resample, and True if the resample has any; shape (draws,
+    columns).
+    """
+    # Sums and sizes are resampled together. Most columns have the same sets, so equal size columns are kept
+    # once.
     patterns, which = _patterns(sizes)
     both = np.hstack([sums, patterns])
-    # Every cluster counts in every column, so one column of presence is enough.
+    # Every cluster counts in every column, so one column of ones is enough as the size.
     drawn, _ = bootstrap_means(both, np.ones((len(both), 1), dtype=np.bool_), draws=draws, seed=seed)
     held = drawn[:, sums.shape[1] :]
     is_defined = held > 0

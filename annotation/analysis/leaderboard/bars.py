@@ -85,8 +85,8 @@ def league(
 ) -> League:
     """A table of the leaderboard for one score, best first or sorted by `sort`.
 
-    `is_made` is False while a worker computes the intervals. `judge` is the project's deciding judge, named in the
-    sentence.
+    `is_made` is False while a worker computes the intervals. The sentence names `judge`, the project's
+    deciding judge.
     """
     rows = sorted_rows(table.rows, column=column, sort=sort)
     shown = rows[:most]
@@ -125,7 +125,7 @@ def axis_over(averages: Iterable[Average]) -> Axis:
     step = next((step for step in STEPS if (high - low) / step <= MOST_TICKS - 1), STEPS[-1])
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     if first == last:
-        # A single value gets a step on each side, within the scale.
+        # An axis with a single value is extended by one step on each side, within the scale.
         first, last = max(first - 1, 0), min(last + 1, round(1 / step))
     start, end = max(0.0, first * step), min(1.0, last * step)
     ticks = [

@@ -29,8 +29,9 @@ HEATS = 5
 class SystemPair:
     """Two systems on their common document sets; `difference` is first minus second.
 
-    `p` and `adjusted_p` (Holm) come from the permutation test, for estimates from Student's t. A difference `holds`
-    by the test, or because it follows from others (`settled_order`). None if there is no result.
+    `p` and `adjusted_p` (Holm) come from the permutation test, or for estimates from Student's t. `holds`
+    is True if the difference is significant by the test or follows from others (`settled_order`). Figures
+    are None without a result.
     """
 
     first: str
@@ -74,7 +75,7 @@ def differences(project: Project, *, score: str, target_words: int | None) -> Di
         return _of_estimates(project, score, target_words)
     found = means_at(project, target_words)
     values = {system: of_system for system, of_system in found.of(score).items() if of_system}
-    # The better system comes first, so most differences are positive.
+    # With the better system first, most differences are positive.
     order = sorted(values, key=lambda system: (-fmean(values[system].values()), system))
     values = {system: values[system] for system in order}
     cluster_of = found.clusters_by_set()
@@ -123,9 +124,10 @@ def _pairs(compared: Iterable[PairComparison], settled: frozenset[tuple[str, str
 
 @dataclass(frozen=True, slots=True)
 class MatrixCell:
-    """A cell of the matrix: the difference, row minus column, above the diagonal, its corrected p below.
+    """A cell of the matrix. Above the diagonal: the difference, row minus column; below it: its corrected p.
 
-    `heat` (1 to 5) is the size of a difference that holds, relative to the largest; 0 if it does not hold.
+    `heat` (1 to 5) is the size of a significant difference relative to the largest one, 0 for other
+    differences.
     """
 
     pair: SystemPair
@@ -135,7 +137,7 @@ class MatrixCell:
 
 def matrix(found: Differences) -> list[tuple[str, list[MatrixCell | None]]]:
     """The systems, best first, each compared with all; None on the diagonal."""
-    # Pairs name the better system first, so a system named first more often has the higher mean.
+    # The better system of a pair is named first, so a system that is first more often has the higher mean.
     leads = Counter(pair.first for pair in found.pairs)
     names = {name for pair in found.pairs for name in (pair.first, pair.second)}
     order = sorted(names, key=lambda name: (-leads[name], name))

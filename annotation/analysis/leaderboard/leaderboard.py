@@ -68,11 +68,11 @@ CAPTIONS: Mapping[str, str] = {
 """The population that the interval of each score covers if a judge decided any part of it."""
 DECIDED = f"people decided everything it uses; {SAMPLING}"
 RESTING_ON_COVERAGE = ("coverage", "composite_1", "composite_2_3", "composite_custom")
-"""Scores without a judge's error if people decided all of coverage; their other part is brevity."""
+"""Scores without a judge's error if people decided all of coverage, because their other part is brevity."""
 
 OF_COVERAGE = ("coverage", "coverage_human", "coverage_judge", ESTIMATE)
 OF_ALIGNMENT = ("alignment", ALIGNMENT_ESTIMATE)
-"""The scores shown with an estimate."""
+"""Scores of alignment, of which one is the estimate."""
 
 LOW_ALIGNMENT = 0.8
 """A row warns about a mean below this: more than one in five claims lacks support in its source."""
@@ -96,10 +96,11 @@ ALL = Targets.ALL
 class SystemRow:
     """One system at one target length.
 
-    `n` counts the document sets behind the ranked mean, out of the `document_sets` with any of its `summaries`;
-    each score has its own n. `flags` counts summaries by flag, `claims_unscored` claims without a usable answer.
-    Equal means share a rank; a system without a mean has none. `scores` includes the estimates, without a mean if
-    there are none.
+    `n` is the number of document sets with a value of the ranked score, `document_sets` the number of sets
+    with any of its `summaries`; each score has its own n. `flags` has the number of summaries with each
+    flag, `claims_unscored` the number of claims without a usable answer. Equal means have the same rank; a
+    system without a mean has none. `scores` includes the estimates; an estimate that does not exist has no
+    mean.
     """
 
     rank: int | None
@@ -130,9 +131,9 @@ class SystemRow:
 class TargetTable:
     """The systems at one target length, best first.
 
-    `summarized_by` counts the summaries whose summarization uses `questions` or `claims`; with both, values are not
-    fully comparable. `ranking` is None for scores that are not means over document sets. `estimate` and
-    `alignment_estimate` describe the estimates.
+    `summarized_by` has the numbers of summaries whose summarization uses `questions` and `claims`; if both
+    occur, values are not fully comparable. `ranking` is None for scores that are not means over document
+    sets. `estimate` and `alignment_estimate` describe the estimates.
     """
 
     target_words: int | None
@@ -144,7 +145,7 @@ class TargetTable:
 
     @property
     def is_decided_by_people(self) -> bool:
-        """True if people decided everything behind coverage, in every document set that has one."""
+        """True if people decided all of coverage, in every document set that has coverage."""
         held = [row.scores for row in self.rows if row.scores["coverage"].mean is not None]
         return bool(held) and all(
             scores["human_share"].n == scores["coverage"].n
@@ -158,10 +159,10 @@ class TargetTable:
         return self.shown_as("coverage") == ESTIMATE
 
     def shown_as(self, score: str) -> str:
-        """The version of coverage or alignment that is shown.
+        """The version of coverage or alignment that the leaderboard shows.
 
-        People's value if they decided everything (the blend equals it), else the estimate if every system has one
-        with an interval, else the blend.
+        It is people's value if they decided everything (the blend equals it), else the estimate if every
+        system has one with an interval, else the blend.
         """
         estimate = {"coverage": ESTIMATE, "alignment": ALIGNMENT_ESTIMATE}[score]
         is_census = score == "coverage" and self.is_decided_by_people
@@ -200,7 +201,7 @@ class TargetTable:
     def headline(self, judge: Judge | None, *, is_made: bool = True) -> str:
         """The leading systems and the source of the ranking; `judge` is the project's deciding judge.
 
-        Nothing leads while a worker computes the tests (`is_made` is false).
+        It names no leading system while a worker computes the tests (`is_made` is false).
         """
         if not is_made and (self.ranking is None or self.ranking.front is None):
             return "The ranking is being computed."
@@ -256,15 +257,15 @@ class Leaderboard(Computed):
 
     @property
     def foremost(self) -> TargetTable | None:
-        """The table shown first: the judged one with most summaries; None without tables."""
+        """The table shown first: the judged table with most summaries; None without tables."""
         return max(self.tables, key=lambda table: (table.is_judged, table.summaries), default=None)
 
 
 def opening_score(table: TargetTable | None) -> str:
     """The default score for ranking on the page, in the API and in the command.
 
-    The estimate if every system has one, else the first of coverage, alignment and the other scores that has a mean,
-    but neither brevity nor the share of people's answers.
+    It is the estimate if every system has one, else the first of coverage, alignment and the other scores
+    that has a mean, except brevity and the share of people's answers.
     """
     if table is None or table.is_estimated:
         return RANKED if table is None else ESTIMATE
@@ -298,9 +299,9 @@ def leaderboard(
 
 
 def as_it_stands(project: Project, *, score: str, computed: Leaderboard | None) -> Leaderboard:
-    """The leaderboard with present means and counts, and stored intervals, tests and estimates.
+    """The leaderboard with present means and numbers, and stored intervals, tests and estimates.
 
-    An interval that no longer contains its mean is left out.
+    A stored interval is left out if the present mean is outside of it.
     """
     known = {table.target_words: table for table in computed.tables} if computed else {}
     tables = tuple(
@@ -367,7 +368,7 @@ def _scores(project: Project, target_words: int | Targets | None) -> QuerySet[Sc
 
 
 def _score_rows(project: Project, target_words: int | Targets | None) -> Iterator[_ScoreRow]:
-    # Texts of systems and sets are loaded once, not with each score.
+    # Names of systems and sets are loaded once, not with each score.
     systems = {
         key: (name, public_id, kind)
         for key, name, public_id, kind in System.objects.filter(project=project).values_list(
@@ -507,7 +508,7 @@ def _ranks(means: Mapping[str, float | None]) -> dict[str, int | None]:
     found: dict[str, int | None] = {}
     rank, last = 0, math.inf
     for place, system in enumerate(sorted(known, key=lambda name: (-known[name], name)), start=1):
-        # Means that differ only in the last digit are equal.
+        # Means that differ only by rounding count as equal.
         if not math.isclose(known[system], last, abs_tol=1e-12):
             rank, last = place, known[system]
         found[system] = rank

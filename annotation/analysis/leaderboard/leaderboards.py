@@ -39,9 +39,9 @@ def board(
 ) -> tuple[Leaderboard, StoredStatistics]:
     """The leaderboard ranked by a score, with the state of its stored part.
 
-    Means and counts are always current. With `wait`, everything is current or NotReady is raised. Before the first
-    computation, intervals and estimates come from `other`, a leaderboard by another score. Raises Invalid (code
-    `unknown_score`).
+    Means and numbers are always current. With `wait`, everything is current or NotReady is raised. Before
+    the first computation, intervals and estimates come from `other`, a leaderboard ranked by another
+    score. Raises Invalid (code `unknown_score`).
     """
     if score not in RANKABLE:
         raise Invalid(
@@ -78,9 +78,10 @@ def opening_board(
 def differences(
     project: Project, *, score: str, target_words: int | None, wait: bool = False
 ) -> tuple[Differences | None, StoredStatistics]:
-    """All pairs of systems by a score at a target length, with their state; refusals as `board`.
+    """All pairs of systems by a score at a target length, with their state; errors are as in `board`.
 
-    None only while a worker computes the first ones; with `wait`, NotReady is raised instead.
+    The differences are None only until a worker has computed the first ones; with `wait`, NotReady is
+    raised instead.
     """
     if score not in RANKABLE:
         raise Invalid(f"Systems cannot be compared by {score!r}.", field="score", code="unknown_score")

@@ -31,9 +31,9 @@ SIGNIFICANCE_LEVEL = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A system's letters: systems that share one are not significantly different.
+    """A system's letters: two systems that share a letter are not significantly different.
 
-    `group_marks` is True at each group of the ranking that contains the system.
+    `group_marks` has one entry per group of the ranking, True if the group contains the system.
     """
 
     letters: str
@@ -44,9 +44,9 @@ class Place:
 class Front:
     """The systems at the top of a ranking.
 
-    `level` are the systems with the highest mean over `sets` document sets, `others` counts the remaining ones.
-    `may_be_best`, best mean first, also has the systems that are not significantly worse than the best. With only two
-    systems the test of that pair decides.
+    `level` are the systems with the highest mean over `sets` document sets, `others` is the number of the
+    remaining ones. `may_be_best`, best mean first, also has the systems that are not significantly worse
+    than the best. If there are only two systems, the test of that pair decides.
     """
 
     level: tuple[str, ...]
@@ -59,8 +59,8 @@ class Front:
 class Ranking:
     """The order of the systems by one score, with its significance.
 
-    `pairs` of systems were compared on their common document sets; `holding` of them differ at `level` after Holm's
-    correction. `places` has every system with a mean.
+    `pairs` is the number of pairs compared on their common document sets; `holding` of them differ at
+    `level` after Holm's correction. `places` has every system with a mean.
     """
 
     score: str
@@ -73,7 +73,7 @@ class Ranking:
 
     @property
     def has_groups(self) -> bool:
-        """True if the tests separate any systems; otherwise letters say nothing."""
+        """True if the tests separate any systems; otherwise the letters give no information."""
         return self.holding > 0
 
     @property

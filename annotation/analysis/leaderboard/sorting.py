@@ -36,7 +36,6 @@ def sorted_rows(rows: Iterable[SystemRow], *, column: str, sort: str = "") -> li
 
 
 def _value(row: SystemRow, by: str, column: str) -> Any:
-    """The compared value of the row, None without one."""
     mean = row.scores[column].mean
     match by:
         case "rank":

@@ -18,7 +18,9 @@ PAGE_SIZE = 200
 
 @dataclass(frozen=True, slots=True)
 class ScorePage:
-    """A page of a system's `count` scores; `after` names the next one, "" at the end."""
+    """A page of a system's `count` scores; the next page starts after the summary with the id `after`, ""
+    at the end.
+    """
 
     rows: tuple[Score, ...]
     after: str

@@ -1,4 +1,4 @@
-"""Level `systems`: one row per system, target length and score."""
+"""The rows of the export level `systems`: one per system, target length and score."""
 
 from __future__ import annotations
 
@@ -57,9 +57,10 @@ LEAGUE_COLUMNS = (
     "claims_unscored",
     "caption",
 )
-"""The columns of a leaderboard as one small table; `rank` and `letters` are those of the ranked score.
+"""The columns of a leaderboard as one small table; `rank` and `letters` belong to the ranked score.
 
-`caption` describes the population that the interval covers; it is a column because CSV has no other place for it.
+`caption` describes the population that the interval covers; it is a column because CSV has no other place
+for it.
 """
 
 

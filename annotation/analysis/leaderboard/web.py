@@ -45,13 +45,15 @@ from annotation.web.screen import screen
 MATRIX_FROM, MATRIX_TO = 7, 40
 """A matrix is shown for this range of systems: fewer are easy to read as a list, more do not fit."""
 SYSTEM_PAIRS_SHOWN = 500
-"""The number of pairs on a page, smallest p first; the file has all."""
+"""The number of pairs on a page, smallest p first; the downloaded file has all pairs."""
 DUC_WEIGHT = 2 / 3
-"""The weight of coverage in the composite that is always shown; an equal project weight is not shown twice."""
+"""The weight of coverage in the composite that is always shown. If the project's own weight is equal, its
+composite is not shown again.
+"""
 
 
 class ScoreView(NamedTuple):
-    """The texts of a score on the leaderboard: its switch, its column head, and its question."""
+    """The texts of a score on the leaderboard: the label of its switch, its column head, and its question."""
 
     name: str
     head: str
@@ -89,7 +91,7 @@ BASED_ON_COVERAGE = (
     "composite_2_3",
     "composite_custom",
 )
-"""The views that show the source of their coverage."""
+"""The scores that are shown with the share of people's answers."""
 
 
 @screen("GET")
@@ -139,7 +141,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A column head: its text, the order that a click requests, and the present one for `aria-sort`."""
+    """A column head: its text, the order after a click, and the present order for `aria-sort`."""
 
     by: str
     words: str
@@ -190,7 +192,7 @@ def _columns(room: Room, table: TargetTable, column: str, sort: str) -> dict[str
 
 
 def _turned(by: str, sort: str) -> str:
-    """The order that a click requests: the column's first order, or the reverse if it is the present one."""
+    """The order after a click: the column's first order, or the reverse if that is the present one."""
     first, other = (by, f"-{by}") if by in UPWARDS else (f"-{by}", by)
     asked = other if (sort or RANK) == first else first
     return "" if asked == RANK else asked
@@ -253,7 +255,7 @@ def differences(request: Request, slug: str) -> HttpResponse:
 
 
 def _matrix(found: Differences | None) -> list[tuple[str, list[MatrixCell | None]]]:
-    """The matrix, if there are more systems than a list can show and it fits on a screen."""
+    """The matrix of differences, if there are too many systems for a list and few enough for a screen."""
     made = matrix(found) if found else []
     return made if MATRIX_FROM <= len(made) <= MATRIX_TO else []
 
@@ -343,7 +345,6 @@ def shown_table(request: Request, project: Project) -> ShownTable:
 
 
 def _asked(request: Request) -> str:
-    """The score named in the address, "" without one. Raises Invalid for a score that cannot be shown."""
     asked = request.GET.get("by", "")
     if asked and asked not in VIEWS:
         raise Invalid(f"The leaderboard cannot be sorted by {asked!r}.", field="by")
@@ -351,7 +352,6 @@ def _asked(request: Request) -> str:
 
 
 def _table(board: Leaderboard, target: str) -> TargetTable | None:
-    """The table of the target length in the address, otherwise the foremost. Raises NotFound."""
     if not target:
         return board.foremost
     named = next((table for table in board.tables if target_word(table.target_words) == target), None)
@@ -363,8 +363,8 @@ def _table(board: Leaderboard, target: str) -> TargetTable | None:
 def _views(table: TargetTable | None, project: Project) -> dict[str, list[str]]:
     """The scores that can be shown, by the label of their switch.
 
-    Coverage (the estimate first if the page opens with it), alignment, and other scores with values; an own
-    composite only if its weight differs.
+    These are coverage (the estimate first if the page opens with it), alignment, and other scores with
+    values; the project's own composite only if its weight differs from DUC's.
     """
     first = [ESTIMATE] if table is not None and table.is_estimated else []
     is_estimated = table is not None and table.alignment_estimate and table.alignment_estimate.has_estimates

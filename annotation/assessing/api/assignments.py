@@ -1,6 +1,6 @@
-"""Assign document sets, take sets from the queue, and unassign them.
+"""Operations that assign document sets, take sets from the queue, and unassign them.
 
-People who are blind may use it: nothing here reveals a system, a summary's id or an answer.
+Blind people may use them: no response contains a system, a summary's id or an answer.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Assignments(ApiView):
 
     @operation("assign", request=NewAssignment, responses={201: WorkRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Assign a document set to one person, who continues their earlier work in it.
+        """Assign a document set to one person, who keeps the answers of an earlier assignment of the set.
 
         Needs the verb "assign".
         """
@@ -82,9 +82,9 @@ class SetsAssigned(ApiView):
 
     @operation("assign_sets", request=NewAssignments, responses={201: WorkRow(many=True)})
     def post(self, request: Request, slug: str) -> Response:
-        """Assign `per_set` people to every document set, those with the fewest open sets first.
+        """Assign `per_set` people to every document set; people with the fewest open sets come first.
 
-        Needs the verb "assign". Nobody is assigned a set that they had before.
+        Needs the verb "assign". Nobody gets a set again that they had before.
         """
         project = self.enter(Verb.ASSIGN)
         wanted = self.body(NewAssignments)
@@ -114,7 +114,7 @@ class AssignmentUnassign(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Unassign an open assignment.
 
-        Needs the verb "assign". Its answers are kept and not counted.
+        Needs the verb "assign". Its answers are kept but do not count.
         """
         project = self.enter(Verb.ASSIGN)
         assignment = unassign(assignment=assignment_in(project, public_id), by=self.person)
@@ -128,8 +128,8 @@ class AssignmentPull(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Take the next set of the queue.
 
-        A person holds one such set at a time. It returns to the queue after the project's `lease_minutes` without
-        work.
+        A person has at most one open set of the queue. It returns to the queue after the project's
+        `lease_minutes` without work.
         """
         project = self.enter(Verb.ASSESS)
         assignment = queue.pull(project=project, by=self.person)
@@ -144,7 +144,7 @@ class AssignmentTakeUp(ApiView):
 
     @operation("take_up_assignment", responses=AssignmentRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Continue a set that the caller returned or whose lease ended, while it lacks assessors."""
+        """Continue a set that the caller returned or whose lease ended, if the set still needs assessors."""
         project = self.enter(Verb.ASSESS)
         lost = own_assignment(project, self.person, public_id)
         assignment = queue.take_up(assignment=lost, by=self.person)

@@ -1,4 +1,7 @@
-"""An assessor's own work. Blind: no system, no id of a summary or comparison, no answer of others."""
+"""An assessor's own work.
+
+It is blind: no response contains a system, an id of a summary or comparison, or others' answers.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +50,10 @@ class StageField(NamedChoice):
 
 
 class GateField(NamedChoice):
-    """The state of a stage. none: not asked here; shut: another stage comes first; open; done; rule: 0 without
-    being asked.
+    """The state of a stage.
+
+    "none": nothing is asked; "shut": another stage must be completed first; "open"; "done"; "rule": all
+    units are marked, so the answer is 0 by rule.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -64,7 +69,7 @@ class GatesRow(serializers.Serializer[Gates]):
 
 
 class ReadingRow(serializers.Serializer[SummaryWork]):
-    """A comparison to judge. Summaries are in random order within a target length."""
+    """A comparison to judge. The summaries of a target length are in random order."""
 
     id = serializers.CharField(source="reading_id")
     number = serializers.IntegerField(help_text="Place of the summary in the assignment.")
@@ -151,7 +156,7 @@ class AskedCriterionRow(serializers.Serializer[AskedCriterion]):
 class ReadingDetail(serializers.Serializer[SeeForm]):
     """A comparison with the units of the reference and of the summary.
 
-    The reference units are left out while criteria before them are open.
+    The reference units are left out until the criteria before them are answered.
     """
 
     id = serializers.CharField(source="reading_id")
@@ -179,10 +184,10 @@ class ReadingDetail(serializers.Serializer[SeeForm]):
 
 
 class ActRow(serializers.Serializer[Any]):
-    """One act. `follows` is the version that it changes, 0 for none.
+    """An act: one change of an answer. `follows` is the version that it changes, 0 for a new answer.
 
-    Kind `unit` takes `unit`, `percent` (null in a draft), `marks` and `note`; `rating` takes `criterion` and
-    `value`.
+    Kind `unit` takes `unit`, `percent` (null in a draft), `marks` and `note`; `rating` takes `criterion`
+    and `value`.
     """
 
     kind = serializers.ChoiceField(choices=("unit", "rating"))
@@ -224,7 +229,7 @@ class ActResultRow(serializers.Serializer[Any]):
 
 
 class SavedRow(serializers.Serializer[Any]):
-    """The results of the acts, and the stages of the comparisons that they changed."""
+    """The results of the acts, and the stages of the comparisons that the acts changed."""
 
     results = ActResultRow(many=True, help_text="In the order of the acts.")
     slips = serializers.DictField(
@@ -261,8 +266,8 @@ class AssignmentClose(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Close an assignment: its answers are submitted and count.
 
-        Everything must be answered first; `details.missing` names the gaps by reading, and `details.go_to` the
-        first one. Idempotent.
+        Every question must be answered first; otherwise `details.missing` has the missing answers by
+        reading, and `details.go_to` the first such reading. Idempotent.
         """
         project = self.enter(Verb.ASSESS)
         close_assignment(assignment=own_assignment(project, self.person, public_id), by=self.person)
@@ -274,12 +279,12 @@ class AssignmentActs(ApiView):
 
     @operation("save_acts", request=ActsBody, responses=SavedRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Save acts in order. An act that repeats the current value changes nothing, so acts may be
-        sent again.
+        """Save acts in order.
 
-        An invalid act, or one that follows an older version (409, code `newer`, with `yours` and `theirs`), is
-        refused in its own result; the others are saved. If the assignment is over (409 `closed` or `unassigned`),
-        nothing is saved.
+        An act that repeats the current value changes nothing, so acts may be sent again. An invalid act,
+        or one that follows an older version (409, code `newer`, with `yours` and `theirs`), is refused in
+        its own result; the others are saved. If the assignment is closed or unassigned (409 `closed` or
+        `unassigned`), nothing is saved.
         """
         project = self.enter(Verb.ASSESS)
         assignment = own_assignment(project, self.person, public_id)

@@ -1,7 +1,7 @@
-"""An assessor's own work, and one comparison as the SEE form shows it.
+"""An assessor's own work, and one comparison for the SEE form.
 
-Assessors work blind. Columns are selected by name, so that no author, answer, revealing id or revealing order is
-read.
+Assessors work blind. The queries select columns by name, so that no author, answer, revealing id or
+revealing order is read.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class SummaryWork:
 
     @property
     def is_complete(self) -> bool:
-        """True if nothing is left to do here at present."""
+        """True if the assessor can do nothing more here at present."""
         return self.stage == "done"
 
     @property
@@ -159,9 +159,10 @@ class AskedCriterion:
 class SeeForm:
     """One comparison in the form.
 
-    `units` is empty while questions before the reference are open. `comparisons` are all those of the same summary,
-    this one included. `previous_id` and `next_id` are its neighbours in the set. `elsewhere` has the numbers of
-    summary units marked in other comparisons of the same summary, `unmarked` of those marked nowhere.
+    `units` is empty until the questions before the reference are answered. `comparisons` has all
+    comparisons of the same summary, including this one. `previous_id` and `next_id` are its neighbours in
+    the set. `elsewhere` has the numbers of the summary units marked in other comparisons of the summary,
+    `unmarked` those marked nowhere.
     """
 
     reading_id: str
@@ -208,7 +209,7 @@ class SeeForm:
 
     @property
     def quick(self) -> range:
-        """Percents for the pointer if percents are typed."""
+        """The percents that can be clicked if percents are typed."""
         return range(0, 101, 10)
 
     @property
@@ -293,7 +294,7 @@ def assignment_to_save(slug: str, person: User, public_id: str) -> Assignment | 
 def see_form(project: Project, person: User, reading: Reading) -> SeeForm:
     """One of the person's comparisons as the form shows it, with its place among the others."""
     places = _own_places(project, person)
-    # The other sets are only counted: reading them would slow down every page.
+    # The other sets are only counted, because reading them would slow down every page.
     progress = AssessingProgress.load(project, [reading.assignment.pk])
     comparison, assignment = reading.comparison, reading.assignment
     here = next(place for place in places if place.key == assignment.pk).work(progress)
@@ -402,7 +403,9 @@ def _neighbours(here: SetWork, reading_id: str) -> tuple[str | None, str | None]
 
 
 def _asked(piece: JudgedComparison) -> Iterable[AskedCriterion]:
-    """The criteria of this comparison; those after the reference are asked at the summary's last comparison."""
+    """The criteria of this comparison; those after the reference belong to the last comparison of a
+    summary.
+    """
     summary = piece.summary
     for row in summary.criteria:
         if row.asked == Criterion.Asked.AFTER and (not piece.is_last or summary.is_before_open):

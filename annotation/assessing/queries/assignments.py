@@ -54,7 +54,10 @@ class QueueOffer:
 
 @dataclass(frozen=True, slots=True)
 class LapsedSet:
-    """A set from the queue that a person lost or returned. They may continue it while it lacks assessors."""
+    """A set from the queue that a person returned or lost to the lease.
+
+    They may continue it if it needs assessors.
+    """
 
     assignment_id: str
     document_set: str

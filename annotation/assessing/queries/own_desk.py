@@ -1,4 +1,4 @@
-"""An assessor's own page, blind like all their work."""
+"""An assessor's own page. It is blind, like all of their work."""
 
 from __future__ import annotations
 

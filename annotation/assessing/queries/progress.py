@@ -1,8 +1,8 @@
 """The progress of assignments, and the open stages of the protocol.
 
-A *reading* is one comparison in an assignment. Work on a summary has this order: criteria asked before, while the
-reference is hidden; the reference units of its readings; after the last of them, criteria asked after. A set can be
-closed when every summary is complete.
+A *reading* is one comparison in an assignment. A summary is judged in this order: the criteria with
+`asked` "before", while the reference is hidden; the reference units of its readings; after the last of
+them, the criteria with `asked` "after". A set can be closed when every summary is complete.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ Stage = Literal["before", "units", "after", "done"]
 class Gates:
     """The states of the three stages of a comparison.
 
-    `before`: none (nothing is asked), open, done. `units`: shut (questions before are open), open, done. `after`:
-    none (nothing is asked, or another comparison of the summary asks it), shut (units are open), open, done.
+    `before`: none (nothing is asked), open, done. `units`: shut (questions before are open), open, done.
+    `after`: none (nothing is asked, or another comparison of the summary asks it), shut (units are open),
+    open, done.
     """
 
     before: Gate
@@ -94,13 +95,15 @@ class JudgedComparison:
 
     @property
     def is_complete(self) -> bool:
-        """True if nothing is left to do here at present."""
+        """True if the assessor can do nothing more here at present."""
         return self.gates.stage == "done"
 
 
 @dataclass(slots=True, eq=False)
 class SummaryState:
-    """One summary in an assignment, with its criteria, and values and versions by their keys."""
+    """One summary in an assignment, with its criteria, and the values and versions of its ratings by
+    criterion.
+    """
 
     number: int
     peer_id: int
@@ -112,7 +115,7 @@ class SummaryState:
     versions: dict[int, int] = field(default_factory=dict)
 
     def unanswered(self, asked: str) -> list[Criterion]:
-        """Criteria of that stage without an answer, also not by rule."""
+        """The criteria of that stage without an answer, except those that a rule answers."""
         return [
             each
             for each in self.criteria
@@ -131,7 +134,7 @@ class SummaryState:
         return bool(self.unanswered(Criterion.Asked.BEFORE))
 
     def is_by_rule(self, criterion: Criterion) -> bool:
-        """True if every summary unit is marked, so that the lowest answer follows without being asked."""
+        """True if every summary unit is marked, so that the lowest answer is given by rule."""
         return criterion.reads == Criterion.Reads.UNMARKED and self.marked is not None and not self.unmarked
 
     def gate(self, criterion: Criterion) -> Gate:
@@ -181,7 +184,10 @@ class AssignmentProgress:
         return all(summary.is_complete for summary in self.summaries.values())
 
     def leave_unasked(self) -> None:
-        """Drop unanswered criteria: a set closed before the project had a criterion lacks no answer."""
+        """Drop unanswered criteria.
+
+        A set that was closed before a criterion was added is complete without it.
+        """
         for summary in self.summaries.values():
             summary.criteria = tuple(each for each in summary.criteria if each.pk in summary.answers)
 
@@ -292,16 +298,16 @@ def slips_in(project: Project, assignment_id: int) -> list[int]:
     slips = []
     for said in standing_judgments(pieces):
         summary = pieces[said.reading_id].summary
-        # Marks may refer to summary units that a later import removed.
+        # A later import may have removed marked summary units.
         is_marked = any(mark <= summary.peer_units for mark in said.evidence)
         if said.percent is not None and (said.percent > 0) != is_marked:
             slips.append(summary.number)
     return sorted(slips)
 
 
-# Counts units and claims apart, so that each uses its own partial index. CROSS JOIN keeps SQLite, which knows no sizes
-# of tables, from reading all units and judgments of the database. Every save asks it; tests/bench/answering.py (save)
-# defends it.
+# Units and claims are counted separately, so that each count uses its own partial index. CROSS JOIN prevents
+# SQLite, which does not know the sizes of tables, from reading all units and judgments of the database. It is
+# written by hand, because every save runs it; tests/bench/answering.py (save) measures it.
 _PROGRESS = """
 WITH piece AS (
     SELECT a.assignment_id, a.id, a.public_id, a.state, a.position, a.comparison_id,
@@ -349,7 +355,9 @@ ORDER BY piece.assignment_id, piece.position, piece.id
 
 
 class _Asked(NamedTuple):
-    """The criteria of all summaries, and those of summaries that are too short for questions about the whole."""
+    """The criteria of all summaries, and those of summaries that are too short for questions about the
+    whole.
+    """
 
     all: tuple[Criterion, ...]
     of_short: tuple[Criterion, ...]

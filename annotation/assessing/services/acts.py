@@ -1,7 +1,7 @@
 """Acts of the SEE form as values, read from JSON.
 
-An act sets one value. `follows` is the version that it changes, 0 if there is no value yet. None, which only code of
-the product may pass, changes any version.
+An act sets one value. `follows` is the version that it changes, 0 if there is no value yet. None changes
+any version; only code of the product may pass it.
 """
 
 from __future__ import annotations

@@ -32,7 +32,9 @@ _ASSESSOR_SAW = Exists(
         revealed_at__isnull=False,
     )
 )
-"""True for assignments whose assessor saw others' answers on a summary of the set before."""
+"""A condition that is True for assignments whose assessor saw others' answers on a summary of the set
+before.
+"""
 
 
 @transaction.atomic
@@ -68,10 +70,10 @@ def assign(
 def assign_sets(
     *, project: Project, people: Sequence[User], per_set: int, by: User | None
 ) -> list[Assignment]:
-    """Assign `per_set` of these people to every document set, those with the fewest open sets first.
+    """Assign `per_set` of these people to every document set; people with the fewest open sets come first.
 
-    Present assessors of a set count. Nobody is assigned a set that they had before, so a set may get fewer people.
-    Raises Invalid if nothing can be assigned.
+    Present assessors of a set count. Nobody gets a set again that they had before, so a set may get fewer
+    people. Raises Invalid if nothing can be assigned.
     """
     require(by, project, Verb.ASSIGN)
     for person in people:
@@ -180,8 +182,9 @@ def _fill(
 
 
 def _in_order(comparisons: Iterable[Compared], chance: random.Random) -> list[int]:
-    """Order by falling target length, as in DUC 2002, then at random by summary, with the comparisons of a summary
-    together.
+    """Order by falling target length, as in DUC 2002, then at random by summary.
+
+    Comparisons of a summary stay together.
     """
     of_peer: dict[tuple[int, int], list[int]] = defaultdict(list)
     for key, peer, target in comparisons:

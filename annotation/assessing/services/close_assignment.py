@@ -25,7 +25,7 @@ MISSING_WORDS = {
     "units": ("reference unit has no percent yet", "reference units have no percent yet"),
     "after": ("question at the end has no answer yet", "questions at the end have no answer yet"),
 }
-"""The possible gaps of a set, in the order of the protocol."""
+"""The words for one and for several missing answers, by stage in the order of the protocol."""
 
 
 @transaction.atomic
@@ -92,7 +92,8 @@ def _check_complete(here: AssignmentProgress) -> None:
 def _missing(piece: JudgedComparison) -> tuple[str, int] | None:
     """The current stage of a comparison and the number of missing answers; None if it is complete.
 
-    Nothing about later stages is revealed, not even the number of reference units.
+    The result says nothing about later stages, because even the number of reference units must stay
+    hidden.
     """
     match piece.gates.stage:
         case "before":

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def open_assignment(assignment: Assignment) -> None:
-    """Store the guidelines that the form shows, and renew the lease; does nothing if the assignment is over."""
+    """Store which guidelines the form shows, and renew the lease.
+
+    Does nothing if the assignment is closed or unassigned.
+    """
     project = assignment.document_set.project
     open_now = Assignment.objects.filter(pk=assignment.pk, closed_at=None, unassigned_at=None)
     open_now.update(guideline=current_id(project), worked_at=timezone.now())

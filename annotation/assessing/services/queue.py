@@ -32,8 +32,10 @@ GIVE_BACK = "give back"
 def pull(*, project: Project, by: User) -> Assignment:
     """Assign the next set of the queue to this person under a lease.
 
-    Sets with the fewest assessors come first, in random order among equals; never a set that they have or had.
-    Raises Conflict: `one_at_a_time` while they hold a set of the queue (`details` names it), `queue_empty`.
+    Sets with the fewest assessors come first, in random order among equals. Sets that the person has or had
+    are skipped.
+    Raises Conflict: `one_at_a_time` if they still have an open set of the queue (`details` names it),
+    `queue_empty`.
     """
     require(by, project, Verb.ASSESS)
     lapse_leases(project=project)
@@ -81,9 +83,10 @@ def take_up(*, assignment: Assignment, by: User) -> Assignment:
 
 @transaction.atomic
 def give_back(*, assignment: Assignment, by: User) -> Assignment:
-    """Return a set from the queue to it.
+    """Return a set that the person took from the queue.
 
-    Raises NotFound if it is another person's, Conflict if it is closed or not from the queue (code `not_pulled`).
+    Raises NotFound if it is another person's, Conflict if it is closed or not from the queue (code
+    `not_pulled`).
     """
     project = assignment.document_set.project
     require(by, project, Verb.ASSESS)
@@ -113,7 +116,8 @@ def lapse_leases(*, project: Project | None = None) -> int:
 
 @transaction.atomic
 def _lapse(key: int, now: datetime) -> bool:
-    # Tested again under the lock: the person may have worked on, or another process may be doing the same.
+    # The condition is tested again under the lock, because the person may have continued, or another process
+    # may have returned the set.
     assignment = (
         _expired(now)
         .select_for_update(of=("self",), skip_locked=True)

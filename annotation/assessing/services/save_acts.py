@@ -85,7 +85,7 @@ def save_acts(*, assignment: Assignment, by: User, acts: Sequence[Act], all_or_n
     """
     enter(assignment, by)
     if all_or_none:
-        # Such a form does not record which guidelines it showed.
+        # A plain form does not record which version of the guidelines it showed.
         assignment.guideline_id = current_id(assignment.document_set.project)
     _hold(assignment)
     saving = _Saving.of(assignment, acts)
@@ -112,7 +112,7 @@ def judge_unit(
 
 
 def _hold(assignment: Assignment) -> None:
-    """One update renews the lease and locks the row until the transaction ends, if the assignment is open."""
+    """Renew the lease of an open assignment, and lock its row until the transaction ends, by one update."""
     if assignment.lease_until is not None:
         assignment.lease_until = lease_end(assignment.document_set.project)
     still_open = Assignment.objects.filter(pk=assignment.pk, closed_at=None, unassigned_at=None)
@@ -244,7 +244,7 @@ class _Saving:
             self.outdated.append(before.pk)
 
     def _count_marks(self) -> None:
-        """Update the marks of the touched readings to this act."""
+        """Set the marked units of the touched summaries from the acts so far."""
         marked: dict[int | None, set[int]] = {}
         for row in self.standing.values():
             marked.setdefault(row.reading_id, set()).update(row.evidence)
@@ -285,7 +285,8 @@ class _Saving:
     def _check_follows(
         self, key: object, act: Act, version: int, yours: Mapping[str, object], theirs: Mapping[str, object]
     ) -> None:
-        # The sender knows the versions that earlier acts of the same request wrote.
+        # A later act of the same request may follow a version that an earlier one wrote, or the version
+        # before the request.
         if act.follows in (None, version, self.versions.setdefault(key, version)):
             return
         raise Conflict(
@@ -343,7 +344,7 @@ def _clean_marks(given: Iterable[int], summary: SummaryState) -> list[int]:
 
 def _clean_note(note: str) -> str:
     note = note.strip()
-    # JSON may hold the zero character and half of a surrogate pair; databases do not store them.
+    # JSON may contain the zero character and half of a surrogate pair, which databases do not store.
     if len(note) > LONGEST_UNIT_NOTE or NO_TEXT.search(note):
         raise Invalid(f"A note can have at most {LONGEST_UNIT_NOTE} characters.", field="note")
     return note

@@ -47,7 +47,10 @@ def held(assignment: Assignment) -> Assignment:
 
 
 def put_away(assignment: Assignment) -> None:
-    """Unassign a locked assignment. The assessor is no longer blind to it if their roles show them anything."""
+    """Unassign a locked assignment.
+
+    If the assessor's roles show them others' answers, the answers in it are marked as not blind.
+    """
     assignment.unassigned_at = timezone.now()
     assignment.save(update_fields=["unassigned_at", "lease_until"])
     if has_sight(assignment.assessor, assignment.document_set.project):

@@ -1,7 +1,7 @@
 """An assessor's own work, blind: list of sets, queue, SEE form, acts and closing.
 
-With scripts, the form sends acts as JSON and fetches the pages of other summaries. Without scripts, every unit and
-question is a plain form and every summary a page.
+With scripts, the form sends acts as JSON and loads the pages of other summaries. Without scripts, every
+unit and question is a plain form and every summary a page.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def close_assignment(request: Request, slug: str, assignment_id: str) -> HttpRes
 
 @screen("POST")
 def pull(request: Request, slug: str) -> HttpResponse:
-    """Take the next set of the queue, or show why there is none."""
+    """Take the next set of the queue, or show the reason why there is none."""
     room = enter(request, slug, Verb.ASSESS, here="work")
     assignment = queue.pull(project=room.project, by=request.user)
     messages.success(request, f"You have {assignment.document_set.external_id} to judge.")
@@ -194,9 +194,9 @@ def _body(request: Request, known: Iterable[str]) -> dict[str, object]:
 
 
 def _slips(form: SeeForm) -> list[MarkWarning | None]:
-    """A warning for each unit whose judgment looks like a slip; it never blocks."""
+    """A warning for each unit whose judgment looks like a slip, otherwise None."""
     there = {peer.number for peer in form.peer_units}
-    # Marks on summary units that a later import removed are not on the form.
+    # The form does not show marks on summary units that a later import removed.
     marks = Marks.of(
         {unit.number: there.intersection(unit.marks) for unit in form.units},
         model_units=len(form.units),

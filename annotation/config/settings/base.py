@@ -1,4 +1,4 @@
-"""Common settings. Differences come from the environment or the module on top."""
+"""Common settings. The environment, or the module for one environment, changes them."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -37,18 +37,18 @@ COVERDICT_JUDGE_KEYS = environment.judge_keys(env.list("COVERDICT_JUDGE_KEYS", d
 COVERDICT_KEEP_CALLS_DAYS: int | None = env.int("COVERDICT_KEEP_CALLS_DAYS", default=None)
 COVERDICT_KEEP_EXPORTS_DAYS: int | None = env.int("COVERDICT_KEEP_EXPORTS_DAYS", default=None)
 COVERDICT_KEEP_LOG_DAYS: int | None = env.int("COVERDICT_KEEP_LOG_DAYS", default=None)
-# Who may create projects: "staff", or "everybody" who is signed in.
+# The people who may create projects: "staff", or "everybody" who is signed in.
 COVERDICT_NEW_PROJECTS = environment.one_of(
     "COVERDICT_NEW_PROJECTS", env.str("COVERDICT_NEW_PROJECTS", default="staff"), ("staff", "everybody")
 )
-# Mail for forgotten passwords; without a server, an administrator creates the link.
+# The mail server, for forgotten passwords and invitations. Without one, an administrator creates the links.
 EMAIL_URL = env.str("EMAIL_URL", default="")
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="")
 EMAIL_TIMEOUT = 20
 vars().update(environment.mail(EMAIL_URL, DEFAULT_FROM_EMAIL))
-# Figures for Prometheus at /metrics for requests with this token; without a token, the page does not exist.
+# Prometheus gets figures at /metrics with this token; without a token, the page does not exist.
 METRICS_TOKEN = environment.token("METRICS_TOKEN", env.str("METRICS_TOKEN", default=""))
-# Single sign-on by OpenID Connect, off unless its three variables are set, and its rules for new accounts.
+# Single sign-on by OpenID Connect, which needs all three variables, and its rules for new accounts.
 OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
 OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
 OIDC_CLIENT_SECRET = env.str("OIDC_CLIENT_SECRET", default="")
@@ -64,9 +64,9 @@ SECOND_FACTOR = environment.one_of(
 TRUST_REQUEST_ID = False
 # The number of the operator's proxies in front of the server, each appending to X-Forwarded-For.
 TRUSTED_PROXIES = environment.count("TRUSTED_PROXIES", env.str("TRUSTED_PROXIES", default="0"))
-# A worker without a report for this long counts as gone.
+# A worker without a report for this many seconds counts as gone.
 WORKER_SILENT_SECONDS = env.int("WORKER_SILENT_SECONDS", default=30)
-# A job whose lease was not renewed for this long is taken over by another worker.
+# If a job's lease was not renewed for this many seconds, another worker takes the job over.
 JOB_LEASE_SECONDS = env.float("JOB_LEASE_SECONDS", default=10)
 # Files above this total size are imported by a worker; smaller ones during the request.
 IMPORT_BACKGROUND_BYTES = env.int("IMPORT_BACKGROUND_BYTES", default=2 * 1024 * 1024)
@@ -101,7 +101,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    # Before the CSRF check, which would read a form first.
+    # This middleware runs before the CSRF check, which would read a form first.
     "annotation.web.bodies.ReadableRequests",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -110,7 +110,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "annotation.accounts.second_factor.HeldToSecondFactor",
     "allauth.account.middleware.AccountMiddleware",
-    # Last, so that it sees the final result of a failed sign-in.
+    # This middleware comes last, so that it sees the final result of a failed sign-in.
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -138,7 +138,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 PLAIN_STORAGES: dict[str, Any] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    # Exports and waiting uploads, which web servers and workers exchange.
+    # This storage has exports and waiting uploads, which web servers and workers exchange.
     "kept": environment.kept_files(env.str("COVERDICT_FILES", default="") or str(VAR_DIR)),
 }
 HASHED_STORAGES: dict[str, Any] = {
@@ -175,7 +175,7 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
-# Five wrong passwords at one name from one network make both wait; other networks are not kept out.
+# After five wrong passwords, sign-in with this name from this network is locked; other networks may sign in.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=5)
@@ -185,7 +185,7 @@ AXES_CLIENT_IP_CALLABLE = "annotation.core.shared.clients.network_of"
 AXES_USERNAME_CALLABLE = "annotation.accounts.adapters.name_key"
 AXES_SENSITIVE_PARAMETERS = ["login", "username", "ip_address", "code"]
 AXES_LOCKOUT_TEMPLATE = "429.html"
-# The log of accounts is ours.
+# The log of accounts replaces the access log of axes.
 AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
 
@@ -240,20 +240,20 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["annotation.api.parsing.PlainJSONParser"],
-    # OPTIONS is refused (405); the schema describes each address.
+    # The API refuses OPTIONS (405); the schema describes each address.
     "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "annotation.api.errors.envelope",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
-# More requests get 429.
+# The limit of requests by token per minute; further requests get 429.
 TOKEN_CALLS_PER_MINUTE = env.int("TOKEN_CALLS_PER_MINUTE", default=1200)
 REST_KNOX = {"TOKEN_TTL": timedelta(days=90), "AUTO_REFRESH": False}
 SPECTACULAR_SETTINGS = {
     "TITLE": "Coverdict API",
     "DESCRIPTION": "Summaries judged claim by claim: projects, runs, verdicts, scores and exports.",
     "VERSION": annotation.__version__,
-    # Its types are those of JSON Schema, in which facts describe themselves.
+    # OpenAPI 3.1 uses the types of JSON Schema, which also describe facts.
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,
@@ -269,7 +269,7 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
 }
 
-# Background work. A Job row describes the work; a message is a hint that may get lost.
+# Background work. A Job row describes the work; a message, which may get lost, only wakes a worker.
 
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="filesystem://localhost")
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -278,10 +278,10 @@ CELERY_RESULT_BACKEND = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
-# Acknowledged on receipt, because the rows hold the truth.
+# Messages are acknowledged on receipt, because the Job rows survive a lost message.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# One thread for each kind of work, and some for mails and for noticing that the others are busy.
+# There is one thread for each kind of work; the others send mails and see that these threads are busy.
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_CONCURRENCY = 7
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False

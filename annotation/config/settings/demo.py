@@ -13,5 +13,5 @@ STORAGES = HASHED_STORAGES
 WHITENOISE_USE_FINDERS = False
 WHITENOISE_AUTOREFRESH = False
 
-# Everything shares one terminal, so only problems are printed.
+# All processes share one terminal, so only problems are printed.
 LOGGING = logs.plain(env.str("LOG_LEVEL", default="WARNING"))

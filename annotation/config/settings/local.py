@@ -4,11 +4,11 @@ from annotation.config import environment, logs
 from annotation.config.settings.base import *
 from annotation.config.settings.base import COVERDICT_JUDGE_URLS, VAR_DIR, embedded_services, env
 
-# Off by default: with it, Django keeps every query of a long command in memory.
+# DEBUG is off by default, because it makes Django keep every query of a long command in memory.
 DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY", default="") or environment.kept_secret(VAR_DIR / "secret_key")
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
-# Out of the box: this machine, which nobody else reaches here, and OpenAI. The environment adds others.
+# The defaults are this machine, which only its user reaches, and OpenAI. The environment adds others.
 COVERDICT_JUDGE_URLS = [
     *("http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*", "https://api.openai.com"),
     *COVERDICT_JUDGE_URLS,

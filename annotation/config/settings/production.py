@@ -30,7 +30,7 @@ SHORTEST_SECRET = 50
 FEWEST_LETTERS = 10
 PLACEHOLDERS = (
     "django-insecure",
-    "known to everybody",  # the key of the test settings
+    "known to everybody",  # the secret key of the test settings
     "change",
     "secret",
     "example",
@@ -138,7 +138,8 @@ DATABASES = {
     "default": environment.database(
         DATABASE_URL,
         keep_seconds=env.int("CONN_MAX_AGE", default=60),
-        # Set to false behind a pooler in transaction mode; prepared statements are then off, too.
+        # SERVER_SIDE_CURSORS is false behind a pooler in transaction mode; this turns prepared statements off
+        # too.
         server_side_cursors=env.bool("SERVER_SIDE_CURSORS", default=True),
     )
 }
@@ -160,12 +161,12 @@ CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 SESSION_COOKIE_SECURE = True
 CSRF_COOKIE_SECURE = True
 SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", default=True)
-# Health probes come from inside and use plain HTTP.
+# Health probes come from the internal network and use plain HTTP.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=31_536_000)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("SECURE_HSTS_INCLUDE_SUBDOMAINS", default=False)
 if env.bool("TRUST_PROXY_HEADER", default=False):
-    # Only behind a proxy that sets this header itself; otherwise a browser could set it.
+    # Trust this header only behind a proxy that sets it itself; otherwise any browser could set it.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     TRUST_REQUEST_ID = True
 # Subdomains and preload lists are the decision of the domain's owner.

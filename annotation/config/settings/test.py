@@ -1,4 +1,4 @@
-"""Test settings: everything is real but fast; tests/conftest.py sets the database and a folder."""
+"""Test settings: all parts are real but fast. tests/conftest.py sets the database and a folder."""
 
 from annotation.config import logs
 from annotation.config.settings.base import *
@@ -13,11 +13,12 @@ _embedded = embedded_services()
 DATABASES = _embedded["DATABASES"]
 CELERY_BROKER_TRANSPORT_OPTIONS = _embedded["CELERY_BROKER_TRANSPORT_OPTIONS"]
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    # A file as in the demo: SQLite in memory has no write-ahead log and no second process.
+    # The database is a file, as in the demo, because SQLite in memory has no write-ahead log and only one
+    # process.
     DATABASES["default"]["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-# `client.login` has no request to count failures for; tests of the lock enable this.
+# `client.login` has no request, so its failures cannot be counted; tests of the lock enable this.
 AXES_ENABLED = False
 
 # WhiteNoise warns about a missing folder; the live server finds static files itself.

@@ -1,1 +1,1 @@
-"""State shared by processes and hosts: files, limits, the clock; and the clients of requests."""
+"""State that processes and hosts share (files, limits, the clock), and the clients of requests."""

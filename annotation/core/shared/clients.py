@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 LONGEST_AGENT = 300
 IPV6_CLIENT_BITS = 64
-"""An IPv6 client has a whole network of addresses, so limits count networks of this length."""
+"""Limits count IPv6 networks of this length, because a client has a whole network of addresses."""
 
 _BROWSERS = (
     ("Edg", "Edge"),
@@ -61,9 +61,9 @@ def network_of(request: HttpRequest) -> str:
 def address_of(request: HttpRequest) -> str:
     """The client's network address, "" if the server does not know it (a socket file, a test).
 
-    Each of the `TRUSTED_PROXIES` appends its caller's address to X-Forwarded-For, so the client's address is that
-    many places from the right. Entries further left come from the client and are not read. Without proxies, or if
-    the header is short or invalid, the address is the connection's own.
+    Each of the `TRUSTED_PROXIES` appends its caller's address to X-Forwarded-For, so the client's address
+    is that many places from the right. Entries further left are ignored, because the client can forge
+    them. Without proxies, or if the header is too short or invalid, it is the address of the connection.
     """
     here: Any = request.META.get("REMOTE_ADDR", "")
     count = settings.TRUSTED_PROXIES

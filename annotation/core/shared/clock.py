@@ -10,7 +10,7 @@ from django.utils import timezone
 
 
 def shared_now() -> datetime:
-    """The time by which leases are set and compared. SQLite runs on one machine and uses its clock."""
+    """The time for setting and comparing leases. With SQLite it is the clock of its only machine."""
     if connection.vendor == "sqlite":
         return timezone.now()
     with connection.cursor() as cursor:
@@ -20,7 +20,7 @@ def shared_now() -> datetime:
 
 
 class LeapWatch:
-    """Detects leaps of the shared clock in a process that looks at it repeatedly."""
+    """Detects leaps of the shared clock in a process that reads it repeatedly."""
 
     def __init__(self) -> None:
         self._last: tuple[datetime, float] | None = None

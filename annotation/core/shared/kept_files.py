@@ -42,7 +42,7 @@ def size_of(name: str) -> int | None:
 
 
 def opened(name: str) -> File[bytes]:
-    """Open the file as a stream for the caller to close. Raises FileNotFoundError."""
+    """Open the file as a stream, which the caller closes. Raises FileNotFoundError."""
     return _store().open(name, "rb")
 
 
@@ -65,7 +65,7 @@ def at_hand(names: Sequence[str]) -> Iterator[list[Path]]:
 
 
 def folders_in(folder: str) -> Iterator[tuple[str, datetime]]:
-    """The subfolders with the time at which their first file was stored."""
+    """The subfolders, each with the time at which its first file was stored."""
     store = _store()
     with suppress(FileNotFoundError):
         for name in store.listdir(folder)[0]:

@@ -14,28 +14,31 @@ logger = logging.getLogger(__name__)
 
 
 def count(key: str, *, seconds: int) -> int:
-    """Count this call and return the number of calls with the key in the present window of so many seconds.
+    """Count this call, and return the number of calls with the key in the present window of `seconds`.
 
-    Returns 0 and logs a warning if the cache is unavailable: limits must not close the site.
+    Returns 0 and logs a warning if the cache is unavailable, because limits must not close the site.
     """
     name = f"{key}:{int(time.time() // seconds)}"
     try:
         try:
             return int(cache.incr(name))
         except ValueError:
-            # It outlasts its window, to allow for differing clocks.
+            # The entry outlasts its window, because the clocks of hosts differ.
             return 1 if cache.add(name, 1, timeout=2 * seconds) else int(cache.incr(name))
     except Exception:
-        # Each kind of cache raises its own errors.
+        # Each kind of cache has its own exceptions.
         logger.warning("A limit is not counted, since the cache does not answer", exc_info=True)
         return 0
 
 
 def takes_mail_turn(key: str, *, most: int) -> bool:
-    """Count a mail for `key` (stored as a hash) and return True if it is among the `most` of this hour."""
+    """Count a mail for `key` (stored as a hash).
+
+    Returns True if it is among the first `most` of this hour.
+    """
     return count(f"mail:{hashlib.sha256(key.encode(errors='replace')).hexdigest()}", seconds=HOUR) <= most
 
 
 def seconds_left(seconds: int) -> float:
-    """The seconds until the next window of so many seconds."""
+    """The seconds until the next window of that length."""
     return seconds - time.time() % seconds

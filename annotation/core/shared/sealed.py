@@ -1,4 +1,4 @@
-"""Secrets that rows keep: encrypted with keys that follow from SECRET_KEY."""
+"""Encryption of secrets in the database, with keys derived from SECRET_KEY."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from django.utils.encoding import force_bytes
 
 
 def seal(text: str, *, purpose: str) -> str:
-    """Encrypt a text. Only `unseal` with the same purpose and SECRET_KEY, or a fallback of it, reads it."""
+    """Encrypt a text. `unseal` needs the same purpose, and this SECRET_KEY as its key or a fallback."""
     return _lock(purpose).encrypt(text.encode()).decode()
 
 
 def unseal(sealed: str, *, purpose: str) -> str | None:
-    """The text; None if it was encrypted with another key or for another purpose."""
+    """Decrypt a text. Returns None if it was encrypted with another key or for another purpose."""
     try:
         return _lock(purpose).decrypt(sealed).decode()
     except InvalidToken:

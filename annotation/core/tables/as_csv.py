@@ -1,4 +1,4 @@
-"""CSV in UTF-8 with a header: missing values are empty, lists are one cell, and no cell acts as a formula."""
+"""CSV in UTF-8 with a header. A missing value is empty, a list is one cell, and no cell acts as a formula."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import BinaryIO
 from annotation.core.tables.by_column import Remembered, Spell, spelled
 from annotation.core.tables.columns import Cell, Column, ColumnKind, TableRow
 
-# What spreadsheets run as a formula, including full-width forms. Text after a dash and a space, as in a list, is only
-# run if it calls a function or another program.
+# Texts that spreadsheets run as a formula, including full-width signs. Text after a dash and a space, as in a
+# list, is only run if it calls a function or another program.
 _FORMULA = re.compile(r"[=@\t\r\n＝＠]|[-+－＋](?!\s)|[-+－＋].*(?:\w\(|\|)", re.DOTALL)
 
 
@@ -23,7 +23,7 @@ def write(
 ) -> int:
     """Write the rows to a binary stream, which stays open; returns their number.
 
-    `plain` leaves texts as they are, even those that a spreadsheet would run as formulas.
+    `plain` leaves texts unchanged, even those that a spreadsheet would run as formulas.
     """
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=False)
     writer = csv.writer(text, lineterminator="\n")
@@ -31,7 +31,7 @@ def write(
     count = 0
     spell = partial(cell, plain=plain)
     kinds: dict[ColumnKind, Callable[[], Spell] | None] = {
-        # The writer itself spells numbers, and leaves a missing one out.
+        # The CSV writer itself formats numbers and leaves None empty.
         ColumnKind.INTEGER: None,
         ColumnKind.NUMBER: None,
         ColumnKind.INTEGERS: lambda: spell,

@@ -29,7 +29,7 @@ def _plain(value: object) -> str:
     raise TypeError(f"A cell of type {type(value).__name__} has no form in JSON.")
 
 
-# NaN and infinity would make a file that strict readers refuse, so they fail here.
+# Strict JSON readers refuse NaN and infinity, so writing them fails here.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_plain).encode
 
 
@@ -42,7 +42,7 @@ def _number(value: float | None) -> str:
 
 
 _SPELLING: dict[ColumnKind, Callable[[], Spell]] = {
-    # Not remembered, because 0.0 and -0.0 are equal keys.
+    # Numbers are not cached, because 0.0 and -0.0 are equal keys.
     ColumnKind.NUMBER: lambda: _number,
     ColumnKind.INTEGERS: lambda: _list,
     ColumnKind.TEXTS: lambda: _list,

@@ -1,4 +1,4 @@
-"""Convert rows column by column in groups, which is faster than cell by cell."""
+"""Convert the values of rows by column and in groups, which is faster than converting each cell."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ Spell = Callable[[Any], Any]
 def spelled(
     rows: Iterable[TableRow], columns: Iterable[Callable[[], Spell] | None]
 ) -> Iterator[list[tuple[Any, ...]]]:
-    """Yield the rows in groups, each value converted by its column; None leaves a column unchanged.
+    """Yield the rows in groups, each value converted by its column's function; None leaves a column
+    unchanged.
 
-    Each group has converters of its own.
+    Each group gets new functions.
     """
     columns = list(columns)
     for group in batches(rows, ROWS_AT_ONCE):

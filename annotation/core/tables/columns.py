@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 Cell = str | int | float | bool | datetime | Sequence[object] | Mapping[str, object] | None
-"""None is a missing value. It is never written as 0 or NaN."""
+"""A value in a table. None is a missing value; it is never written as 0 or NaN."""
 
 TableRow = tuple[Cell, ...]
 
@@ -55,7 +55,9 @@ HEAD = (
 
 
 def columns(named: str) -> tuple[Column, ...]:
-    """Columns of names parted by spaces, each with its kind behind a colon where it is no text.
+    """Columns from names separated by spaces.
+
+    A name may be followed by a colon and the kind; the default is text.
 
     Example: `columns("claim_id unit:integer")`.
     """

@@ -11,9 +11,9 @@ from django.utils.module_loading import import_string
 from annotation.core.tables.columns import Column, TableRow
 
 Write = Callable[[Iterable[TableRow], Sequence[Column], BinaryIO], int]
-"""Writes rows to a binary stream, which stays open; returns their number."""
+"""A function that writes rows to a binary stream, which stays open, and returns their number."""
 
-# By name, so that only processes that write Parquet load its library (34 MB).
+# Writers are imported by name, so that only processes that write Parquet load its library (34 MB).
 _WRITERS = {
     "csv": "annotation.core.tables.as_csv.write",
     "jsonl": "annotation.core.tables.as_jsonl.write",

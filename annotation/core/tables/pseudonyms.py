@@ -11,23 +11,23 @@ from django.utils.crypto import salted_hmac
 if TYPE_CHECKING:
     from annotation.models import Project
 
-# 40 bits: a thousand people share a pseudonym in one of two million projects.
+# With 40 bits, two of a thousand people have the same pseudonym in about one of two million projects.
 _DIGITS = 10
 _NAMES_NOBODY = re.compile(rf"(rater \d+|person-[0-9a-f]{{{_DIGITS}}})\Z")
-"""Numbered raters of a file, and pseudonyms of an export."""
+"""Names that identify nobody: numbered raters of a file, and pseudonyms of an export."""
 
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Names people by a pseudonym, or by their username if `named` is True.
+    """The names of people in exports: a pseudonym, or the username if `named` is True.
 
-    A person's pseudonym is the same in all exports of a project and differs between projects. It cannot be reversed
-    without the installation's secret key.
+    A person's pseudonym is the same in all exports of a project and differs between projects. It cannot be
+    reversed without the installation's secret key.
     """
 
     project: Project
     named: bool = False
-    # A few people name every row, and a pseudonym takes longer to compute than the rest of a row.
+    # Few people occur in all rows, and a pseudonym takes longer to compute than the rest of a row.
     _known: dict[int, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def rater(self, name: str) -> str:

@@ -28,7 +28,7 @@ def write_table(rows: Sequence[Mapping[str, Cell]], *, columns: Sequence[str], f
         return json.dumps(lines, ensure_ascii=False, indent=2, allow_nan=False).encode()
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    # People can name columns.
+    # People can choose the names of columns, so names are defused too.
     writer.writerow([defused(name) for name in columns])
     writer.writerows([cell(row.get(name)) for name in columns] for row in rows)
     return text.getvalue().encode()

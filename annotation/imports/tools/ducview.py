@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from annotation.core.text_faults import printable, text_fault
-from annotation.imports.rows import Stretch
+from annotation.imports.row import Stretch
 from annotation.imports.tools.names import DucName, UnfitFile, duc_name
 
 _ROOT = re.compile(r"<(peerAnnotation|pyramid)\b[^<]{0,200}>")

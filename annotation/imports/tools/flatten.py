@@ -1,20 +1,23 @@
-"""Files of tools that annotate and of published studies, laid flat: plain columns, and people's answers."""
+"""Files of tools that annotate and of published studies, laid flat: plain columns, and people's answers.
+
+A column that a layout does not consume stays in the record, so that the report names it as unread.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import astuple, replace
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
-from annotation.imports.files import Marked, NotJson, Record, Said, load_json
-from annotation.imports.layout import GENERAL, document_hash, opened, plain
-from annotation.imports.problems import Problems
-from annotation.imports.rows import RATER
+from annotation.core.text_faults import text_fault
+from annotation.imports.containers import Record, Said
+from annotation.imports.layout import GENERAL, document_hash, plain
+from annotation.imports.problems import Findings
+from annotation.imports.row import RATER, Mark, NotJson, load_json, opened
 
 Values = Mapping[str, Any]
-Rows = Iterator[tuple[dict[str, object], Said]]
+Rows = Iterator[tuple[dict[str, Any], Said]]
 
 _ERROR = re.compile(
     r"wrong|error|halluc|unsupp|not.?supp|incorrect|false|contradict|trinsic|unfaithful|inconsisten|fabricat|invent|"
@@ -27,16 +30,16 @@ _GRADE = re.compile(r"\[(PASS|FAIL|ERROR)\](?: \([\d.]+\))?\s*")
 _GRADED = re.compile(r"\n+(?:Pass|Fail|Error) Reason:.*\Z", re.DOTALL)
 _ASIDE = re.compile(r"comment|note|reason|why|explan|feedback", re.IGNORECASE)
 _OF_MTURK = re.compile(
-    r"Input\.|Answer\.|HIT|Title$|Description$|Keywords$|Reward$|Creation|Max|Requester|Assignment|Auto|Expiration$|"
+    r"HIT|Title$|Description$|Keywords$|Reward$|Creation|Max|Requester|Assignment|Auto|Expiration$|"
     r"NumberOf|Lifetime|WorkerId$|Accept|Submit|Approv|Reject|WorkTime|Last\d"
 )
 """Columns that Mechanical Turk itself writes."""
 _CHOSEN = {"true": True, "on": True, "false": False}
-_KINDS = [str, int, int, str, str, str]
-"""The types of the values of a mark."""
-LEFT_OUT = "They are marked as rejected or ignored, or have no output."
 _TAG = re.compile(r"\s*</?t>\s*")
 _NOTHING = {"", "null", "none", "na", "n/a", "nan"}
+KEPT = {"annotations", "completions", "predictions"}
+"""Fields of Label Studio that stay for paths into them."""
+LEFT_OUT = "They are marked as rejected or ignored, or have no output."
 
 
 class Tool(NamedTuple):
@@ -51,44 +54,7 @@ class Tool(NamedTuple):
     key: tuple[str, ...] = ()
 
 
-class _Read(dict[str, Any]):
-    """The values of a record, which notes what a tool's function reads of them."""
-
-    def __init__(self, values: Values) -> None:
-        super().__init__(values)
-        self._asked: set[str] = set()
-
-    @property
-    def unread(self) -> list[str]:
-        """The names of filled fields that were not asked for."""
-        return [
-            name
-            for name in dict.keys(self)
-            if name not in self._asked and dict.get(self, name) not in ("", None)
-        ]
-
-    def __getitem__(self, name: str) -> Any:
-        self._asked.add(name)
-        return super().__getitem__(name)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        self._asked.add(name)
-        return super().get(name, default)
-
-    def __iter__(self) -> Iterator[str]:
-        self._asked.update(dict.keys(self))
-        return super().__iter__()
-
-    def keys(self) -> Any:
-        self._asked.update(dict.keys(self))
-        return super().keys()
-
-    def items(self) -> Any:
-        self._asked.update(dict.keys(self))
-        return super().items()
-
-
-def laid_flat(records: Iterator[Record], problems: Problems) -> tuple[str, Iterator[Record]]:
+def laid_flat(records: Iterator[Record], problems: Findings) -> tuple[str, Iterator[Record]]:
     """The title of the tool whose file this is, and its records laid flat; other records as they are, without a title.
 
     A record that the tool would not write is a problem.
@@ -101,32 +67,30 @@ def laid_flat(records: Iterator[Record], problems: Problems) -> tuple[str, Itera
     return (tool.title, _flat(tool, records, problems)) if tool else ("", records)
 
 
-def _flat(tool: Tool, records: Iterator[Record], problems: Problems) -> Iterator[Record]:
-    def key(record: Record) -> object:
-        return tuple(record.values.get(name) for name in tool.key) or record.line
-
+def _flat(tool: Tool, records: Iterator[Record], problems: Findings) -> Iterator[Record]:
     left_out = 0
     last: Record | None = None
-    for _, together in groupby(records, key):
-        group = list(together)
-        read = [_Read(record.values) for record in group]
+    for _, together in groupby(
+        records, lambda record: tuple(map(record.values.get, tool.key)) or record.line
+    ):
+        group = [(record.line, record.values) for record in together]
+        line, values = group[0]
         try:
-            rows = list(tool.rows(read if tool.key else read[0]))
+            rows = list(tool.rows([values for _, values in group] if tool.key else values))
             for _, said in rows:
                 _check(said)
         except (AttributeError, KeyError, TypeError, ValueError, IndexError):
             problems.add(
-                group[0].line,
+                line,
                 "",
                 f"is not laid out as {tool.title} writes it, while the first record is. Remove or correct it.",
             )
             continue
         left_out += not rows
-        for values, said in rows:
-            said.unread.extend(chain(*(one.unread for one in read)))
+        for row, said in rows:
             if last is not None:
                 yield last
-            last = Record(group[0].line, values, said)
+            last = Record(line, row, said)
     if last is not None:
         if left_out:
             last.said.remarks.append(f"Records left out: {left_out:,}. {LEFT_OUT}")
@@ -135,29 +99,41 @@ def _flat(tool: Tool, records: Iterator[Record], problems: Problems) -> Iterator
 
 def _check(said: Said) -> None:
     """Raises TypeError where a name or a sentence is no text, or an offset no number."""
-    for first, second, *_ in (*said.ratings, *((text, reason) for text, _, reason in said.claims)):
-        if not isinstance(first, str) or not isinstance(second, str):
-            raise TypeError("what people said has names and texts")
-    for mark in said.marks:
-        if [type(value) for value in astuple(mark)] != _KINDS or mark.start < 0:
-            raise TypeError("a mark has offsets and texts")
+    names = [
+        *chain(*(each[:2] for each in said.ratings)),
+        *chain(*((each[0], each[2]) for each in said.claims)),
+    ]
+    places = [place for mark in said.marks for place in mark[1:3]]
+    names += chain(*((mark.rater, *mark[3:]) for mark in said.marks))
+    are_texts = all(type(name) is str and not text_fault(name) for name in names)
+    if not are_texts or not all(type(at) is int and at >= 0 for at in places):
+        raise TypeError("what people said has names, texts and offsets")
 
 
-def _mark(said: Said, mark: Marked, labels: Iterable[str]) -> None:
+def _rest(values: Values, *consumed: str) -> dict[str, Any]:
+    """What a tool's layout does not consume."""
+    return {name: value for name, value in values.items() if name not in consumed}
+
+
+def _mark(said: Said, mark: Mark, labels: Iterable[str]) -> None:
     """Note a mark whose labels name an error."""
     labels = list(labels)
     if any(_ERROR.search(label) and not _NO_ERROR.match(label) for label in labels):
-        said.marks.append(replace(mark, reason=", ".join(labels)))
+        said.marks.append(mark._replace(reason=", ".join(labels)))
     else:
         named = " and ".join(f"`{label}`" for label in labels) or "nothing"
         said.remarks.append(f"Stretches labelled {named} are not read: no label names an error.")
 
 
-def _name(given: object) -> str:
+def _person(given: object) -> str:
     """The name of a person whom a tool gives as a number, a text or an object."""
     if isinstance(given, dict):
         given = given.get("email") or given.get("username") or given.get("id")
     return "" if given is None else str(given)
+
+
+def _only(chosen: list[Any]) -> object:
+    return chosen[0] if len(chosen) == 1 else chosen
 
 
 def _label_studio(values: Values) -> Rows:
@@ -166,13 +142,13 @@ def _label_studio(values: Values) -> Rows:
     for place, annotation in enumerate(values.get("annotations") or values.get("completions") or (), start=1):
         if annotation.get("was_cancelled"):
             continue
-        rater = _name(annotation.get("completed_by")) or RATER.format(place)
-        said.marks.append(Marked(rater))
+        rater = _person(annotation.get("completed_by")) or RATER.format(place)
+        said.marks.append(Mark(rater))
         for result in annotation["result"]:
             value, name, kind = result["value"], result.get("from_name", ""), result.get("type", "")
             if "labels" in kind:
                 whole = str(data.get(result.get("to_name", ""), ""))
-                mark = Marked(rater, value["start"], value["end"], value.get("text", ""), text=whole)
+                mark = Mark(rater, value["start"], value["end"], value.get("text", ""), text=whole)
                 _mark(said, mark, value.get(kind) or ())
             elif kind == "textarea" and not _ASIDE.search(name):
                 text = value["text"]
@@ -180,13 +156,12 @@ def _label_studio(values: Values) -> Rows:
             elif kind in {"rating", "number"}:
                 said.ratings.append((name, rater, value[kind]))
             elif kind == "choices":
-                chosen = value["choices"]
-                said.ratings.append((name, rater, chosen[0] if len(chosen) == 1 else chosen))
+                said.ratings.append((name, rater, _only(value["choices"])))
+            else:
+                said.remarks.append(f"Answers of kind `{kind}` (`{name}`) are not read.")
     # The id is that of the task: one document has several.
-    row = {
-        **{name: value for name, value in values.items() if name not in {"data", "id", *data}},
-        **data,
-    }
+    consumed = ("data", "id", *data)
+    row = {**_rest(values, *consumed), **data}
     for rater, texts in written.items():
         yield {**row, **texts, **({"annotator": rater} if len(written) > 1 else {})}, said
     if not written:
@@ -195,11 +170,9 @@ def _label_studio(values: Values) -> Rows:
 
 def _label_studio_min(values: Values) -> Rows:
     said, rater = Said(), str(values["annotator"])
-    said.marks.append(Marked(rater))
+    said.marks.append(Mark(rater))
     row: dict[str, object] = {}
-    for name, value in values.items():
-        if name == "id":
-            continue
+    for name, value in _rest(values, "id").items():
         held = opened(value)
         if isinstance(held, dict) and "choices" in held:
             said.ratings.append((name, rater, held["choices"]))
@@ -209,28 +182,27 @@ def _label_studio_min(values: Values) -> Rows:
                     said.ratings.append((name, rater, one.get("rating", one.get("number"))))
                 else:
                     kind = next(key for key in one if "labels" in key)
-                    _mark(said, Marked(rater, one["start"], one["end"], one.get("text", "")), one[kind])
+                    _mark(said, Mark(rater, one["start"], one["end"], one.get("text", "")), one[kind])
         else:
             row[name] = value
     yield row, said
 
 
 def _doccano(values: Values) -> Rows:
-    said, rater = Said(), _name(values.get("annotator") or values.get("user")) or RATER.format(1)
+    said, rater = Said(), _person(values.get("annotator") or values.get("user")) or RATER.format(1)
     given = values.get("label", values.get("labels", values.get("entities")))
+    row = _rest(values, "id", "label", "labels", "entities")
     if given and all(isinstance(one, str) for one in given):
         # A project of texts for texts: what people wrote. A word is the name of a class.
-        name = "summary" if any(" " in one for one in given) else "label"
-        rest = {name: value for name, value in values.items() if value is not given and name != "id"}
-        yield {**rest, name: given[0] if len(given) == 1 else given}, said
+        row["summary" if any(" " in one for one in given) else "label"] = _only(given)
+        yield row, said
         return
-    said.marks.append(Marked(rater))
+    said.marks.append(Mark(rater))
     for one in given:
         start, end, label = (
-            (one["start_offset"], one["end_offset"], one["label"]) if isinstance(one, dict) else one
+            (one[key] for key in ("start_offset", "end_offset", "label")) if isinstance(one, dict) else one
         )
-        _mark(said, Marked(rater, start, end, text=values["text"]), [label])
-    row = {name: value for name, value in values.items() if value is not given and name != "id"}
+        _mark(said, Mark(rater, start, end, text=values["text"]), [label])
     yield _with_summary(row), said
 
 
@@ -241,122 +213,112 @@ def _with_summary(row: dict[str, object]) -> dict[str, object]:
     return {"summary" if name == "text" else name: value for name, value in row.items()}
 
 
+def _spans(values: Values) -> Rows:
+    """Spans by annotator in one record: `annotations[].spans[]`."""
+    said = Said()
+    for place, one in enumerate(values["annotations"], start=1):
+        names = (
+            one[name] for name in ("annotator", "annotator_id", "rater", "user", "worker_id") if name in one
+        )
+        rater = _person(next(names, None)) or RATER.format(place)
+        said.marks.append(Mark(rater))
+        for span in one["spans"]:
+            words = span.get("text", "")
+            _mark(
+                said,
+                Mark(rater, span["start"], span["end"], words),
+                [str(span.get("label", span.get("type")))],
+            )
+    yield _with_summary(_rest(values, "annotations")), said
+
+
 def _argilla(values: Values) -> Rows:
     said = Said()
     responses = values["responses"]
     if isinstance(responses, list):
         answers = [
-            (name, {"user_id": one.get("user_id"), "status": one.get("status"), **given})
-            for one in responses
-            for name, given in (one.get("values") or {}).items()
+            (name, one | given) for one in responses for name, given in (one.get("values") or {}).items()
         ]
     else:
         answers = [(name, one) for name, given in responses.items() for one in given]
     for name, answer in answers:
-        if answer.get("status") not in {None, "submitted"}:
-            continue
-        _answered(said, name, _name(answer.get("user_id")), answer["value"])
+        if answer.get("status") in {None, "submitted"}:
+            _answered(said, name, _person(answer.get("user_id")), answer["value"])
     yield {**(values.get("metadata") or {}), **values["fields"]}, said
 
 
 def _answered(said: Said, question: str, rater: str, value: Any) -> None:
     """Note an answer of Argilla: marks, or a rating."""
     if isinstance(value, list) and all(isinstance(one, dict) and "start" in one for one in value):
-        said.marks.append(Marked(rater))
+        said.marks.append(Mark(rater))
         for one in value:
-            _mark(said, Marked(rater, one["start"], one["end"]), [one["label"]])
+            _mark(said, Mark(rater, one["start"], one["end"]), [one["label"]])
     else:
         said.ratings.append((question, rater, value))
 
 
 def _argilla_columns(values: Values) -> Rows:
-    said, row = Said(), dict(values)
-    for name in [
-        name.removesuffix(".responses.users") for name in values if name.endswith(".responses.users")
-    ]:
-        users, states = values[f"{name}.responses.users"] or (), values.get(f"{name}.responses.status") or ()
+    said, row = Said(), _rest(values, "id", "_server_id", "status")
+    for column in [name for name in values if name.endswith(".responses.users")]:
+        name = column.removesuffix(".responses.users")
+        users, states = values[column] or (), values.get(f"{name}.responses.status") or ()
         for place, (rater, value) in enumerate(zip(users, values[f"{name}.responses"] or (), strict=True)):
             if not states or states[place] == "submitted":
-                _answered(said, name, _name(rater), value)
+                _answered(said, name, _person(rater), value)
         own = f"{name}.responses", f"{name}.suggestion"
         row = {column: value for column, value in row.items() if not column.startswith(own)}
-    yield (
-        {column: value for column, value in row.items() if column not in {"id", "_server_id", "status"}},
-        said,
-    )
+    yield row, said
 
 
 def _prodigy(values: Values) -> Rows:
     answer = values.get("answer", "accept")
     if answer == "ignore":
         return
-    said = Said()
-    rater = _name(values.get("_annotator_id") or values.get("_session_id"))
+    said, rater = Said(), _person(values.get("_annotator_id") or values.get("_session_id"))
     if values.get("label") and "spans" not in values:
         said.ratings.append((str(values["label"]), rater, answer == "accept"))
     elif answer == "accept":
         if chosen := values.get("accept"):
-            said.ratings.append(("choice", rater, chosen[0] if len(chosen) == 1 else chosen))
+            said.ratings.append(("choice", rater, _only(chosen)))
         if "spans" in values:
-            said.marks.append(Marked(rater))
+            said.marks.append(Mark(rater))
         for span in values.get("spans") or ():
-            _mark(said, Marked(rater, span["start"], span["end"], text=values["text"]), [span["label"]])
-    hidden = {"spans", "tokens", "options", "accept", "answer", "meta", "label"}
-    row = {name: value for name, value in values.items() if name not in hidden and not name.startswith("_")}
+            _mark(said, Mark(rater, span["start"], span["end"], text=values["text"]), [span["label"]])
+    row = _rest(values, "spans", "tokens", "options", "accept", "answer", "meta", "label")
+    row = {name: value for name, value in row.items() if not name.startswith("_")}
     yield _with_summary({**(values.get("meta") or {}), **row}), said
 
 
 def _promptfoo(values: Values) -> Rows:
-    provider = values["provider"]
-    named = provider.get("label") or provider.get("id") if isinstance(provider, dict) else provider
+    def label(of: Any, *names: str) -> object:
+        return next((of[name] for name in names if of.get(name)), None) if isinstance(of, dict) else of
+
     output = (values.get("response") or {}).get("output")
     if output is not None:
-        prompt = values.get("prompt")
-        label = prompt.get("label") or prompt.get("raw") if isinstance(prompt, dict) else prompt
-        yield (
-            {**({"prompt": label} if label else {}), **values["vars"], "system": named, "summary": output},
-            Said(),
-        )
+        row = {"system": label(values["provider"], "label", "id"), "summary": output, **values["vars"]}
+        if prompt := label(values.get("prompt"), "label", "raw"):
+            row = {"prompt": prompt, **row}
+        yield {**_rest(values, "vars", "provider", "response", "prompt"), **row}, Said()
 
 
 def _promptfoo_table(values: Values) -> Rows:
     prompts = {column: found[1] for column in values if (found := _PROMPT.match(column))}
     providers = list(prompts.values())
-    rest = {name: value for name, value in values.items() if name not in prompts}
     for column, provider in prompts.items():
         cell = str(values[column] or "")
         grade = _GRADE.match(cell)
         if grade:
             cell = _GRADED.sub("", cell[grade.end() :]).rstrip()
-        if grade and grade[1] == "ERROR":
-            continue
-        system = provider if providers.count(provider) == 1 else column[:200]
-        yield {**rest, "system": system, "summary": cell}, Said()
+        if not grade or grade[1] != "ERROR":
+            system = provider if providers.count(provider) == 1 else column[:200]
+            yield {**_rest(values, *prompts), "system": system, "summary": cell}, Said()
 
 
 def _mturk(values: Values) -> Rows:
     if values.get("AssignmentStatus") == "Rejected" or str(values.get("Reject") or "").strip():
         return
     said, rater = Said(), str(values["WorkerId"])
-    for name, given in _mturk_answers(values, said).items():
-        value = given
-        if isinstance(given, dict):
-            # A single box is ticked or not.
-            ticked = [choice for choice, is_on in given.items() if is_on]
-            value = bool(ticked) if len(given) == 1 else next(iter(ticked), None)
-        if str(value).strip().lower() in _NOTHING:
-            continue
-        if _ASIDE.search(name):
-            said.unread.append(f"Answer.{name}")
-        else:
-            said.ratings.append((name, rater, value))
-    said.unread.extend(name for name, value in values.items() if value and not _OF_MTURK.match(name))
-    inputs = {name: value for name, value in values.items() if name.startswith("Input.")}
-    yield {name.removeprefix("Input."): value for name, value in inputs.items()}, said
-
-
-def _mturk_answers(values: Values, said: Said) -> dict[str, Any]:
-    """The answers by question; those to choices by choice."""
+    row = {name.removeprefix("Input."): value for name, value in values.items() if name.startswith("Input.")}
     answers: dict[str, Any] = {}
     for name, value in values.items():
         if name == "Answer.taskAnswers":
@@ -364,7 +326,7 @@ def _mturk_answers(values: Values, said: Said) -> dict[str, Any]:
                 held: Any = load_json(str(value))
                 answers.update(held[0] if isinstance(held, list) else held)
             except NotJson:
-                said.unread.append(name)
+                said.remarks.append(f"`{name}` is not read: it is no JSON.")
         elif name.startswith("Answer."):
             question, _, choice = name.removeprefix("Answer.").rpartition(".")
             if question and (is_on := _CHOSEN.get(str(value).strip().lower())) is not None:
@@ -372,7 +334,19 @@ def _mturk_answers(values: Values, said: Said) -> dict[str, Any]:
                 answers.setdefault(question, {})[choice] = is_on
             else:
                 answers[name.removeprefix("Answer.")] = value
-    return answers
+        elif value and not name.startswith("Input.") and not _OF_MTURK.match(name):
+            row[name] = value
+    for name, given in answers.items():
+        value = given
+        if isinstance(given, dict):
+            # A single box is ticked or not.
+            ticked = [choice for choice, is_on in given.items() if is_on]
+            value = bool(ticked) if len(given) == 1 else next(iter(ticked), None)
+        if _ASIDE.search(name):
+            said.remarks.append(f"`Answer.{name}` is not read.")
+        elif str(value).strip().lower() not in _NOTHING:
+            said.ratings.append((name, rater, value))
+    yield row, said
 
 
 def _qags(values: Values) -> Rows:
@@ -384,34 +358,31 @@ def _qags(values: Values) -> Rows:
 
 
 def _frank(values: Values) -> Rows:
-    said = Said()
-    sentences, judged = values["summary_sentences"], values["summary_sentences_annotations"]
-    for sentence, raters in zip(sentences, judged, strict=True):
+    said, judged = Said(), values["summary_sentences_annotations"]
+    for sentence, raters in zip(values["summary_sentences"], judged, strict=True):
         votes = {rater: "yes" if types == ["NoE"] else "no" for rater, types in raters.items()}
         errors = dict.fromkeys(error for types in raters.values() for error in types if error != "NoE")
         said.claims.append((sentence, votes, ", ".join(errors)))
-    yield {name: value for name, value in values.items() if not name.startswith("summary_sentences")}, said
+    yield _rest(values, "summary_sentences", "summary_sentences_annotations"), said
 
 
 def _tofueval(rows: list[Values]) -> Rows:
     first, said = rows[0], Said()
     ordered = sorted(rows, key=lambda row: int(row["sent_idx"])) if "sent_idx" in first else rows
-    texts: dict[str, None] = {}
     for row in ordered:
-        sentence = row["summ_sent"]
-        texts[sentence] = None
         label = str(row.get("sent_label", "")).strip().lower()
         if label not in _NOTHING:
             reason = ": ".join(filter(None, (str(row.get("type") or ""), str(row.get("exp") or ""))))
-            said.claims.append((sentence, {RATER.format(1): label}, reason))
+            said.claims.append((row["summ_sent"], {RATER.format(1): label}, reason))
+    own = ("doc_id", "topic", "model_name", "sent_idx", "summ_sent", "sent_label", "type", "exp")
     topic = f": {first['topic']}" if first.get("topic") else ""
     yield (
         {
+            **_rest(first, *own),
             "document_id": f"{first['doc_id']}{topic}",
             "group": first["doc_id"],
             "system": first["model_name"],
-            "summary": " ".join(texts),
-            **{name: first[name] for name in ("document", "reference") if name in first},
+            "summary": " ".join(dict.fromkeys(row["summ_sent"] for row in ordered)),
         },
         said,
     )
@@ -419,100 +390,96 @@ def _tofueval(rows: list[Values]) -> Rows:
 
 def _xsum_marks(values: Values) -> Rows:
     said, rater = Said(), str(values["worker_id"])
-    said.marks.append(Marked(rater))
-    kind = str(values["hallucination_type"] or "").strip()
+    said.marks.append(Mark(rater))
+    kind, words = str(values["hallucination_type"] or "").strip(), str(values["hallucinated_span"])
     if kind.lower() not in _NOTHING:
-        words = str(values["hallucinated_span"])
-        start, end = (_offset(values.get(f"hallucinated_span_{side}")) for side in ("start", "end"))
-        said.marks.append(Marked(rater, start, end or len(words), words, f"{kind} hallucination"))
-    row = {name: value for name, value in values.items() if not name.startswith("hallucinat")}
-    yield {name: value for name, value in row.items() if name != "worker_id"}, said
-
-
-def _offset(cell: object) -> int:
-    return int(str(cell)) if str(cell).isdecimal() else 0
+        given = (str(values.get(f"hallucinated_span_{side}")) for side in ("start", "end"))
+        start, end = (int(cell) if cell.isdecimal() else 0 for cell in given)
+        said.marks.append(Mark(rater, start, end or len(words), words, f"{kind} hallucination"))
+    row = _rest(values, "worker_id")
+    yield {name: value for name, value in row.items() if not name.startswith("hallucinat")}, said
 
 
 def _rose(values: Values) -> Rows:
-    outputs, judged, said = opened(values["system_outputs"]), opened(values["annotations"]), Said()
-    _note_unread(said, "annotations.*", judged, {"acu_labels"})  # type: ignore[arg-type]
-    claims: list[dict[str, object]] = [
-        {"claim_text": text, "verdicts": {}} for text in values["reference_acus"]
-    ]
-    for system, given in judged.items():  # type: ignore[attr-defined]
-        for claim, label in zip(claims, given["acu_labels"], strict=True):
-            claim["verdicts"][system] = label  # type: ignore[index]
+    outputs, judged = opened(values["system_outputs"]), opened(values["annotations"])
+    claims: list[dict[str, Any]] = [{"claim_text": text, "verdicts": {}} for text in values["reference_acus"]]
+    systems = []
+    for system, text in outputs.items():  # type: ignore[attr-defined]
+        given = judged.get(system, {})  # type: ignore[attr-defined]
+        systems.append({"system": system, "summary_text": text, **_rest(given, "acu_labels")})
+        for claim, label in zip(claims, given.get("acu_labels", [None] * len(claims)), strict=True):
+            claim["verdicts"][system] = label
+    named = values.get("example_id") or values.get("id") or document_hash([values["source"]])
     yield (
         {
-            "doc_id": values.get("example_id") or values.get("id") or document_hash([values["source"]]),
+            **_rest(
+                values,
+                "source",
+                "reference",
+                "reference_acus",
+                "system_outputs",
+                "annotations",
+                "example_id",
+                "id",
+            ),
+            "doc_id": named,
             "source_text": values["source"],
             "reference_text": values["reference"],
-            "systems": [{"system": name, "summary_text": text} for name, text in outputs.items()],  # type: ignore[attr-defined]
+            "systems": systems,
             "claims": claims,
         },
-        said,
+        Said(),
     )
 
 
 def _realsumm(values: Values) -> Rows:
-    source, said = values.get("source", values.get("src")), Said()
-    _note_unread(said, "system_summaries.*", values["system_summaries"], {"system_summary"})
+    def bare(text: str) -> str:
+        """The text without the tags <t> and </t> around its sentences."""
+        return _TAG.sub(" ", text).strip()
+
+    source = values.get("source", values.get("src"))
     yield (
         {
+            **_rest(values, "source", "src", "doc_id", "id", "ref_summ", "system_summaries"),
             "doc_id": values.get("doc_id", values.get("id")),
             **({} if source is None else {"source_text": source}),
-            "reference_text": _without_tags(values["ref_summ"]),
+            "reference_text": bare(values["ref_summ"]),
             "systems": [
-                {"system": name, "summary_text": _without_tags(given["system_summary"])}
+                {
+                    "system": name,
+                    "summary_text": bare(given["system_summary"]),
+                    **_rest(given, "system_summary"),
+                }
                 for name, given in values["system_summaries"].items()
             ],
         },
-        said,
+        Said(),
     )
-
-
-def _without_tags(text: str) -> str:
-    """The text without the tags <t> and </t> around its sentences."""
-    return _TAG.sub(" ", text).strip()
-
-
-def _note_unread(said: Said, path: str, given: Mapping[str, Values], known: set[str]) -> None:
-    names = dict.fromkeys(name for one in given.values() for name in one if name not in known)
-    said.unread.extend(f"{path}.{name}" for name in names)
 
 
 def _machine_summaries(values: Values) -> Rows:
-    rest = {name: value for name, value in values.items() if not isinstance(value, list)}
+    row = _rest(values, "machine_summaries", "human_summaries") | {
+        "references": values.get("human_summaries")
+    }
+    row = {name: value for name, value in row.items() if name == "references" or not isinstance(value, list)}
     for place, text in enumerate(values["machine_summaries"], start=1):
-        yield (
-            {
-                **rest,
-                "references": values.get("human_summaries"),
-                "system": f"system {place}",
-                "summary": text,
-            },
-            Said(),
-        )
+        yield {**row, "system": f"system {place}", "summary": text}, Said()
 
 
-def _has(*names: str) -> Callable[[Values], bool]:
-    return lambda values: all(name in values for name in names)
-
-
-def _are_sentences(values: Values) -> bool:
-    sentences = values.get("summary_sentences")
-    return isinstance(sentences, list) and all(
-        isinstance(one, dict) and "responses" in one for one in sentences
+def _has(*names: str, **kinds: Any) -> Callable[[Values], bool]:
+    """A record has these fields, and these of one of these types."""
+    return lambda values: (
+        all(name in values for name in names)
+        and all(isinstance(values.get(name), kind) for name, kind in kinds.items())
     )
 
 
-def _is_argilla(values: Values) -> bool:
-    return isinstance(values.get("fields"), dict) and isinstance(values.get("responses"), list | dict)
-
-
-def _is_label_studio(values: Values) -> bool:
-    return isinstance(values.get("data"), dict) and isinstance(
-        values.get("annotations", values.get("completions")), list
+def _are(name: str, *inner: str) -> Callable[[Values], bool]:
+    """A field is a list of objects with these names."""
+    return lambda values: (
+        isinstance(given := values.get(name), list)
+        and bool(given)
+        and all(isinstance(one, dict) and all(key in one for key in inner) for one in given)
     )
 
 
@@ -522,9 +489,10 @@ def _is_doccano(values: Values) -> bool:
 
 
 TOOLS = (
-    Tool("Label Studio", _is_label_studio, _label_studio),
+    Tool("Label Studio", _has(data=dict, annotations=list), _label_studio),
+    Tool("Label Studio", _has(data=dict, completions=list), _label_studio),
     Tool("Label Studio", _has("annotation_id", "annotator", "lead_time"), _label_studio_min),
-    Tool("Argilla", _is_argilla, _argilla),
+    Tool("Argilla", _has(fields=dict, responses=list | dict), _argilla),
     Tool(
         "Argilla", lambda values: any(name.endswith(".responses.users") for name in values), _argilla_columns
     ),
@@ -533,16 +501,12 @@ TOOLS = (
     Tool("Promptfoo", lambda values: any(map(_PROMPT.match, values)), _promptfoo_table),
     Tool("Mechanical Turk", _has("HITId", "WorkerId"), _mturk),
     Tool("doccano", _is_doccano, _doccano),
-    Tool("QAGS", _are_sentences, _qags),
+    Tool("annotated spans", _are("annotations", "spans"), _spans),
+    Tool("QAGS", _are("summary_sentences", "responses"), _qags),
     Tool("FRANK", _has("summary_sentences", "summary_sentences_annotations"), _frank),
-    Tool(
-        "TofuEval",
-        _has("doc_id", "model_name", "summ_sent"),
-        _tofueval,
-        ("doc_id", "topic", "model_name"),
-    ),
+    Tool("TofuEval", _has("doc_id", "model_name", "summ_sent"), _tofueval, ("doc_id", "topic", "model_name")),
     Tool("XSum hallucinations", _has("summary", "hallucination_type", "worker_id"), _xsum_marks),
     Tool("RoSE", _has("source", "reference", "reference_acus", "system_outputs", "annotations"), _rose),
     Tool("REALSumm", _has("ref_summ", "system_summaries"), _realsumm),
-    Tool("SummEval", lambda values: isinstance(values.get("machine_summaries"), list), _machine_summaries),
+    Tool("SummEval", _has(machine_summaries=list), _machine_summaries),
 )

@@ -14,7 +14,6 @@ from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
-from annotation.judging.queries.prompts import own_versions_of
 from annotation.judging.queries.runs import RUNS, RunProgress, is_worker_alive, run_progress, runs_of
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
@@ -37,7 +36,7 @@ class RunDetail(RunRow):  # type: ignore[valid-type, misc]
     )
 
     def get_prompts(self, run: Run) -> list[str]:
-        return [str(version) for version in own_versions_of(run)]
+        return list(map(str, run.prompt_versions.all()))
 
     def get_is_worker_alive(self, run: Run) -> bool:
         return is_worker_alive()
@@ -68,10 +67,6 @@ class NewRun(serializers.Serializer[Any]):
         help_text="Share of the summaries that the judge is asked about again, which shows how often it changes "
         "its answers.",
     )
-    decides_after = serializers.BooleanField(
-        default=False,
-        help_text='The judge becomes the deciding judge when the run finishes. Needs the verb "change project".',
-    )
 
 
 class Resumed(serializers.Serializer[Any]):
@@ -101,7 +96,6 @@ class Runs(ApiView):
             n_questions=wanted["n_questions"],
             max_cost=wanted["max_cost"],
             repeat_share=wanted["repeat_share"],
-            decides_after=wanted["decides_after"],
             by=self.person,
         )
         return Response(RunDetail(run).data, status=status.HTTP_201_CREATED)

@@ -31,7 +31,7 @@ def half_of(cluster: str) -> int:
 
 
 def prompts_with(row: JudgeExamples, half: int, own: Mapping[Step, Prompt]) -> dict[Step, Prompt]:
-    """The prompts that answer checks about a half, in the project's own words if it has some, with its examples.
+    """The prompts that answer checks about a half, in the judge's own words if it has some, with its examples.
 
     The guideline goes with each.
     """

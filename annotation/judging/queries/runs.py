@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Left
 from django.utils import timezone
+from django.utils.text import Truncator
 
 from annotation.core.jobs import OPEN, due, workers_alive
 from annotation.core.lists import Choices, Column, Filter, Kind, List
 from annotation.core.paging import page_after
 from annotation.core.permissions import Verb
-from annotation.judging.queries.run_answers import answers, most_common_reason, usable_in, why_unusable
-from annotation.models import Event, Job, Judge, JudgeCall, Project, Run, Summary, Verdict
+from annotation.models import Event, Job, Judge, JudgeCall, Project, Rating, Run, Summary, Verdict
 from evaluation.judging import Usage
 
 FAILURES_SHOWN = 50
@@ -29,6 +29,7 @@ POOR_SHARE = 0.1
 RATE_OVER = timedelta(minutes=2)
 """How fast a run goes is measured over the latest document sets done."""
 REPLY_SHOWN = 500
+REASON_SHOWN = 200
 
 
 RUN_STATES = Choices("RunState", Run.State.choices)
@@ -153,40 +154,30 @@ def is_whole(run: Run) -> bool:
 
 def run_progress(run: Run) -> RunProgress:
     """Where the run stands at this moment, from its jobs."""
-
-    def jobs_in(state: Job.State) -> Count:
-        return Count("pk", filter=Q(state=state))
-
-    counts = Job.objects.filter(run=run).aggregate(
-        total_jobs=Count("pk"),
-        waiting_jobs=jobs_in(Job.State.WAITING),
-        working_jobs=jobs_in(Job.State.WORKING),
-        done_jobs=jobs_in(Job.State.DONE),
-        failed_jobs=jobs_in(Job.State.FAILED),
-        cancelled_jobs=jobs_in(Job.State.CANCELLED),
-        summaries_total=Sum("total", default=0),
-        summaries_done=Sum("done", default=0),
-        unusable=Sum("unscored", default=0),
+    sums = (Count("pk"), *(Sum(column) for column in ("total", "done", "unscored", "usable")))
+    by_state = {
+        state: row
+        for state, *row in Job.objects.filter(run=run).values_list("state").annotate(*sums).order_by()
+    }
+    jobs, total, done, unscored, usable = (
+        map(sum, zip(*by_state.values(), strict=True)) if by_state else [0] * 5
     )
     paid = usage_of(JudgeCall.objects.filter(run=run))
+    in_state = {state: by_state[state][0] if state in by_state else 0 for state in Job.State.values}
     return RunProgress(
-        total_jobs=counts["total_jobs"],
-        waiting=counts["waiting_jobs"],
-        working=counts["working_jobs"],
-        done=counts["done_jobs"],
-        failed=counts["failed_jobs"],
-        cancelled=counts["cancelled_jobs"],
-        summaries_total=counts["summaries_total"],
-        summaries_done=counts["summaries_done"],
-        unscored=counts["unusable"],
-        usable=sum(rows.count() for rows in answers(run, usable=True)),
+        **in_state,
+        total_jobs=jobs,
+        summaries_total=total,
+        summaries_done=done,
+        unscored=unscored,
+        usable=usable,
         calls=paid.calls,
         prompt_tokens=paid.prompt_tokens,
         completion_tokens=paid.completion_tokens,
         # A job may have paid since the run's row was read.
         cost=Run.objects.filter(pk=run.pk).values_list("cost", flat=True).get(),
         failures=_failures(run),
-        unscored_reasons=why_unusable(run)[:REASONS_SHOWN] if counts["unusable"] else [],
+        unscored_reasons=why_unusable(run)[:REASONS_SHOWN] if unscored else [],
         rate=_rate(run) if run.state == Run.State.ACTIVE else None,
         served=served_in(JudgeCall.objects.filter(run=run)) if paid.calls else [],
     )
@@ -200,14 +191,61 @@ def is_without_use(run: Run) -> bool:
     resumed = Event.objects.filter(project=run.project_id, verb="resume run", target_id=run.public_id)
     since = resumed.aggregate(last=Max("created_at"))["last"] or run.created_at
     ended = Job.objects.filter(run=run, finished_at__gt=since).exclude(state=Job.State.CANCELLED)
-    latest = list(
-        ended.order_by("-finished_at").values_list("document_set", "state", "unscored")[:SETS_WITHOUT_USE]
+    latest = ended.order_by("-finished_at").values_list("state", "unscored", "usable")[:SETS_WITHOUT_USE]
+    return len(latest) == SETS_WITHOUT_USE and not any(
+        usable or (state == Job.State.DONE and not unscored) for state, unscored, usable in latest
     )
-    if len(latest) < SETS_WITHOUT_USE or any(
-        state == "done" and not unscored for _, state, unscored in latest
-    ):
+
+
+def is_useless(run: Run) -> bool:
+    """True if the run asked its judge and got no usable answer.
+
+    What could not be used before either, where other answers in the same sets can be, makes no run useless: a server
+    that refuses one text for good would fail every run that asks about it once more.
+    """
+    asked = Job.objects.filter(run=run, unscored__gt=0)
+    if not asked.exists() or Job.objects.filter(run=run, usable__gt=0).exists():
         return False
-    return not usable_in(run, [key for key, *_ in latest])
+    if any(rows.filter(run=run).exists() for rows in _unusable(run)):
+        return True
+    sets = asked.values("document_set")
+    verdicts = Verdict.objects.filter(
+        judge=run.judge_id, label__isnull=False, check_row__peer__document_set__in=sets
+    )
+    ratings = Rating.objects.filter(judge=run.judge_id, value__isnull=False, summary__document_set__in=sets)
+    return not verdicts.exists() and not ratings.exists()
+
+
+def why_unusable(run: Run) -> list[tuple[str, int]]:
+    """The reasons of unusable answers with their counts, the most common first.
+
+    A failure that repeats itself is not written again: then those of earlier runs say why.
+    """
+    found = Counter[str]()
+    for condition in ({"run": run}, {}):
+        for rows in [] if found else _unusable(run):
+            found.update(dict(rows.filter(**condition).values_list("reason").annotate(Count("pk"))))
+    return sorted(found.items(), key=lambda each: (-each[1], each[0]))
+
+
+def _unusable(run: Run) -> tuple[QuerySet[Any], ...]:
+    """The unusable answers of its judge in the sets where the run got some; those of sources score nothing."""
+    sets = Job.objects.filter(run=run, unscored__gt=0).values("document_set")
+    return (
+        Verdict.objects.filter(
+            judge=run.judge_id, label=None, check_row__peer__document_set__in=sets
+        ).order_by(),
+        Rating.objects.filter(judge=run.judge_id, value=None, summary__document_set__in=sets).order_by(),
+    )
+
+
+def most_common_reason(run: Run) -> str:
+    """A sentence behind the one that says what came to nothing; empty where no reason is known."""
+    reasons = why_unusable(run)
+    # A server may have said much, and what stands behind it must have room in the run's row.
+    return (
+        f" Most common reason: {Truncator(reasons[0][0].rstrip('.')).chars(REASON_SHOWN)}." if reasons else ""
+    )
 
 
 def why_without_use(run: Run) -> str:
@@ -254,42 +292,17 @@ def latest_run(project: Project) -> Run | None:
     return Run.objects.filter(project=project).select_related("judge", "started_by").order_by("-pk").first()
 
 
-def trial_to_go_on_from(project: Project, judge: Judge) -> Run | None:
-    """The judge's latest run in the project where it was a trial: most of the project is still to be judged by it."""
-    latest = Run.objects.filter(project=project, judge=judge).order_by("-pk").first()
-    return latest if latest is not None and latest.is_trial else None
-
-
-def metrics_from_now_on(project: Project, trial: Run) -> list[str]:
-    """What a judge is to be asked that takes the deciding one's place after a trial: the metrics of both."""
-    last = Run.objects.filter(project=project, judge=project.deciding_judge_id, is_trial=False).order_by(
-        "-pk"
-    )
-    decides = last.first()
-    return list(dict.fromkeys([*trial.metrics, *(decides.metrics if decides else ())]))
-
-
-def not_judged_by(project: Project, judge: Judge) -> QuerySet[Summary]:
-    """The summaries that the judge has given no verdict on."""
-    peers = Summary.objects.filter(document_set__project=project, is_peer=True)
-    given = Verdict.objects.filter(check_row__peer=OuterRef("pk"), judge=judge, label__isnull=False)
-    return peers.filter(~Exists(given))
-
-
 def is_worker_alive(now: datetime | None = None) -> bool:
     """True if any worker has reported lately."""
     return workers_alive(now) > 0
 
 
 def _failures(run: Run) -> list[Failure]:
-    rows = (
-        Job.objects.filter(run=run)
-        .exclude(error="")
-        .exclude(state=Job.State.DONE)
-        .order_by("document_set__external_id")
-        .values_list("document_set__external_id", "error", "attempt")[:FAILURES_SHOWN]
+    failed = Job.objects.filter(run=run).exclude(error="").exclude(state=Job.State.DONE)
+    rows = failed.order_by("document_set__external_id").values_list(
+        "document_set__external_id", "error", "attempt"
     )
-    return [Failure(*row) for row in rows]
+    return [Failure(*row) for row in rows[:FAILURES_SHOWN]]
 
 
 def _rate(run: Run) -> float | None:
@@ -305,14 +318,8 @@ def _rate(run: Run) -> float | None:
 
 def last_reply(run: Run) -> JudgeCall | None:
     """The latest call that the run paid for, with the beginning of its reply; None where it kept none."""
-    shown = Left("reply", REPLY_SHOWN)
-    return (
-        JudgeCall.objects.filter(run=run)
-        .annotate(shown=shown)
-        .defer("request", "reply")
-        .order_by("-pk")
-        .first()
-    )
+    calls = JudgeCall.objects.filter(run=run).annotate(shown=Left("reply", REPLY_SHOWN))
+    return calls.defer("request", "reply").order_by("-pk").first()
 
 
 def runs_of(project: Project) -> QuerySet[Run]:
@@ -353,9 +360,6 @@ RUNS = List(
             help="Share of the summaries that the judge is asked about again; null for none.",
         ),
         Column("is_trial", kind=Kind.FLAG, help="It judges only summaries with sampled answers."),
-        Column(
-            "decides_after", kind=Kind.FLAG, help="Its judge becomes the deciding judge when it finishes."
-        ),
         Column(
             "started_by", "started_by.username", nullable=True, head="By", missing="the operator", search=True
         ),

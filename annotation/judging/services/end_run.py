@@ -7,7 +7,7 @@ from django.db import transaction
 from annotation.core import jobs
 from annotation.core.events import log
 from annotation.core.shared.clock import shared_now
-from annotation.judging.queries.run_answers import is_useless, most_common_reason
+from annotation.judging.queries.runs import is_useless, most_common_reason
 from annotation.models import Job, Run
 
 

@@ -11,7 +11,7 @@ from concurrent.futures import Future, wait
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
@@ -26,10 +26,10 @@ from annotation.judging.queries.judges import (
     judges_of,
     members_of,
 )
-from annotation.judging.queries.prompts import own_prompts
 from annotation.judging.services.running.calls import RowCallStore
 from annotation.judging.services.running.database_thread import DatabaseThread
 from annotation.judging.services.running.spend import RunBudget
+from annotation.judging.services.save_prompt import own_prompts
 from annotation.judging.services.servers import allowed_urls
 from annotation.models import DocumentSet, Judge, Project, Run
 from evaluation.judging.errors import JudgeSettings
@@ -97,22 +97,13 @@ def require_usable(judge: Judge) -> None:
     The key itself is not looked for, since it may be in the workers' environment alone. Raises Invalid (code
     `unusable_judge`).
     """
-    fault = _fault(judge)
-    if fault:
+    if fault := fault_of_use(judge):
         raise Invalid(fault, field="judge", code="unusable_judge")
 
 
 def has_price(judge: Judge) -> bool:
     """True if its calls cost anything; those of a panel if those of any member do."""
     return any(member.has_price for member in members_of(judge))
-
-
-def without_a_price(judge: Judge) -> str:
-    """What of the judge's calls would count as free beside the rest that has a price; empty where nothing."""
-    for member in members_of(judge):
-        if member.has_price and not (member.prompt_price and member.completion_price):
-            return f"{'replies' if member.prompt_price else 'prompts'} of {member.name}"
-    return ""
 
 
 def build(
@@ -127,12 +118,11 @@ def build(
 
     Calls are kept in memory unless `store_of` gives a store for each judge that makes any. `remember` is called, from
     the event loop, with the reply format that a judge's server was found to take and the parameters that it refuses.
-    `told` takes the place of the prompts that its row names.
+    `told` are prompts with examples.
     Raises JudgeSettings where its address is not allowed or its key is missing; the message names
     the variable, never the key.
     """
-    fault = _fault(judge)
-    if fault:
+    if fault := fault_of_use(judge):
         raise JudgeSettings(fault)
     if judge.kind == Judge.Kind.LEXICAL:
         return LexicalJudge()
@@ -152,7 +142,7 @@ def build(
         limits=limits,
         store=MemoryCallStore() if store_of is None else store_of(judge),
         custom_instruction=judge.custom_instruction or None,
-        prompts={**prompts_of(judge), **(told or {})},
+        prompts={**own_prompts(judge), **(told or {})},
         price=Price(judge.prompt_price, judge.completion_price) if judge.has_price else None,
         budget=budget if judge.has_price else None,
         pace=_pace(judge, limits),
@@ -160,11 +150,6 @@ def build(
         refused=judge.refused_parameters,
         remember=None if remember is None else partial(remember, judge),
     )
-
-
-def prompts_of(judge: Judge) -> dict[Step, Prompt]:
-    """The words that the judge's row names in the place of built-in ones."""
-    return {} if judge._state.adding else own_prompts(judge.prompts.all())
 
 
 def _limits(judge: Judge) -> Limits:
@@ -263,12 +248,11 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
 
         budget = None if run is None else opened.enter_context(closing(RunBudget(run)))
         examples = None if run is None else examples_of(judge)
-        own = prompts_of(judge)
-        told = {} if examples is None else prompts_with(examples, 0, own)
+        told = None if examples is None else prompts_with(examples, 0, own_prompts(judge))
         built = build(judge, store_of=store_of, remember=remember, budget=budget, told=told)
         other = None
         if examples is not None and isinstance(built, OpenAIJudge):
-            other = built.reworded(prompts_with(examples, 1, own))
+            other = built.told(prompts_with(examples, 1, own_prompts(judge)))
         loop, thread = opened.enter_context(_loop_in_thread())
         try:
             yield JudgeAtWork(built, judge, loop, thread, other)
@@ -318,21 +302,25 @@ def is_allowed_url(url: str, allowed: list[str]) -> bool:
     lies below it. `:*` in place of a port allows every port.
     """
     wanted = _address(url)
-    if wanted is None:
-        return False
-    for entry in allowed:
+    for entry in allowed if wanted else ():
         covering = _address(entry.replace(ANY_PORT, "", 1))
-        if covering is not None and covering.covers(wanted, any_port=ANY_PORT in entry):
-            return True
+        if wanted and covering:
+            (server, port, folders), (its_server, its_port, its_folders) = wanted, covering
+            is_its_port = port == its_port or ANY_PORT in entry
+            if server == its_server and is_its_port and folders[: len(its_folders)] == its_folders:
+                return True
     return False
 
 
-def _fault(judge: Judge) -> str:
+def fault_of_use(judge: Judge) -> str:
     """Why the judge cannot be asked from here, or nothing."""
     if judge.archived_at is not None:
         return f"The judge {judge.name!r} is archived. Unarchive it, or choose another."
     if judge.kind == Judge.Kind.PANEL:
-        return _fault_of_panel(judge, members_of(judge))
+        members = members_of(judge)
+        if not members or any(member.kind == Judge.Kind.PANEL for member in members):
+            return f"The panel {judge.name!r} needs members that are no panels. Choose them on its form."
+        return next(filter(None, map(fault_of_use, members)), "")
     if judge.kind == Judge.Kind.OPENAI:
         return url_fault(address_of(judge)) or key_fault(judge.api_key_env, address_of(judge))
     return ""
@@ -366,15 +354,6 @@ def key_fault(variable: str, url: str) -> str:
     )
 
 
-def _fault_of_panel(panel: Judge, members: Sequence[Judge]) -> str:
-    if not members:
-        return f"The panel {panel.name!r} has no members. Name the judges that it asks."
-    nested = [member.name for member in members if member.kind == Judge.Kind.PANEL]
-    if nested:
-        return f"The panel {panel.name!r} has panels among its members: {', '.join(nested)}. Name judges."
-    return next(filter(None, map(_fault, members)), "")
-
-
 def _api_key(judge: Judge) -> str | None:
     if not judge.api_key_env:
         return None
@@ -387,29 +366,13 @@ def _api_key(judge: Judge) -> str | None:
     return key
 
 
-class _Address(NamedTuple):
-    """The parts of a base URL that decide."""
-
-    scheme: str
-    host: str
-    port: int
-    folders: tuple[str, ...]
-
-    def covers(self, other: _Address, *, any_port: bool) -> bool:
-        if (self.scheme, self.host) != (other.scheme, other.host):
-            return False
-        if self.port != other.port and not any_port:
-            return False
-        return other.folders[: len(self.folders)] == self.folders
-
-
-def _address(url: str) -> _Address | None:
-    """The address in a URL; None where there is none that could be compared safely."""
+def _address(url: str) -> tuple[tuple[str, str], int, list[str]] | None:
+    """Scheme and host, port and folders of a URL; None where there is none that could be compared safely."""
     if base_url_fault(url):
         return None
     parts = urlsplit(url)
-    folders = tuple(folder for folder in unquote(parts.path).split("/") if folder)
+    folders = [folder for folder in unquote(parts.path).split("/") if folder]
     # A path with dots names a place outside of the one where it begins.
     if ".." in folders or "\\" in url:
         return None
-    return _Address(parts.scheme, parts.hostname or "", parts.port or _PORTS[parts.scheme], folders)
+    return (parts.scheme, parts.hostname or ""), parts.port or _PORTS[parts.scheme], folders

@@ -8,24 +8,31 @@ from django.db import transaction
 
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
-from annotation.judging.queries.runs import is_without_use
+from annotation.core.refusals import Conflict
 from annotation.judging.services.judges import require_of, require_usable
 from annotation.models import Judge, Project, Run, Verdict
 from annotation.scoring.rescore import mark_due, rescore
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-    from django.db.models import QuerySet
 
 
 def let_decide(*, project: Project, judge: Judge, by: User | None) -> None:
     """Make the judge the deciding one of the project; the scores follow. Choosing the one that decides is no act.
 
-    Raises NotFound for a judge of another project; Invalid (code `unusable_judge`) for one that cannot be asked.
+    Raises NotFound for a judge of another project; Invalid (code `unusable_judge`) for one that cannot be asked;
+    Conflict (`trial_only`) for one whose latest run was a trial.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     require_of(judge, project)
     require_usable(judge)
+    latest = Run.objects.filter(project=project, judge=judge).order_by("-pk").first()
+    if latest is not None and latest.is_trial:
+        raise Conflict(
+            f"{judge.name} has judged a sample only. Start a run with it over the whole project, then use it for "
+            "scores.",
+            code="trial_only",
+        )
     with transaction.atomic():
         project = Project.objects.select_for_update(of=("self",)).get(pk=project.pk)
         if project.deciding_judge_id == judge.pk:
@@ -36,30 +43,6 @@ def let_decide(*, project: Project, judge: Judge, by: User | None) -> None:
             mark_due(project)
     if is_stale:
         rescore(project=project)
-
-
-def decide_after(*, run: Run) -> None:
-    """Make the judge of a run the deciding one, if that was to follow and the run is finished. Twice is once.
-
-    A judge whose latest answers were of no use does not come to decide.
-    """
-    with transaction.atomic():
-        project = Project.objects.select_for_update(of=("self",)).get(pk=run.project_id)
-        due = Run.objects.filter(pk=run.pk, state=Run.State.FINISHED, decides_after=True)
-        if not due.update(decides_after=False) or project.deciding_judge_id == run.judge_id:
-            return
-        if is_without_use(run):
-            return
-        decide(project, run.judge, run.started_by)
-        mark_due(project)
-    rescore(project=project)
-
-
-def runs_to_decide() -> QuerySet[Run]:
-    """Finished runs whose judge is still to decide: somebody else than a worker's turn ended them, or it broke off."""
-    return Run.objects.filter(
-        state=Run.State.FINISHED, decides_after=True, project__deleted_at__isnull=True
-    ).select_related("judge", "started_by")
 
 
 def decide(project: Project, judge: Judge, by: User | None) -> None:

@@ -14,7 +14,6 @@ from datetime import datetime
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -22,8 +21,8 @@ from django.utils import timezone
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.judging.queries.judges import address_of, judges_of, members_of
-from annotation.judging.services.judges import LEXICAL, is_allowed_url, key_fault, url_fault
+from annotation.judging.queries.judges import address_of, judges_of
+from annotation.judging.services.judges import LEXICAL, key_fault, url_fault
 from annotation.models import Judge, JudgeCall, JudgeExamples, Project, PromptVersion, Run
 
 if TYPE_CHECKING:
@@ -86,15 +85,11 @@ def add_judge(
 ) -> Judge:
     """Make a judge of the project's own; without a project one that all projects share, for administrators.
 
-    `profile` holds what `PROFILE` names; `members` are the judges that a panel asks, `prompts` the versions of
-    the project's prompts that it uses. Raises Invalid for the first
-    of `profile_faults`.
+    `profile` holds columns of `PROFILE`; `members` are the judges that a panel asks, `prompts` the versions of the
+    project's prompts that it uses. Raises Invalid for the first of `profile_faults`.
     """
     _require(project, by)
-    _refuse_unknown(profile)
-    judge = Judge(project=project, **profile)
-    for fault in profile_faults(judge, members, prompts):
-        raise fault
+    judge = as_changed(Judge(project=project), profile)
     _save(judge, members, prompts)
     _log(judge, by, "add judge", {"kind": judge.kind, "model": judge.model, "address": judge.base_url})
     return judge
@@ -102,16 +97,12 @@ def add_judge(
 
 def copy_judge(*, project: Project, judge: Judge, stem: str, by: User | None) -> Judge:
     """A judge of the project's own that asks the same model in the same way, by the first free name of this stem."""
-    profile = {each: getattr(judge, each) for each in PROFILE if each != "name"}
-    prompts, name = list(judge.prompts.all()), _free_name(project, stem)
-    return add_judge(project=project, by=by, name=name, prompts=prompts, **profile)
-
-
-def _free_name(project: Project, stem: str) -> str:
+    profile = {each: getattr(judge, each) for each in PROFILE}
     stem = stem[:LONGEST_STEM]
     taken = set(judges_of(project).filter(name__startswith=stem).values_list("name", flat=True))
     names = chain([stem], (f"{stem}-{number}" for number in count(2)))
-    return next(name for name in names if name not in taken)
+    name = next(name for name in names if name not in taken)
+    return add_judge(project=project, by=by, prompts=list(judge.prompts.all()), **{**profile, "name": name})
 
 
 @transaction.atomic
@@ -129,33 +120,28 @@ def change_judge(
     Conflict (code `judge_used`) for another name, kind or model of one that has answered anything.
     """
     _require(judge.project, by)
-    _refuse_unknown(changes)
     judge = Judge.objects.select_for_update(of=("self",)).select_related("project").get(pk=judge.pk)
-    asked = members_of(judge) if judge.kind == Judge.Kind.PANEL else []
     wanted = as_changed(judge, changes)
-    moved = {
-        name: [getattr(judge, name), getattr(wanted, name)]
+    moved: dict[str, object] = {
+        name: [before, after]
         for name in changes
-        if getattr(judge, name) != getattr(wanted, name)
+        if (before := getattr(judge, name)) != (after := getattr(wanted, name))
     }
-    if set(IDENTITY) & set(moved) and is_used(judge):
+    if not moved.keys().isdisjoint(IDENTITY) and is_used(judge):
         raise Conflict(
             f"The judge {judge.name} has answered checks, so its name, kind and model cannot change. Add "
             "another judge.",
             code="judge_used",
         )
-    new = asked if members is None else list(members)
-    used = list(judge.prompts.all())
-    words = used if prompts is None else list(prompts)
-    for fault in profile_faults(wanted, new, words):
-        raise fault
-    if set(SERVER) & set(moved):
+    if not moved.keys().isdisjoint(SERVER):
         wanted.reply_format, wanted.refused_parameters = "", []
-    _save(wanted, new, words)
-    if {one.pk for one in asked} != {one.pk for one in new}:
-        moved["members"] = [sorted(one.name for one in asked), sorted(one.name for one in new)]
-    if set(used) != set(words):
-        moved["prompts"] = [sorted(map(str, used)), sorted(map(str, words))]
+    before = {"members": list(judge.members.all()), "prompts": list(judge.prompts.all())}
+    given = {"members": members, "prompts": prompts}
+    after = {name: rows if (new := given[name]) is None else list(new) for name, rows in before.items()}
+    _save(wanted, after["members"], after["prompts"])
+    for name, rows in before.items():
+        if set(rows) != set(after[name]):
+            moved[name] = [sorted(map(str, rows)), sorted(map(str, after[name]))]
     if moved:
         _log(wanted, by, "change judge", {"changed": moved})
     return wanted
@@ -201,9 +187,11 @@ def is_used(judge: Judge) -> bool:
 
 
 def as_changed(judge: Judge, changes: Mapping[str, object]) -> Judge:
-    """A copy of the row with other values, not saved."""
+    """A copy of the row with other values of `PROFILE`, not saved. Raises Invalid for other columns."""
     wanted = copy(judge)
     for name, value in changes.items():
+        if name not in PROFILE:
+            raise Invalid(f"A judge has no {name!r}.", field=name)
         setattr(wanted, name, value)
     return wanted
 
@@ -211,78 +199,58 @@ def as_changed(judge: Judge, changes: Mapping[str, object]) -> Judge:
 def profile_faults(
     judge: Judge, members: Sequence[Judge], prompts: Sequence[PromptVersion] = ()
 ) -> list[Invalid]:
-    """Everything that keeps the row from being saved with these members and prompts, each with the field that is
-    wrong.
-    """
-    found = chain(_faults(judge, members), _prompt_faults(judge, prompts))
-    return [Invalid(told, field=field, code="invalid_judge") for field, told in found]
+    """Everything that keeps the row from being saved with these members and prompts: one fault a field."""
+    found: dict[str, str] = {}
+    for field, message in chain(_column_faults(judge), _server_faults(judge), _member_faults(judge, members)):
+        found.setdefault(field, message)
+    steps = {(row.project_id, row.step) for row in prompts if row.project_id == judge.project_id}
+    if prompts and (judge.kind != Judge.Kind.OPENAI or len(steps) < len(prompts)):
+        found["prompts"] = "A language model uses prompts of its own project, one version of each step."
+    return [Invalid(message, field=field, code="invalid_judge") for field, message in found.items()]
 
 
-def keys_for(url: str) -> list[str]:
-    """The environment variables whose keys may be sent to that base URL; all of them where no URL is named."""
-    bound = settings.COVERDICT_JUDGE_KEYS
-    return sorted(name for name in bound if not url or is_allowed_url(url, bound[name]))
-
-
-def _faults(judge: Judge, members: Sequence[Judge]) -> Iterator[tuple[str, str]]:
-    told = set()
-    for field, message in (*_number_faults(judge), *_field_faults(judge)):
-        if field not in told:
-            told.add(field)
-            yield field, message
-    if "name" not in told:
-        yield from _name_faults(judge)
-    if judge.kind == Judge.Kind.OPENAI:
-        yield from _server_faults(judge)
-    elif judge.base_url or judge.api_key_env:
-        yield "base_url", "Only an OpenAI-compatible judge has an address and a key."
-    yield from _member_faults(judge, members)
-    context, reply = judge.context_tokens, judge.max_tokens
-    if context is not None and context <= reply:
-        yield (
-            "context_tokens",
-            f"The context includes request and reply, so it must be larger than a reply's {reply} tokens.",
-        )
-    yield from _price_faults(judge.prompt_price, judge.completion_price)
-
-
-def _field_faults(judge: Judge) -> Iterator[tuple[str, str]]:
-    """What the columns themselves refuse, such as a name of odd characters or a number that is none."""
-    others = [field.name for field in Judge._meta.fields if field.name not in PROFILE]
-    try:
-        judge.clean_fields(exclude=others)
-    except ValidationError as error:
-        for field, messages in error.message_dict.items():
-            yield field, " ".join(messages)
-
-
-def _number_faults(judge: Judge) -> Iterator[tuple[str, str]]:
+def _column_faults(judge: Judge) -> Iterator[tuple[str, str]]:
     for name, (least, most, words) in NUMBER_BOUNDS.items():
         value = getattr(judge, name)
         if isinstance(value, int | float) and not least <= value <= most:
             yield name, words
-
-
-def _name_faults(judge: Judge) -> Iterator[tuple[str, str]]:
+    try:
+        judge.clean_fields(exclude=[each.name for each in Judge._meta.fields if each.name not in PROFILE])
+    except ValidationError as error:
+        for field, messages in error.message_dict.items():
+            yield field, " ".join(messages)
     if judge.project is not None and judge.name == LEXICAL:
         yield "name", "The built-in judge is called lexical. Choose another name."
-        return
     # A shared name is one in all projects; of a project's own nobody outside is told.
     rows = judges_of(judge.project) if judge.project is not None else Judge.objects.all()
     if rows.filter(name=judge.name).exclude(pk=judge.pk).exists():
         yield "name", f"There is a judge named {judge.name} already. Choose another name."
+    if judge.context_tokens is not None and judge.context_tokens <= judge.max_tokens:
+        yield (
+            "context_tokens",
+            f"The context includes request and reply, so it must be larger than a reply's {judge.max_tokens} tokens.",
+        )
+    # A cap would not hold calls that seem to be free.
+    if bool(judge.prompt_price) != bool(judge.completion_price):
+        missing, what = ("completion", "replies") if judge.prompt_price else ("prompt", "prompts")
+        yield (
+            f"{missing}_price",
+            f"Enter both prices or neither; otherwise {what} would count as free under a cap.",
+        )
 
 
 def _server_faults(judge: Judge) -> Iterator[tuple[str, str]]:
+    if judge.kind != Judge.Kind.OPENAI:
+        if judge.base_url or judge.api_key_env:
+            yield "base_url", "Only an OpenAI-compatible judge has an address and a key."
+        return
     if not judge.model:
         yield "model", "Name the model at the provider."
     if refused := url_fault(address_of(judge)):
         yield "base_url", refused
     key = judge.api_key_env
-    if not key:
-        return
     # What is no name may be a key that was pasted: it is not repeated.
-    if not (key.isidentifier() and key.isupper()):
+    if key and not (key.isidentifier() and key.isupper()):
         yield (
             "api_key_env",
             "This is not the name of an environment variable, such as OPENAI_API_KEY. Keys are never stored: "
@@ -294,48 +262,21 @@ def _server_faults(judge: Judge) -> Iterator[tuple[str, str]]:
 
 def _member_faults(judge: Judge, members: Sequence[Judge]) -> Iterator[tuple[str, str]]:
     if judge.kind != Judge.Kind.PANEL:
-        if members:
-            yield "members", "Only a panel has members."
-        if judge.ask_next_below is not None:
-            yield "ask_next_below", "Only a panel asks its members in turn."
+        if members or judge.ask_next_below is not None:
+            yield ("members" if members else "ask_next_below"), "Only a panel has members."
         return
     if not members:
         yield "members", "Choose the panel's members."
-    nested = [member.name for member in members if member.kind == Judge.Kind.PANEL]
-    if nested:
+    if nested := [member.name for member in members if member.kind == Judge.Kind.PANEL]:
         yield "members", f"A panel cannot ask panels: {', '.join(nested)}. Name judges."
-    of_members = JudgeExamples.objects.filter(judge__in=[member.pk for member in members])
-    taught = list(of_members.order_by("judge__name").values_list("judge__name", flat=True))
-    if taught:
-        yield "members", f"A panel cannot include judges with examples: {', '.join(taught)}."
-    reach = {None, judge.project_id}
-    if any(member.project_id not in reach for member in members):
+    taught = JudgeExamples.objects.filter(judge__in=[member.pk for member in members]).order_by("judge__name")
+    if names := list(taught.values_list("judge__name", flat=True)):
+        yield "members", f"A panel cannot include judges with examples: {', '.join(names)}."
+    if any(member.project_id not in (None, judge.project_id) for member in members):
         yield (
             "members",
-            "A panel can include only shared judges and judges of its own project."
-            if judge.project_id
-            else "A shared panel can include only shared judges.",
+            "A panel can include only shared judges and, if it is not shared, judges of its own project.",
         )
-
-
-def _prompt_faults(judge: Judge, prompts: Sequence[PromptVersion]) -> Iterator[tuple[str, str]]:
-    if prompts and judge.kind != Judge.Kind.OPENAI:
-        yield "prompts", "Only an OpenAI-compatible judge has prompts."
-    elif any(row.project_id != judge.project_id for row in prompts):
-        yield "prompts", "A judge uses prompts of its own project."
-    elif len({row.step for row in prompts}) < len(prompts):
-        yield "prompts", "Choose one version of each step."
-
-
-def _price_faults(prompt: float | None, completion: float | None) -> Iterator[tuple[str, str]]:
-    """A cap would not hold calls that seem to be free."""
-    for field, missing, given in (
-        ("completion_price", completion, prompt),
-        ("prompt_price", prompt, completion),
-    ):
-        if given and given > 0 and missing == 0:
-            what = "replies" if field == "completion_price" else "prompts"
-            yield field, f"Enter both prices or neither; otherwise {what} would count as free under a cap."
 
 
 def _require(project: Project | None, by: User | None) -> None:
@@ -349,13 +290,9 @@ def _require(project: Project | None, by: User | None) -> None:
         )
 
 
-def _refuse_unknown(profile: Mapping[str, object]) -> None:
-    unknown = sorted(set(profile) - set(PROFILE))
-    if unknown:
-        raise Invalid(f"A judge has no {unknown[0]!r}.", field=unknown[0])
-
-
 def _save(judge: Judge, members: Sequence[Judge], prompts: Sequence[PromptVersion]) -> None:
+    for fault in profile_faults(judge, members, prompts):
+        raise fault
     try:
         with transaction.atomic():
             judge.save()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -17,15 +16,9 @@ from annotation.core.refusals import Conflict, Invalid
 from annotation.core.shared.clock import shared_now
 from annotation.judging.queries.judges import members_of
 from annotation.judging.queries.run_metrics import OTHER_NAMES, RUN_METRICS, parts_of
-from annotation.judging.queries.runs import metrics_from_now_on, trial_to_go_on_from
 from annotation.judging.services.end_run import end, locked_run, settle
-from annotation.judging.services.judges import (
-    has_price,
-    require_of,
-    require_usable,
-    without_a_price,
-)
-from annotation.judging.services.let_decide import decide, let_decide
+from annotation.judging.services.judges import fault_of_use, has_price, require_of
+from annotation.judging.services.let_decide import decide
 from annotation.judging.services.running.spend import cost_of_calls
 from annotation.models import (
     Job,
@@ -42,6 +35,9 @@ from annotation.scoring.rescore import mark_due, rescore
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+WRONG_CAP = "The cost cap must be above 0."
+WRONG_SHARE = "The share to ask again must be above 0 and at most 1."
+
 
 def start_run(
     *,
@@ -52,7 +48,6 @@ def start_run(
     max_cost: float | None = None,
     repeat_share: float | None = None,
     trial_of: Collection[int] | None = None,
-    decides_after: bool = False,
     by: User | None,
 ) -> Run:
     """Let the judge answer what the metrics need, one job for each document set that has summaries.
@@ -61,15 +56,12 @@ def start_run(
     stops before its calls could cost more than `max_cost`. Up to `n_questions` questions a document set it makes up
     what is missing; without it only where nobody has given any. A trial asks about the summaries with the keys
     `trial_of` alone, and decides nothing. About a random share `repeat_share` of the summaries, above 0 to 1, the judge
-    is asked once more, past the stored calls. With `decides_after`, which takes the verb "change project", the judge
-    becomes the deciding one once the run is finished.
+    is asked once more, past the stored calls.
     Raises NotFound for a judge of another project; Invalid (codes `unknown_metric`, `invalid_questions`,
     `invalid_share`, `unusable_judge`, `invalid_cap`, `no_summaries`); Conflict (`run_active`, with the run's id) while
     this judge is at work here.
     """
     require(by, project, Verb.RUN)
-    if decides_after:
-        require(by, project, Verb.CHANGE_PROJECT)
     require_of(judge, project)
     for fault in faults_of_start(
         judge=judge, metrics=metrics, n_questions=n_questions, max_cost=max_cost, repeat_share=repeat_share
@@ -78,13 +70,17 @@ def start_run(
     with transaction.atomic():
         project = _locked(project)
         _refuse_second(project, judge)
-        totals = _peers_by_document_set(project, trial_of)
+        peers = Summary.objects.filter(document_set__project=project, is_peer=True).order_by(
+            "document_set_id"
+        )
+        if trial_of is not None:
+            peers = peers.filter(pk__in=trial_of)
+        totals = list(peers.values_list("document_set_id").annotate(Count("pk")))
         if not totals:
             raise Invalid(
                 f"{project.name} holds no summaries to judge. Import some first.", code="no_summaries"
             )
-        told = {"n_questions": n_questions, "document_sets": len(totals), "max_cost": max_cost}
-        run = Run(
+        run = Run.objects.create(
             project=project,
             judge=judge,
             metrics=names_once(metrics),
@@ -92,15 +88,28 @@ def start_run(
             max_cost=max_cost,
             repeat_share=repeat_share,
             is_trial=trial_of is not None,
-            decides_after=decides_after,
+            started_by=by,
         )
-        if trial_of is not None:
-            told["trial_of"] = len(trial_of)
-        queued = _begin(run, totals, by=by, told=told)
         run.peers.set(trial_of or ())
-        is_stale = trial_of is None and _let_decide(project, judge, by)
-        if is_stale:
-            mark_due(project)
+        prompts = PromptVersion.objects.filter(judges__in=members_of(judge)).distinct()
+        run.prompt_versions.set(prompts)
+        queued = Job.objects.bulk_create(
+            [
+                Job(kind=Job.Kind.RUN, project=project, run=run, document_set_id=key, total=total)
+                for key, total in totals
+            ],
+            batch_size=500,
+        )
+        data = {"judge": judge.name, "metrics": run.metrics, "n_questions": n_questions, "max_cost": max_cost}
+        data |= {"prompts": sorted(map(str, prompts))}
+        data |= {"document_sets": len(totals)} | ({"trial_of": len(trial_of)} if trial_of is not None else {})
+        log(project=project, actor=by, verb="start run", target=run, data=data)
+        is_stale = False
+        if trial_of is None and project.deciding_judge_id is None:
+            decide(project, judge, by)
+            is_stale = Verdict.objects.filter(check_row__project=project, judge=judge).exists()
+            if is_stale:
+                mark_due(project)
         jobs.enqueue(queued)
     if is_stale:
         rescore(project=project)
@@ -114,46 +123,31 @@ def faults_of_start(
     n_questions: int | None,
     max_cost: float | None,
     repeat_share: float | None = None,
-) -> list[Invalid]:
+) -> Iterator[Invalid]:
     """Everything that is wrong with what a run is asked to do, whatever texts the project holds."""
-    refusals: list[Callable[[], None]] = [
-        partial(_refuse_metrics, metrics),
-        partial(_refuse_questions, n_questions, metrics),
-        partial(require_usable, judge),
-        partial(_refuse_cap, max_cost, judge),
-        partial(_refuse_share, repeat_share),
-    ]
-    found = []
-    for refuse in refusals:
-        try:
-            refuse()
-        except Invalid as fault:
-            found.append(fault)
-    return found
-
-
-def use_judge(
-    *, project: Project, judge: Judge, by: User | None, max_cost: float | None = None
-) -> Run | None:
-    """Make the judge the deciding one; after a trial once the run that starts here is finished, which is given back.
-
-    That run asks what the trial and the last run of the judge that decides now asked. Raises as `let_decide` and
-    `start_run`.
-    """
-    require(by, project, Verb.CHANGE_PROJECT)
-    require_of(judge, project)
-    trial = trial_to_go_on_from(project, judge)
-    if trial is None:
-        let_decide(project=project, judge=judge, by=by)
-        return None
-    return start_run(
-        project=project,
-        judge=judge,
-        metrics=metrics_from_now_on(project, trial),
-        max_cost=max_cost,
-        decides_after=True,
-        by=by,
-    )
+    unknown = [name for name in names_once(metrics) if name not in RUN_METRICS]
+    if unknown or not metrics:
+        what = f"No judge answers {unknown[0]!r}." if unknown else "A run needs a metric."
+        known = ", ".join(RUN_METRICS)
+        yield Invalid(f"{what} Metrics of a run: {known}.", field="metrics", code="unknown_metric")
+    if n_questions is not None and not 0 <= n_questions <= MOST_QUESTIONS_MADE:
+        yield Invalid(
+            f"Ask for 0 to {MOST_QUESTIONS_MADE} questions per document set, not {n_questions}.",
+            field="n_questions",
+            code="invalid_questions",
+        )
+    elif n_questions is not None and "questions" not in parts_of(metrics):
+        yield Invalid(
+            "Questions are used only for question coverage. Add this metric, or leave the number of "
+            "questions empty.",
+            field="n_questions",
+            code="invalid_questions",
+        )
+    if fault := fault_of_use(judge):
+        yield Invalid(fault, field="judge", code="unusable_judge")
+    yield from _faults_of_cap(max_cost, judge)
+    if repeat_share is not None and not 0 < repeat_share <= 1:
+        yield Invalid(WRONG_SHARE, field="repeat_share", code="invalid_share")
 
 
 @transaction.atomic
@@ -187,7 +181,8 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
         # What dead workers held back comes free.
         run.cost = cost_of_calls(run)
     if max_cost is not None:
-        _refuse_cap(max_cost, run.judge)
+        for fault in _faults_of_cap(max_cost, run.judge):
+            raise fault
         if max_cost <= run.cost:
             raise Invalid(
                 f"The run has cost {run.cost:.4g} already. Enter a higher cap.",
@@ -209,113 +204,27 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
     return run
 
 
-def _begin(
-    run: Run, totals: Sequence[tuple[int, int]], *, by: User | None, told: Mapping[str, object]
-) -> list[Job]:
-    """Save a new run with the words that it asks in, and a job for each document set and its count of peers."""
-    run.started_by = by
-    run.save()
-    prompts = PromptVersion.objects.filter(judges__in=members_of(run.judge)).distinct()
-    run.prompt_versions.set(prompts)
-    queued = Job.objects.bulk_create(
-        [
-            Job(kind=Job.Kind.RUN, project=run.project, run=run, document_set_id=key, total=total)
-            for key, total in totals
-        ],
-        batch_size=500,
-    )
-    log(
-        project=run.project,
-        actor=by,
-        verb="start run",
-        target=run,
-        data={
-            "judge": run.judge.name,
-            "metrics": run.metrics,
-            **told,
-            "prompts": {row.step: row.number for row in prompts},
-        },
-    )
-    return queued
-
-
 def names_once(metrics: Sequence[str]) -> list[str]:
     """The metrics as a run keeps them: under their own names, each once."""
     return list(dict.fromkeys(OTHER_NAMES.get(name, name) for name in metrics))
 
 
-def _refuse_metrics(metrics: Sequence[str]) -> None:
-    unknown = [name for name in names_once(metrics) if name not in RUN_METRICS]
-    if unknown or not metrics:
-        what = f"No judge answers {unknown[0]!r}." if unknown else "A run needs a metric."
-        known = ", ".join(RUN_METRICS)
-        raise Invalid(f"{what} Metrics of a run: {known}.", field="metrics", code="unknown_metric")
-
-
-def _refuse_questions(n_questions: int | None, metrics: Sequence[str]) -> None:
-    if n_questions is None:
-        return
-    if not 0 <= n_questions <= MOST_QUESTIONS_MADE:
-        raise Invalid(
-            f"A run brings a document set to 0 to {MOST_QUESTIONS_MADE} questions, not {n_questions}.",
-            field="n_questions",
-            code="invalid_questions",
-        )
-    if "questions" not in parts_of(metrics):
-        raise Invalid(
-            "Questions are used only for question coverage. Add this metric, or leave the number of "
-            "questions empty.",
-            field="n_questions",
-            code="invalid_questions",
-        )
-
-
-def _refuse_share(share: float | None) -> None:
-    if share is not None and not 0 < share <= 1:
-        raise Invalid(
-            "The share to ask again must be above 0 and at most 1.",
-            field="repeat_share",
-            code="invalid_share",
-        )
-
-
 def cap_in(form: Mapping[str, str]) -> float | None:
     """The cap that a form names as `max_cost`, or None. Raises Invalid (code `invalid_cap`) for what is no number."""
-    return _number_in(form, "max_cost", Invalid("The cost cap must be above 0.", code="invalid_cap"))
-
-
-def share_in(form: Mapping[str, str]) -> float | None:
-    """The share that a form names as `repeat_share`, or None. Raises Invalid (code `invalid_share`)."""
-    fault = Invalid("The share to ask again must be above 0 and at most 1.", code="invalid_share")
-    return _number_in(form, "repeat_share", fault)
-
-
-def _number_in(form: Mapping[str, str], name: str, fault: Invalid) -> float | None:
-    typed = form.get(name, "").strip()
+    typed = form.get("max_cost", "").strip()
     try:
         return float(typed) if typed else None
     except ValueError:
-        fault.field = name
-        raise fault from None
+        raise Invalid(WRONG_CAP, field="max_cost", code="invalid_cap") from None
 
 
-def _refuse_cap(max_cost: float | None, judge: Judge) -> None:
-    if max_cost is None:
-        return
-    if not (math.isfinite(max_cost) and max_cost > 0):
-        raise Invalid("The cost cap must be above 0.", field="max_cost", code="invalid_cap")
-    if not has_price(judge):
-        raise Invalid(
+def _faults_of_cap(max_cost: float | None, judge: Judge) -> Iterator[Invalid]:
+    if max_cost is not None and not (math.isfinite(max_cost) and max_cost > 0):
+        yield Invalid(WRONG_CAP, field="max_cost", code="invalid_cap")
+    elif max_cost is not None and not has_price(judge):
+        yield Invalid(
             f"The judge {judge.name} has no price, so a cost cap would have no effect. Set a price on the "
             "Judges page; an administrator sets a shared judge's price.",
-            field="max_cost",
-            code="invalid_cap",
-        )
-    free = without_a_price(judge)
-    if free:
-        raise Invalid(
-            f"The {free} have no price, so they would count as free under a cap. Set prices on the Judges "
-            "page; an administrator sets a shared judge's price.",
             field="max_cost",
             code="invalid_cap",
         )
@@ -337,18 +246,3 @@ def _refuse_second(project: Project, judge: Judge, *, except_for: Run | None = N
             code="run_active",
             details={"run": other.public_id},
         )
-
-
-def _peers_by_document_set(project: Project, only: Collection[int] | None) -> list[tuple[int, int]]:
-    peers = Summary.objects.filter(document_set__project=project, is_peer=True).order_by("document_set_id")
-    if only is not None:
-        peers = peers.filter(pk__in=only)
-    return list(peers.values_list("document_set_id").annotate(Count("pk")))
-
-
-def _let_decide(project: Project, judge: Judge, by: User | None) -> bool:
-    """Make the judge the deciding one if there is none; whether scores must follow at once."""
-    if project.deciding_judge_id is not None:
-        return False
-    decide(project, judge, by)
-    return Verdict.objects.filter(check_row__project=project, judge=judge).exists()

@@ -5,24 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.db.models import Exists
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.judging.queries.judges import JUDGES, addresses_of, judges_of, members_of, served_models
-from annotation.judging.queries.prompts import name_of_step, versions_of
-from annotation.judging.queries.run_estimate import run_estimate
-from annotation.judging.queries.run_metrics import parts_of
-from annotation.judging.queries.runs import (
-    metrics_from_now_on,
-    not_judged_by,
-    trial_to_go_on_from,
-)
 from annotation.judging.services.check_connection import check_connection
 from annotation.judging.services.judges import LEXICAL, judge_by_name
 from annotation.judging.services.let_decide import let_decide
@@ -36,14 +28,11 @@ from annotation.judging.services.save_judge import (
     as_changed,
     change_judge,
     is_used,
-    keys_for,
     profile_faults,
     restore_judge,
 )
 from annotation.judging.services.servers import allowed_urls
-from annotation.judging.services.start_run import cap_in, use_judge
 from annotation.models import Judge, Project, PromptVersion, Run, Summary
-from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request
 from annotation.web.lists import list_page
 from annotation.web.refusals import status_of
@@ -61,6 +50,8 @@ OF_SERVER = ("model", "base_url", "api_key_env", *LIMITS, *PRICES, "custom_instr
 OF_PANEL = ("members", "ask_next_below")
 ADVANCED = (*LIMITS, "custom_instruction", "prompts")
 """What most people leave as it is."""
+CHOSEN = ("members", "prompts")
+"""Other rows, in the order of the arguments of `profile_faults`."""
 
 
 class ProfileForm(JudgeModelForm):
@@ -78,16 +69,23 @@ class ProfileForm(JudgeModelForm):
             del self.fields[name]
         if is_panel:
             field: Any = self.fields["members"]
-            field.widget = forms.CheckboxSelectMultiple()
-            field.queryset = (
-                judges_of(self.instance.project).filter(archived_at=None).exclude(kind=Judge.Kind.PANEL)
-            )
-            field.required = False
+            field.widget, field.required = forms.CheckboxSelectMultiple(), False
+            usable = judges_of(self.instance.project).filter(archived_at=None)
+            field.queryset = usable.exclude(kind=Judge.Kind.PANEL)
         else:
-            self._offer_addresses()
-            self._offer_prompts()
+            self.fields["base_url"].widget.attrs |= {"list": "base-urls", "spellcheck": "false"}
+            names = sorted({*settings.COVERDICT_JUDGE_KEYS, self.instance.api_key_env} - {""})
+            self.fields["api_key_env"] = forms.CharField(
+                label="Key",
+                required=False,
+                widget=forms.Select(choices=[("", "no key"), *((name, name) for name in names)]),
+                help_text="The environment variable with the key on the workers. The key itself is never stored.",
+            )
+            versions: Any = self.fields["prompts"]
+            versions.widget, versions.required = forms.CheckboxSelectMultiple(), False
+            versions.queryset = PromptVersion.objects.filter(project=self.instance.project)
         if is_used(self.instance):
-            for name in set(IDENTITY) & set(self.fields):
+            for name in self.fields.keys() & set(IDENTITY):
                 self.fields[name].disabled = True
         for name, field in self.fields.items():
             described = [f"{name}-help"] if field.help_text else []
@@ -95,46 +93,20 @@ class ProfileForm(JudgeModelForm):
             if described:
                 field.widget.attrs["aria-describedby"] = " ".join(described)
 
-    def _offer_addresses(self) -> None:
-        self.fields["base_url"].widget.attrs |= {"list": "base-urls", "spellcheck": "false"}
-        kept = {self.instance.api_key_env} - {""}
-        names = sorted(kept | set(keys_for("")))
-        self.fields["api_key_env"] = forms.CharField(
-            label="Key",
-            required=False,
-            widget=forms.Select(choices=[("", "no key"), *((name, name) for name in names)]),
-            help_text="The environment variable with the key on the workers. The key itself is never stored.",
-        )
-
-    def _offer_prompts(self) -> None:
-        assert self.instance.project is not None, "a judge of a project's own"
-        versions = versions_of(self.instance.project)
-        if not versions.exists():
-            del self.fields["prompts"]
-            return
-        field: Any = self.fields["prompts"]
-        field.widget = forms.CheckboxSelectMultiple()
-        field.queryset = versions
-        field.label_from_instance = _prompt_in_words
-
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         told = {name: value for name, value in cleaned.items() if name in PROFILE}
-        members, prompts = (list(cleaned.get(name) or ()) for name in ("members", "prompts"))
-        for fault in profile_faults(as_changed(self.instance, told), members, prompts):
+        chosen = (list(cleaned.get(name) or ()) for name in CHOSEN)
+        for fault in profile_faults(as_changed(self.instance, told), *chosen):
             if fault.field not in self.errors:
                 self.add_error(fault.field if fault.field in self.fields else None, fault.message)
         return cleaned
 
     @property
     def profile(self) -> dict[str, Any]:
-        """What was typed, as the service takes it; kind, members and prompts are not among it."""
-        return {name: value for name, value in self.cleaned_data.items() if name in PROFILE}
-
-    @property
-    def chosen(self) -> dict[str, Any]:
-        """Members and prompts."""
-        return {name: list(self.cleaned_data.get(name) or ()) for name in ("members", "prompts")}
+        """What was typed, as the service takes it."""
+        told = {name: value for name, value in self.cleaned_data.items() if name in PROFILE}
+        return told | {name: list(self.cleaned_data.get(name) or ()) for name in CHOSEN}
 
     @property
     def plain(self) -> list[Any]:
@@ -148,12 +120,8 @@ class ProfileForm(JudgeModelForm):
     def has_advanced_faults(self) -> bool:
         return any(name in self.errors for name in ADVANCED)
 
-    def _get_validation_exclusions(self) -> set[str]:
-        # The service has said it all, in words for people.
-        return {field.name for field in Judge._meta.fields}
-
-    def validate_constraints(self) -> None:
-        """Left to the service, as above."""
+    def _post_clean(self) -> None:
+        """Left out, with the row's own checks: the service has said it all, in words for people."""
 
 
 @screen("GET")
@@ -209,48 +177,11 @@ def archive(request: Request, slug: str, judge_id: str) -> HttpResponse:
 
 @screen("POST")
 def decide(request: Request, slug: str) -> HttpResponse:
-    """Let the judge of that name decide; one that was only tried judges the rest first, once its cost was seen."""
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="judges")
     row = judge_by_name(request.POST.get("judge", ""), room.project)
-    trial = trial_to_go_on_from(room.project, row)
-    max_cost = cap_in(request.POST)
-    if trial is not None and not is_confirmed(request):
-        return _confirm_rest(request, room, row, trial)
-    run = use_judge(project=room.project, judge=row, max_cost=max_cost, by=request.user)
-    if run is not None:
-        messages.success(
-            request, f"{row.name} is judging the rest and becomes the project's judge when the run finishes."
-        )
-        return redirect("run", slug=slug, run_id=run.public_id)
+    let_decide(project=room.project, judge=row, by=request.user)
     messages.success(request, f"{row.name} is now the project's judge.")
     return _onwards(room.project)
-
-
-def _confirm_rest(request: Request, room: Room, row: Judge, trial: Run) -> HttpResponse:
-    metrics = metrics_from_now_on(room.project, trial)
-    rest = not_judged_by(room.project, row)
-    # What the trial did not ask is asked everywhere.
-    is_more = not set(metrics) <= set(trial.metrics)
-    found = run_estimate(
-        project=room.project,
-        judge=row,
-        parts=parts_of(metrics),
-        only=None if is_more else rest.values_list("pk", flat=True),
-    )
-    cost = "no price set" if found.cost is None else f"cost about {found.cost:.2f}"
-    return ask_to_confirm(
-        request,
-        room,
-        title=f"Use {row.name} from now on?",
-        says=(
-            f"It has judged a sample. It judges the other {rest.count():,} summaries first: about {found.calls:,} "
-            f"calls, {cost}.",
-            "Scores switch to this judge when that run finishes.",
-        ),
-        act="Judge the rest and use this judge",
-        back=reverse("judges", args=[room.project.slug]),
-        fields={},
-    )
 
 
 def _onwards(project: Project) -> HttpResponse:
@@ -276,45 +207,38 @@ def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpRe
     }
     status = 200
     if request.method == "POST":
-        if not form.is_valid():
-            status = 422
-        elif request.POST.get("act") == "test":
-            context |= _checked(request, room, as_changed(row, form.profile))
-        else:
-            refusal = _saved(request, room, row, form)
-            if refusal is None:
+        status = 422
+        try:
+            if not form.is_valid():
+                pass
+            elif request.POST.get("act") == "test":
+                told = {name: value for name, value in form.profile.items() if name not in CHOSEN}
+                context |= _checked(request, room, as_changed(row, told))
+                status = 200
+            else:
+                _save(request, room, row, form)
                 return _onwards(room.project)
+        except (Invalid, Conflict) as refusal:
             form.add_error(None, refusal.message)
             status = status_of(refusal)
     return render(request, "judging/judges/judge.html", context, status=status)
 
 
-def _saved(request: Request, room: Room, row: Judge, form: ProfileForm) -> Invalid | Conflict | None:
-    try:
-        if row._state.adding:
-            made = add_judge(
-                project=room.project, by=request.user, kind=row.kind, **form.chosen, **form.profile
-            )
-            if room.project.deciding_judge_id is None:
-                let_decide(project=room.project, judge=made, by=request.user)
-        else:
-            change_judge(judge=row, by=request.user, **form.chosen, **form.profile)
-    except (Invalid, Conflict) as refusal:
-        return refusal
+def _save(request: Request, room: Room, row: Judge, form: ProfileForm) -> None:
+    if row._state.adding:
+        made = add_judge(project=room.project, by=request.user, kind=row.kind, **form.profile)
+        if room.project.deciding_judge_id is None:
+            let_decide(project=room.project, judge=made, by=request.user)
+    else:
+        change_judge(judge=row, by=request.user, **form.profile)
     messages.success(request, f"Judge {form.cleaned_data['name']} is saved.")
-    return None
-
-
-def _prompt_in_words(row: PromptVersion) -> str:
-    return f"{name_of_step(row.step)}, version {row.number}"
 
 
 def _checked(request: Request, room: Room, judge: Judge) -> dict[str, object]:
     try:
-        found = check_connection(project=room.project, judge=judge, by=request.user)
+        return {"connection": check_connection(project=room.project, judge=judge, by=request.user)}
     except Invalid as refusal:
         return {"connection_fault": refusal.message}
-    return {"connection": found}
 
 
 def _judge(room: Room, public_id: str) -> Judge:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TypeVar, cast
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
@@ -13,8 +13,7 @@ from django.urls import reverse
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import judges_of
-from annotation.judging.queries.prompts import name_of_step, own_versions_of
-from annotation.judging.queries.run_estimate import run_estimate
+from annotation.judging.queries.run_estimate import RunEstimate, run_estimate
 from annotation.judging.queries.run_metrics import RUN_METRICS, parts_of
 from annotation.judging.queries.runs import (
     RUNS,
@@ -24,7 +23,14 @@ from annotation.judging.queries.runs import (
     run_progress,
 )
 from annotation.judging.services.judges import LEXICAL, has_price, judge_by_name
-from annotation.judging.services.start_run import cancel_run, cap_in, faults_of_start, resume_run, share_in
+from annotation.judging.services.start_run import (
+    WRONG_CAP,
+    WRONG_SHARE,
+    cancel_run,
+    cap_in,
+    faults_of_start,
+    resume_run,
+)
 from annotation.judging.services.start_run import start_run as start
 from annotation.models import Judge, Run
 from annotation.web.htmx import Request, page_or_fragment
@@ -33,7 +39,12 @@ from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 from evaluation.metrics import USUAL_METRICS
 
-TypedNumber = TypeVar("TypedNumber", int, float)
+FIELDS = ("judge", "n_questions", "max_cost", "repeat_share")
+NUMBERS = (
+    ("n_questions", int, "The number of questions must be a whole number.", "invalid_questions"),
+    ("max_cost", float, WRONG_CAP, "invalid_cap"),
+    ("repeat_share", float, WRONG_SHARE, "invalid_share"),
+)
 
 
 @screen("GET")
@@ -50,58 +61,36 @@ def runs(request: Request, slug: str) -> HttpResponseBase:
 @screen("POST")
 def start_run(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.RUN, here="runs")
-    form: dict[str, object] = {
-        "judge": request.POST.get("judge", ""),
-        "metrics": request.POST.getlist("metrics"),
-        "n_questions": request.POST.get("n_questions", ""),
-        "max_cost": request.POST.get("max_cost", ""),
-        "repeat_share": request.POST.get("repeat_share", ""),
-        "confirmed": request.POST.get("confirmed", ""),
-    }
-    judge = judge_by_name(str(form["judge"]), room.project)
     metrics = request.POST.getlist("metrics")
-    n_questions, no_number = _read(_questions, request)
-    max_cost, no_cap = _read(cap_in, request)
-    repeat_share, no_share = _read(share_in, request)
-    faults = [
-        *no_number,
-        *no_cap,
-        *no_share,
-        *faults_of_start(
-            judge=judge,
-            metrics=metrics,
-            n_questions=n_questions,
-            max_cost=max_cost,
-            repeat_share=repeat_share,
-        ),
-    ]
+    form: dict[str, Any] = {name: request.POST.get(name, "") for name in FIELDS} | {"metrics": metrics}
+    judge = judge_by_name(form["judge"], room.project)
+    asked: dict[str, Any] = {"judge": judge, "metrics": metrics}
+    faults: list[Invalid] = []
+    for name, kind, message, code in NUMBERS:
+        try:
+            asked[name] = kind(form[name]) if form[name].strip() else None
+        except ValueError:
+            asked[name] = None
+            faults.append(Invalid(message, field=name, code=code))
+    faults += faults_of_start(**asked)
     if faults:
-        return _refused(request, room, form, faults)
+        return _start_form(request, room, form, faults)
     # Money is spent only by somebody who has seen how much, for just this.
-    choice = _choice(request)
+    choice = "|".join([*(form[name] for name in FIELDS), *sorted(metrics)])
     found = run_estimate(
-        project=room.project, judge=judge, parts=parts_of(metrics), repeat_share=repeat_share
+        project=room.project, judge=judge, parts=parts_of(metrics), repeat_share=asked["repeat_share"]
     )
-    if found.cost and form["confirmed"] != choice:
-        form["confirmed"] = choice
-        context = {**_list_context(request, room, form), "to_confirm": found}
-        return page_or_fragment(
-            request, page="judging/runs/list.html", fragment="judging/runs/_start.html", context=context
-        )
+    if found.cost and request.POST.get("confirmed") != choice:
+        return _start_form(request, room, {**form, "confirmed": choice}, (), to_confirm=found)
     try:
-        run = start(
-            project=room.project,
-            judge=judge,
-            metrics=metrics,
-            n_questions=n_questions,
-            max_cost=max_cost,
-            repeat_share=repeat_share,
-            by=request.user,
-        )
+        run = start(project=room.project, by=request.user, **asked)
     except Invalid as refusal:
-        return _refused(request, room, form, [refusal])
+        return _start_form(request, room, form, [refusal])
     response = redirect("run", slug=slug, run_id=run.public_id)
-    return _follow(request, response)
+    if not request.htmx:
+        return response
+    # htmx goes to the page that a plain form would be redirected to.
+    return HttpResponse(status=204, headers={"HX-Redirect": response["Location"]})
 
 
 @screen("GET")
@@ -146,48 +135,27 @@ def resume(request: Request, slug: str, run_id: str) -> HttpResponse:
     return _show(request, room, resumed) if request.htmx else redirect("run", slug=slug, run_id=run_id)
 
 
-def _refused(request: Request, room: Room, form: dict[str, object], faults: list[Invalid]) -> HttpResponse:
+def _start_form(
+    request: Request,
+    room: Room,
+    form: Mapping[str, Any],
+    faults: Sequence[Invalid],
+    to_confirm: RunEstimate | None = None,
+) -> HttpResponse:
     context = {
-        **_list_context(request, room, form),
+        **listed(request, room, RUNS, address=reverse("runs", args=[room.project.slug])),
+        **_form_context(room, form),
         "refusals": faults,
         "faulty": {fault.field for fault in faults},
+        "to_confirm": to_confirm,
     }
     return page_or_fragment(
         request,
         page="judging/runs/list.html",
         fragment="judging/runs/_start.html",
         context=context,
-        status=422,
+        status=422 if faults else 200,
     )
-
-
-def _choice(request: Request) -> str:
-    """What the form asks for, in one word."""
-    given = [request.POST.get(name, "") for name in ("judge", "n_questions", "max_cost", "repeat_share")]
-    return "|".join([*given, *sorted(request.POST.getlist("metrics"))])
-
-
-def _read(
-    reader: Callable[[Mapping[str, str]], TypedNumber | None], request: Request
-) -> tuple[TypedNumber | None, list[Invalid]]:
-    """What the reader finds in the form, and what is wrong with it."""
-    try:
-        return reader(request.POST), []
-    except Invalid as fault:
-        return None, [fault]
-
-
-def _questions(form: Mapping[str, str]) -> int | None:
-    """How many questions the form asks for, or None. Raises Invalid for what is no whole number."""
-    given = form.get("n_questions", "").strip()
-    if not given:
-        return None
-    try:
-        return int(given)
-    except ValueError:
-        raise Invalid(
-            "The number of questions must be a whole number.", field="n_questions", code="invalid_questions"
-        ) from None
 
 
 def _show(request: Request, room: Room, run: Run, *, refusal: Invalid | None = None) -> HttpResponse:
@@ -205,7 +173,6 @@ def _show(request: Request, room: Room, run: Run, *, refusal: Invalid | None = N
         "is_live": run.state == Run.State.ACTIVE,
         "is_of_use": progress.usable and progress.outcome != "unusable",
         "has_price": has_price(run.judge),
-        "own_prompts": [(name_of_step(row.step), row) for row in own_versions_of(run)],
     }
     return page_or_fragment(
         request,
@@ -221,35 +188,18 @@ def _run(room: Room, public_id: str) -> Run:
     return found(rows, public_id, "run")
 
 
-def _list_context(request: Request, room: Room, form: Mapping[str, object]) -> dict[str, object]:
-    past = listed(request, room, RUNS, address=reverse("runs", args=[room.project.slug]))
-    return {**past, **_form_context(room, form)}
-
-
-def _form_context(room: Room, form: Mapping[str, object]) -> dict[str, object]:
+def _form_context(room: Room, form: Mapping[str, Any]) -> dict[str, object]:
     usable = judges_of(room.project).filter(archived_at=None)
     judges = [(judge.name, judge.get_kind_display()) for judge in usable]
     if LEXICAL not in dict(judges):
         judges.insert(0, (LEXICAL, Judge.Kind.LEXICAL.label))
-    usual = [each for each in RUN_METRICS.items() if each[0] in USUAL_METRICS]
-    more = [each for each in RUN_METRICS.items() if each[0] not in USUAL_METRICS]
-    ticked = cast("list[str]", form["metrics"])
     return {
         "room": room,
         "form": form,
         "judges": judges,
-        "usual_metrics": usual,
-        "more_metrics": more,
+        "usual_metrics": [each for each in RUN_METRICS.items() if each[0] in USUAL_METRICS],
+        "more_metrics": [each for each in RUN_METRICS.items() if each[0] not in USUAL_METRICS],
         "is_more_open": bool(form.get("n_questions") or form.get("repeat_share"))
-        or not set(ticked) <= set(USUAL_METRICS),
+        or not set(form["metrics"]) <= set(USUAL_METRICS),
         "is_worker_alive": is_worker_alive(),
     }
-
-
-def _follow(request: Request, response: HttpResponse) -> HttpResponse:
-    """Let htmx go to the page that a plain form would be redirected to."""
-    if not request.htmx:
-        return response
-    following = HttpResponse(status=204)
-    following["HX-Redirect"] = response["Location"]
-    return following

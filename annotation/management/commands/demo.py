@@ -46,12 +46,12 @@ HIGHEST_PORT = 65535
 
 
 class Command(BaseCommand):
-    # `make check` runs them; here they would delay every start by a second.
+    # `make check` runs these checks; here they would delay every start by a second.
     requires_system_checks = ()
     help = "Serve the sample project, judged by the offline lexical baseline, on 127.0.0.1."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--port", default="8000", help="8000 unless named")
+        parser.add_argument("--port", default="8000", help="8000 by default")
         parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
         parser.add_argument(
             "--empty",
@@ -62,7 +62,7 @@ class Command(BaseCommand):
     def handle(self, *_: Any, port: str, no_browser: bool, empty: bool, **__: Any) -> None:
         wanted = LOCAL if empty else DEMO_SETTINGS
         if wanted != settings.SETTINGS_MODULE:
-            # Anybody can sign in as the demo's people, so this must not happen with other settings.
+            # Anybody can sign in as the demo's people, so the demo must run with its own settings.
             os.environ["DJANGO_SETTINGS_MODULE"] = wanted
             os.execv(sys.executable, [sys.executable, *sys.argv])
         refuse_earlier_database(connection)
@@ -93,7 +93,7 @@ class Command(BaseCommand):
             self.say("Stopping.")
 
     def _have_done(self, supervisor: Supervisor, work: Callable[[], object]) -> bool:
-        """Run the work in a fork; False if asked to stop during it."""
+        """Run the work in a fork. Returns False if the process was asked to stop meanwhile."""
         done = supervisor.have_done(work, seconds=JUDGED_WITHIN_SECONDS)
         if not done and not supervisor.stopping.is_set():
             raise CommandError("The sample project could not be prepared; see the error above.")
@@ -117,7 +117,8 @@ class Command(BaseCommand):
                 self.say(f"Some of the sample could not be judged: {progress.failures[0].error}")
             answer_harbour(project)
             self.say(f"Judged {progress.summaries_done} summaries in {time.monotonic() - started:.1f} s.")
-        # Computed here if outdated: the fork's memory is released, a worker's would not be.
+        # An outdated leaderboard is computed in this fork, whose memory is released at its end; a worker
+        # would keep it.
         recompute(project=project, kind=Analysis.Kind.LEADERBOARD, key=board_key(RANKED))
         shown, _ = board(project)
         self.say("\n".join(table_lines(shown)))
@@ -132,17 +133,17 @@ class Command(BaseCommand):
 
 def _import_what_forks_share() -> None:
     import_module(settings.ROOT_URLCONF)
-    # Celery warns at each start as root, which a demo in a container is.
+    # Celery warns at each start as root, and a demo in a container runs as root.
     warnings.filterwarnings("ignore", module="celery.platforms")
     os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
-    # Existing objects live as long as the process; collecting them would copy them in every fork.
+    # Existing objects live as long as the process. Garbage collection would copy their memory in every fork.
     gc.collect()
     gc.freeze()
 
 
 def _child(name: str, command: Sequence[str]) -> Child:
     if sys.platform == "darwin":
-        # Apple's numerical and network libraries do not survive a fork.
+        # On macOS, the numerical and network libraries do not work after a fork.
         return Child(name, partial(spawned, command, worker_environment()))
     return Child(name, partial(forked, partial(run_here, command)))
 
@@ -179,7 +180,7 @@ def _free_port(named: str) -> int:
 
 
 def _purge_queue(folder: Path) -> None:
-    """Delete messages of an earlier process; the Job rows hold the truth."""
+    """Delete messages of an earlier process. No work is lost, because the Job rows describe it."""
     for message in folder.rglob("*"):
         if message.is_file():
             message.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Let a judge work through a project, and wait for it if asked to."""
+"""Run a judge on a project, and with `--wait` wait for the end."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from annotation.projects.services.change_project import change_project
 from annotation.workers import Heartbeat, new_worker_name
 
 BELOW_THE_BAR = 3
-"""Exit code 2 is what every command ends with that was called in a wrong way."""
-TOLD_EVERY_SECONDS = 5.0
+"""The exit code for a mean below its minimum; 2 means invalid arguments, as for every command."""
+PROGRESS_EVERY_SECONDS = 5.0
 LOOK_SECONDS = 0.1
 
 
@@ -44,7 +44,7 @@ class ScoreBar(NamedTuple):
 
 
 class Command(BaseCommand):
-    # They would load every page and statistic of the site.
+    # These checks would load every page and all statistics.
     requires_system_checks = ()
     help = (
         "Run a judge on a project. Exit codes: 1 failed, 2 invalid arguments, 3 a system is below "
@@ -54,12 +54,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="the project's slug")
         parser.add_argument(
-            "--judge", metavar="NAME", help="the project's deciding judge unless named, else lexical"
+            "--judge", metavar="NAME", help="by default the project's deciding judge, else lexical"
         )
         parser.add_argument(
             "--metrics",
             metavar="A,B",
-            help=f"of {', '.join(RUN_METRICS)}; coverage and alignment unless named",
+            help=f"of {', '.join(RUN_METRICS)}; by default coverage and alignment",
         )
         parser.add_argument(
             "--questions",
@@ -78,7 +78,7 @@ class Command(BaseCommand):
             "--instruction",
             metavar="TEXT",
             default="",
-            help="added to what the judge is told; a copy of the judge answers under a name of its own",
+            help="an addition to the judge's instructions; a copy of the judge with its own name gets it",
         )
         add_summarization(parser)
         parser.add_argument(
@@ -128,7 +128,7 @@ class Command(BaseCommand):
             if options[name] is not None
         }
         try:
-            # A refusal of the run leaves no changed settings and no copy of a judge behind.
+            # If the run is refused, the changed settings and the copy of a judge are rolled back.
             with transaction.atomic():
                 row = change_project(project=row, by=None, **rules) if rules else row
                 chosen = _instructed(_judge_named(judge, row), row, instruction.strip())
@@ -159,7 +159,9 @@ class Command(BaseCommand):
         repeat_share: float | None,
         wait: bool,
     ) -> Run:
-        """A new run, or with --wait the one that this judge has under way over all of the project for the same."""
+        """Start a run, or with `wait` return the active run of this judge over the whole project with the
+        same options.
+        """
         try:
             return start_run(
                 project=project,
@@ -192,19 +194,20 @@ class Command(BaseCommand):
             self.stderr.write(f"No worker is running. Start one, or use --wait: {as_typed('worker')}")
 
     def _wait(self, run: Run) -> float:
-        """Wait until the run is over, and work on it here where no worker is alive; the seconds that it took.
+        """Wait until the run is over, and return the seconds.
 
-        Anyone who interrupts cancels the run, unless workers of others are at it.
+        Without a live worker, this process works on the run. An interruption cancels the run if this
+        process has worked on it.
         """
-        began, line, told_at, own = time.monotonic(), _ProgressLine(self), -math.inf, _OwnWorker()
+        began, line, shown_at, own = time.monotonic(), _ProgressLine(self), -math.inf, _OwnWorker()
         with _interrupted() as is_interrupted, own:
             while is_under_way(run) and not is_interrupted.is_set():
-                # A worker that was killed counts as alive for a while, so the question is asked again and again.
+                # A killed worker counts as alive for a while, so this is checked again and again.
                 if own.has_begun or not is_worker_alive():
                     own.go_on()
-                if time.monotonic() - told_at > TOLD_EVERY_SECONDS:
+                if time.monotonic() - shown_at > PROGRESS_EVERY_SECONDS:
                     line.show(run_progress(run))
-                    told_at = time.monotonic()
+                    shown_at = time.monotonic()
                 is_interrupted.wait(LOOK_SECONDS)
             line.show(run_progress(run))
             line.end()
@@ -244,7 +247,7 @@ class Command(BaseCommand):
 
 @contextmanager
 def _interrupted() -> Iterator[threading.Event]:
-    """An event that SIGINT and SIGTERM set, in the place of what they do otherwise."""
+    """Yield an event that SIGINT and SIGTERM set, instead of their usual effect."""
     event = threading.Event()
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, lambda *_: event.set()) for number in numbers]
@@ -256,7 +259,7 @@ def _interrupted() -> Iterator[threading.Event]:
 
 
 class _OwnWorker:
-    """A worker of runs within this process, which the others take for one while it is at work."""
+    """A worker for runs in this process. Its heartbeat makes other processes count it as a worker."""
 
     def __init__(self) -> None:
         self._heartbeat = Heartbeat(new_worker_name())
@@ -267,9 +270,9 @@ class _OwnWorker:
         return self._thread is not None
 
     def go_on(self) -> None:
-        """Work on what is due, unless it does already."""
+        """Start to work on due runs, unless it works on them already."""
         if self._thread is None:
-            # The terminal is the command's own.
+            # Log lines would disturb the command's own output.
             logging.getLogger("annotation").setLevel(logging.WARNING)
             self._heartbeat.start()
         elif self._thread.is_alive():
@@ -290,12 +293,12 @@ class _OwnWorker:
 
 
 class _ProgressLine:
-    """The progress of the run: one line that changes on a terminal, else a new one every few seconds."""
+    """The progress of the run: one changing line on a terminal, otherwise a new line every few seconds."""
 
     def __init__(self, command: BaseCommand) -> None:
         self._command = command
         self._is_terminal = sys.stderr.isatty()
-        self._told = ""
+        self._shown = ""
 
     def show(self, progress: RunProgress) -> None:
         line = (
@@ -304,16 +307,16 @@ class _ProgressLine:
             f"{f', {progress.failed} failed' if progress.failed else ''}"
             f"{f'; to be tried again: {progress.failures[0].error}' if progress.failures else ''}"
         )
-        if line == self._told:
+        if line == self._shown:
             return
-        self._told = line
+        self._shown = line
         self._command.stderr.write(
             f"\r{line}" if self._is_terminal else line, ending="" if self._is_terminal else "\n"
         )
         self._command.stderr.flush()
 
     def end(self) -> None:
-        if self._is_terminal and self._told:
+        if self._is_terminal and self._shown:
             self._command.stderr.write("")
 
 
@@ -339,13 +342,13 @@ def _bar(argument: str) -> ScoreBar:
 
 
 def _judge_named(name: str | None, project: Project) -> Judge:
-    """The judge of that name, unless named the deciding one, else the lexical one."""
+    """The judge of that name; without a name the deciding judge, or the lexical one if there is none."""
     deciding = project.deciding_judge.name if project.deciding_judge else LEXICAL
     return judge_by_name(name or deciding, project)
 
 
 def _instructed(judge: Judge, project: Project, instruction: str) -> Judge:
-    """The judge itself, or the project's copy of it with this instruction, which is made where there is none."""
+    """The judge itself, or the project's copy of it with this instruction, created if needed."""
     if instruction in ("", judge.custom_instruction):
         return judge
     if judge.kind != Judge.Kind.OPENAI:
@@ -361,7 +364,9 @@ def _instructed(judge: Judge, project: Project, instruction: str) -> Judge:
 
 
 def _require_deciding(judge: Judge, project: Project) -> None:
-    """Refuse a bar for a judge whose answers the scores do not rest on: it would be held against another's."""
+    """Refuse minimums for a judge that is not the deciding one, because they would test the other judge's
+    scores.
+    """
     deciding = project.deciding_judge
     if deciding is not None and deciding != judge:
         raise CommandError(
@@ -371,7 +376,7 @@ def _require_deciding(judge: Judge, project: Project) -> None:
 
 
 def _check_bars(bars: list[ScoreBar], project: Project) -> None:
-    """Refuse if any system's mean is below a bar, at any target length; no mean reaches no bar."""
+    """Raise CommandError if any system's mean is below a minimum, at any target length, or missing."""
     from annotation.analysis.leaderboard.leaderboard import leaderboard  # noqa: PLC0415 - loads all statistics
     from evaluation.gate import is_below  # noqa: PLC0415
 

@@ -15,11 +15,11 @@ from annotation.exports.services import manifest_path, write_export
 from annotation.management.named import project_named
 
 INTERRUPTED = 130
-"""What a shell gives a program that SIGINT ended."""
+"""The exit code of a program that SIGINT ended, as in shells."""
 
 
 class Command(BaseCommand):
-    # They would load every page and statistic of the site.
+    # These checks would load every page and all statistics.
     requires_system_checks = ()
     help = "Write one level of a project's data, or a bundle of all, to a file with a manifest beside it."
 

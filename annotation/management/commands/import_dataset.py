@@ -1,4 +1,4 @@
-"""Bring files of documents and summaries, or of DUC and TAC, into a project."""
+"""Import files of documents and summaries, or of DUC and TAC, into a project."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.refusals import Invalid, Refusal
-from annotation.imports.files import NamedFile
+from annotation.imports.containers import NamedFile
 from annotation.imports.layout import ENCODINGS, PRESETS, layout_of
 from annotation.imports.problems import COMMAND_WORDS, ImportRefused, Problem, pair_of, ways_out
 from annotation.imports.read import Progress
@@ -23,7 +23,7 @@ SECONDS_BETWEEN_LINES = 2.0
 
 
 class Command(BaseCommand):
-    # They would load every page and statistic of the site.
+    # These checks would load every page and all statistics.
     requires_system_checks = ()
     help = (
         "Import a CSV, JSON, JSONL or Parquet file of summaries, or any number of SEE HTML files and "
@@ -62,11 +62,6 @@ class Command(BaseCommand):
             help="for rows without one: the median reference length, none, or a number",
         )
         parser.add_argument(
-            "--claims-side",
-            choices=("reference", "peer"),
-            help="which summaries a nested file's claims belong to; detected by default",
-        )
-        parser.add_argument(
             "--encoding",
             default="",
             choices=ENCODINGS,
@@ -91,13 +86,12 @@ class Command(BaseCommand):
             "files": [NamedFile(_name(path, file), path) for path in file],
             "by": None,
             "layout": layout,
-            "claims_side": options["claims_side"],
             "dry_run": options["dry_run"],
             "skip_invalid": options["skip_invalid"],
-            "progress": _Told(self),
+            "progress": _ProgressLines(self),
         }
         for path in file:
-            # Here: a file that may not be opened is told with its path.
+            # A file that cannot be opened raises an OSError with its path here, before anything is imported.
             path.open("rb").close()
         there = Project.objects.select_related("deciding_judge").filter(slug=project).first()
         if there is None and not create:
@@ -123,8 +117,8 @@ class Command(BaseCommand):
         )
 
 
-class _Told(Progress):
-    """Says how far it is, now and then, to anyone who sits at the terminal or reads the log of errors."""
+class _ProgressLines(Progress):
+    """Prints the progress to the error stream every few seconds."""
 
     def __init__(self, command: Command) -> None:
         super().__init__()
@@ -140,17 +134,17 @@ class _Told(Progress):
 
 
 def _name(path: Path, paths: list[Path]) -> str:
-    """A file's own name; with its folder where that may tell models from peers."""
+    """The name of a file, with its folder if the folder may distinguish references from summaries."""
     has_role = len(paths) > 1 or path.suffix.lower() in {".html", ".htm"}
     return "/".join((*path.parent.parts[-1:], path.name)) if has_role else path.name
 
 
 def _refusal_lines(refusal: ImportRefused) -> list[str]:
     lines = [refusal.message]
-    # A whole file's one problem is the message itself.
+    # If a whole file has one problem, the message is this problem.
     if [problem.describe() for problem in refusal.problems] != [refusal.message]:
         lines += _problem_lines(refusal.problems, refusal.problem_count, refusal.word)
-    return lines + ways_out(refusal.remedies, COMMAND_WORDS, pair=refusal.pair)
+    return lines + refusal.ways_out(COMMAND_WORDS)
 
 
 def _problem_lines(problems: Iterable[Problem], count: int, word: str) -> list[str]:

@@ -37,7 +37,7 @@ MEANS = {
     "composite_1": "X a=1",
     "composite_2_3": "X a=2/3",
 }
-"""The columns beside the ranked score, with their heads."""
+"""The columns besides the ranked score, with their heads."""
 NO_VALUE = "-"
 _LEFT_ALIGNED = 1
 _GAPS = ", n of them for the ranked score, others in brackets"
@@ -53,7 +53,7 @@ class Command(BaseCommand):
             "--score",
             choices=RANKABLE,
             metavar="NAME",
-            help="what to rank systems by; unless named the estimate where every system has one, else "
+            help="the score that ranks systems; by default the estimate if every system has one, else "
             f"{RANKED}; of {', '.join(RANKABLE)}",
         )
         parser.add_argument("--format", choices=("table", "json"), default="table")
@@ -83,7 +83,7 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
         yield ""
         for words in _sentences(table):
             yield from textwrap.wrap(words, width=100)
-    # Explained only if there are brackets, or systems with sets without a value.
+    # These are explained only if the table has brackets, or systems with sets without a value.
     has_gaps = any(row.n < row.document_sets for table in board.tables for row in table.rows)
     yield from textwrap.wrap(
         f"Macro means over document sets{_GAPS if has_gaps else ''}; X = a·coverage + (1 - a)·brevity. "

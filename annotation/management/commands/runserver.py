@@ -12,7 +12,7 @@ from annotation.management.setup_link import setup_words
 class Command(Runserver):
     def on_bind(self, server_port: int) -> None:
         super().on_bind(server_port)
-        known: Any = self  # Django's stubs leave the address out.
+        known: Any = self  # Django's stubs lack the address.
         host = f"[{known.addr}]" if known._raw_ipv6 else known.addr
         if words := setup_words(f"{self.protocol}://{host}:{server_port}"):
             self.stdout.write(words)

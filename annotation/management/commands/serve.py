@@ -18,7 +18,7 @@ from annotation.management.earlier_database import refuse_earlier_database
 from annotation.management.setup_link import setup_words
 
 FEWEST_WORKERS = 2
-"""A busy process must not block all requests."""
+"""With fewer processes, one busy process would block all requests."""
 BYTES_OF_A_WORKER = 256 * 1024**2
 THREADS = 8
 STOP_SECONDS = 30
@@ -26,21 +26,21 @@ CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 class Command(BaseCommand):
-    # gunicorn would load everything a second time.
+    # gunicorn loads the program itself; the checks would load it a second time.
     requires_system_checks = ()
     help = (
-        "Serve the application with gunicorn until told to stop; requests under way are finished first, for at most "
-        f"{STOP_SECONDS} seconds. Tables are brought up to date where the database is SQLite; elsewhere run migrate "
+        "Serve the application with gunicorn. When it is stopped, running requests are finished, for at most "
+        f"{STOP_SECONDS} seconds. Tables are updated if the database is SQLite; otherwise run migrate "
         "before a new version. Start a worker beside it."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--bind", default="127.0.0.1:8000", help="127.0.0.1:8000 unless named")
+        parser.add_argument("--bind", default="127.0.0.1:8000", help="127.0.0.1:8000 by default")
         parser.add_argument(
-            "--workers", type=int, help="processes; unless named as many as processors and memory allow"
+            "--workers", type=int, help="processes; by default as many as processors and memory allow"
         )
         parser.add_argument(
-            "--threads", type=int, default=THREADS, help=f"of each process; {THREADS} unless named"
+            "--threads", type=int, default=THREADS, help=f"of each process; {THREADS} by default"
         )
 
     def handle(self, *_: Any, bind: str, workers: int | None, threads: int, **__: Any) -> None:
@@ -58,7 +58,7 @@ class Command(BaseCommand):
             shutil.rmtree(counts, ignore_errors=True)
             counts.mkdir(parents=True)
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(counts)
-        # Replaces this process, so that signals reach gunicorn.
+        # gunicorn replaces this process, so that it receives the signals.
         os.environ["DJANGO_SETTINGS_MODULE"] = settings.SETTINGS_MODULE
         command = gunicorn_command(bind, workers=workers or fitting_workers(), threads=threads)
         os.execv(sys.executable, command)
@@ -89,7 +89,7 @@ def fitting_workers() -> int:
 
 
 def _processors() -> int:
-    # The processors that this process may use, if the system knows them.
+    # The system may restrict this process to some processors; not all systems can report it.
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -1,4 +1,4 @@
-"""Check that all derived data follow from the answers."""
+"""Check that all derived data match the answers."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Command(BaseCommand):
 
 
 def _require_signature(project: Project) -> None:
-    """Raise CommandError if scores come from another version, which may count differently."""
+    """Raise CommandError if scores come from another version of the scoring rules."""
     others = Score.objects.filter(project=project).exclude(signature=score_rules(project).signature).count()
     if others:
         raise CommandError(
@@ -120,7 +120,7 @@ def _of_score(
 def _of_disputes(
     project: Project, record: SummaryRecord, stored: dict[DisputeTarget, Dispute]
 ) -> Iterator[str]:
-    """Removes the compared rows from `stored`."""
+    """Yield the differences of a summary's disputes, and remove the compared rows from `stored`."""
     for due in dues(project, record):
         row = stored.pop(due.target, None)
         if row is None:

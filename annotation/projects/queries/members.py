@@ -53,7 +53,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """The numbers of rows that a person leaves in a project, each capped at 9,999.
+    """The numbers of rows that a person leaves in a project, each limited to 9,999.
 
     The sets in `open_sets` need another assessor.
     """
@@ -151,9 +151,7 @@ INVITATIONS = List(
     order=("-pk",),
     title="Invitations",
     columns=(
-        Column(
-            "note", head="For", help="The person whom it is meant for.", cell="projects/people/_invited.html"
-        ),
+        Column("note", head="For", help="The invited person.", cell="projects/people/_invited.html"),
         Column("id", "public_id"),
         Column("email", help="The address that its link is mailed to; empty if it was shown."),
         Column("mailed_at", kind=Kind.MOMENT, nullable=True),
@@ -204,7 +202,7 @@ def invitations_of(project: Project) -> QuerySet[Invitation]:
 
 
 def what_stays(membership: Membership) -> Left:
-    """Count the rows that remain if the member is removed."""
+    """The numbers of rows that remain if the member is removed."""
     project, person = membership.project, membership.user
     assignments = Assignment.objects.filter(
         assessor=person, document_set__project=project, unassigned_at__isnull=True

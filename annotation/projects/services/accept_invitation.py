@@ -29,11 +29,11 @@ def open_invitation(secret: str) -> Invitation:
 def accept_invitation(*, secret: str, by: User) -> Membership:
     """Add the person with the roles of the invitation and mark it as used.
 
-    Raises as `open_invitation`, and Conflict (code `is_member`) for a member. The invitation of a member stays
-    valid: an owner can give a member more roles directly.
+    Raises as `open_invitation`, and Conflict (code `is_member`) for a member. The invitation then stays
+    valid; an owner can give a member more roles directly.
     """
     found = open_invitation(secret)
-    # Lock the project before the invitation: removing the owner who made it locks them in this order.
+    # Removing an owner locks the project before their invitations, so this must use the same order.
     Project.objects.select_for_update(of=("self",)).get(pk=found.project_id)
     locked = Invitation.objects.select_for_update(of=("self",)).select_related("project", "by")
     invitation = _usable(locked.filter(pk=found.pk).first())
@@ -43,7 +43,7 @@ def accept_invitation(*, secret: str, by: User) -> Membership:
             "invitation can still be used by its recipient.",
             code="is_member",
         )
-    # The owner chose the roles when they made the link.
+    # `by` is None, because the owner chose the roles when they made the link.
     membership = set_roles(project=invitation.project, person=by, roles=invitation.roles, by=None)
     invitation.accepted_by, invitation.accepted_at = by, timezone.now()
     invitation.save(update_fields=["accepted_by", "accepted_at"])
@@ -61,7 +61,7 @@ def accept_invitation(*, secret: str, by: User) -> Membership:
 def accept_with_new_account(
     *, secret: str, username: str, password: str, full_name: str = ""
 ) -> tuple[User, Membership]:
-    """Create an account and accept the invitation with it, both or neither.
+    """Create an account and accept the invitation with it, in one transaction.
 
     Raises as `accept_invitation`; Invalid for an unusable name or password, Conflict (code `name_taken`).
     """
@@ -82,7 +82,7 @@ def new_account(
         validate_password(password, user)
     except ValidationError as error:
         raise Invalid(" ".join(error.messages), field="password") from error
-    # Names that differ only in case would be confused in a log.
+    # A reader of a log would confuse names that differ only in case.
     if User.objects.filter(username__iexact=username).exists():
         raise _name_taken(username)
     user.set_password(password)

@@ -42,9 +42,9 @@ def change_roles(
 ) -> Membership:
     """Replace the roles of a member.
 
-    `seen` are the roles on the caller's screen. If the roles have changed since, nothing is written and Conflict
-    (code `newer_roles`) carries both versions. Raises NotFound if the person is not a member any more, and as
-    `set_roles`.
+    `seen` are the roles on the caller's screen. If the roles have changed since, nothing is written and
+    Conflict (code `newer_roles`) has both versions. Raises NotFound if the person is not a member any
+    more, and as `set_roles`.
     """
     project = _locked(membership.project, by)
     now = Membership.objects.filter(pk=membership.pk).select_related("user", "project").first()

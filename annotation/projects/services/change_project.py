@@ -130,8 +130,8 @@ def own_project(name: str, owner: User) -> Project | None:
 def new_slug(name: str) -> str:
     """A slug made from a project's name: "Harbour study" gives "harbour-study-k7qd".
 
-    The random end keeps the slugs of other people's projects unknown. A name without any Latin letter or digit
-    gives "project-" and such an end.
+    Because of the random end, a name that is taken does not reveal other people's projects. A name without
+    any Latin letter or digit gives "project-" and such an end.
     """
     stem = slugify(name)[: LONGEST_SLUG - SUFFIX_LENGTH - 1].strip("-_") or "project"
     return f"{stem}-{get_random_string(SUFFIX_LENGTH, SUFFIX_LETTERS)}"

@@ -1,7 +1,7 @@
 """Archive, reopen, delete and restore a project.
 
-An archived project is read-only and left out of lists. A deleted project is hidden; `privacy/purge_project` removes
-it for good after 30 days.
+An archived project is read-only and left out of lists. A deleted project is hidden; after 30 days,
+`privacy/purge_project` removes it permanently.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def unarchive_project(*, project: Project, by: User | None) -> Project:
 
 @transaction.atomic
 def delete_project(*, project: Project, name: str, by: User | None) -> Project:
-    """Hide a project from everybody. It is removed for good after 30 days.
+    """Hide a project from everybody. It is removed permanently after 30 days.
 
     Raises Invalid if `name` is not its name, Conflict (code `busy`) during a run.
     """
@@ -57,7 +57,7 @@ def restore_project(*, project: Project, by: User | None) -> Project:
 
 
 def removed_at(deleted_at: datetime) -> datetime:
-    """The time at which a deleted project is removed for good."""
+    """The time at which a deleted project is removed permanently."""
     return deleted_at + RESTORABLE
 
 

@@ -35,7 +35,7 @@ MAIL_INVITATION = "annotation.mail_invitation"
 MAILS_AN_HOUR = 5
 TRIED_FOR = timedelta(days=1)
 TRIED_EVERY = timedelta(minutes=15)
-"""Within `MAILS_AN_HOUR`, since a failed attempt counts too."""
+"""The pause between attempts. Failed attempts count in `MAILS_AN_HOUR`, so it must be long enough."""
 MOST_WAITING = 100
 LONGEST_NOTE = 120
 _SECRET_BYTES = 32
@@ -62,9 +62,10 @@ def invite(
 ) -> Issued:
     """Create a link that lets one person join with these roles, valid for 14 days and one use.
 
-    `note` says for whom it is. With `email`, a worker mails another link that replaces the returned one; `address`
-    is the base URL of the installation. Raises Invalid for missing or unknown roles, for a long note, and for an
-    unusable e-mail address or an installation without mail; Conflict (code `too_many`) if 100 invitations wait.
+    `note` names the invited person. With `email`, a worker mails another link that replaces the returned
+    one; `address` is the base URL of the installation. Raises Invalid for missing or unknown roles, for a
+    long note, and for an unusable e-mail address or an installation without mail; Conflict (code
+    `too_many`) if 100 invitations wait.
     """
     require(by, project, Verb.MANAGE_MEMBERS)
     wanted = checked_roles(roles)
@@ -105,7 +106,7 @@ def invite(
 def revoke_invitation(*, invitation: Invitation, by: User | None) -> Invitation:
     """Revoke an invitation. Idempotent.
 
-    Raises Conflict (code `accepted`) if it was accepted: remove the member instead.
+    Raises Conflict (code `accepted`) if it was accepted; then the member must be removed instead.
     """
     require(by, invitation.project, Verb.MANAGE_MEMBERS)
     now = Invitation.objects.select_for_update(of=("self",)).select_related("project").get(pk=invitation.pk)
@@ -131,9 +132,9 @@ def _ask_to_mail(invitation: Invitation) -> None:
 
 
 def ask_again_to_mail() -> None:
-    """Ask again for mailing the unmailed invitations of the last day, some minutes apart.
+    """Request again the mails of the last day that were not sent, some minutes after the previous attempt.
 
-    The broker or the mail server may have been down.
+    The broker or the mail server may have been unavailable.
     """
     now = timezone.now()
     waiting = Invitation.objects.filter(
@@ -151,8 +152,8 @@ def ask_again_to_mail() -> None:
 def mail_invitation(*, invitation_id: str, address: str) -> bool:
     """Mail the invitation's link once; True if it was sent.
 
-    The link is made here, so that its secret never enters the queue. Revoked, used and mailed invitations are not
-    sent, nor more than a few an hour to one address.
+    The link is created here, so that its secret never enters the queue. Revoked, used and mailed
+    invitations are not sent, and one address gets only a few mails an hour.
     """
     secret = secrets.token_urlsafe(_SECRET_BYTES)
     invitation = _claim(invitation_id, secret)
@@ -176,7 +177,9 @@ def mail_invitation(*, invitation_id: str, address: str) -> bool:
 
 @transaction.atomic
 def _claim(invitation_id: str, secret: str) -> Invitation | None:
-    """Store the secret and mark the invitation as mailed, so that no transaction is open while the mail is sent."""
+    """Store the secret and mark the invitation as mailed, so that no transaction is open while the mail is
+    sent.
+    """
     locked = Invitation.objects.select_for_update(of=("self",)).select_related("project", "by")
     invitation = locked.filter(
         public_id=invitation_id, accepted_at=None, revoked_at=None, mailed_at=None

@@ -23,11 +23,12 @@ MOST_CRITERIA = 40
 
 
 def set_criteria(project: Project, criteria: Sequence[metrics.Criterion]) -> list[object] | None:
-    """Ask people these criteria in this order; return the names before and after, None without a change.
+    """Replace the criteria that people answer, in this order.
 
-    The caller locks the project. A changed criterion becomes a new version, and an omitted one is retired; both
-    keep their ratings. Raises Invalid (field `criteria`) for an unusable criterion; Conflict (code `judged`) for
-    new questions before the reference if assessors of open sets have seen references.
+    Returns the names before and after, None without a change. The caller locks the project. A changed
+    criterion becomes a new version, and an omitted one is retired; both keep their ratings. Raises Invalid
+    (field `criteria`) for an unusable criterion; Conflict (code `judged`) for new questions before the
+    reference if assessors of open sets have seen references.
     """
     before = list(asked_of_people(project))
     standing = {row.fact: row for row in before}

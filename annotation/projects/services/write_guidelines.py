@@ -31,9 +31,9 @@ def write_guidelines(
 ) -> Guideline:
     """Save guidelines as a new version. Earlier answers keep the version under which they were given.
 
-    `seen` is the version on the caller's screen, 0 for none. If there is a newer one, nothing is written and
-    Conflict (code `newer_guidelines`) carries both; None skips this test. An unchanged text returns the current
-    row. Raises Invalid for an empty or long text.
+    `seen` is the version on the caller's screen, 0 for none. If there is a newer one, nothing is written
+    and Conflict (code `newer_guidelines`) has both; None skips this test. For an unchanged text, the
+    current row is returned. Raises Invalid for an empty or long text.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     text, note = checked_text(text), _checked_note(note)

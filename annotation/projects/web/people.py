@@ -31,7 +31,9 @@ ROLES = [(role.value, role.label, DOES[role]) for role in Role]
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A refused form of the page with its values, so that nothing typed is lost; `where` names the form."""
+    """A refused form of the page with its values, so that nothing typed is lost; `where` is the name of
+    the form.
+    """
 
     where: str = ""
     roles: Sequence[str] = field(default_factory=list)
@@ -148,7 +150,7 @@ def _show(
     status = status_of(typed.refusal) if typed and typed.refusal else 200
     response = render(request, "projects/people/page.html", context, status=status)
     if issued:
-        # The link is shown only once, so it must not be cached or return with the Back button.
+        # The link is shown only once, so the page must not be cached or return with the Back button.
         response["Cache-Control"] = "private, no-store"
     return response
 

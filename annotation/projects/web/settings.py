@@ -158,7 +158,7 @@ class RulesForm(forms.Form):
         deciding: Any = self.fields["deciding_judge"]
         deciding.queryset = judges_of(project)
         if Verb.VIEW_SCORES not in room.verbs:
-            # People who are blind do not learn which judge decides.
+            # People who are blind must not know which judge decides.
             del self.fields["deciding_judge"]
         fixed = fixed_by_judgments(project)
         for name, field in self.fields.items():

@@ -149,8 +149,8 @@ class Checks(ApiView):
         CheckRow,
         """List the checks of a project.
 
-        Those of claims that have been replaced are left out. Of a caller who may review, and to whom nothing
-        is hidden, it is kept that they have seen what was said of each check on the page.
+        Checks of removed claims are left out. If nothing is hidden from a caller who may review, the server
+        records that they have seen the answers to each check on the page.
         """,
     )
 
@@ -162,7 +162,8 @@ class OneCheck(ApiView):
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show a check with its answers.
 
-        A reviewer who has not answered yet sees no other answers. The server records that the caller saw the check.
+        Reviewers see others' answers only after their own, unless the project shows verdicts at once. The
+        server records that the caller saw the check.
         """
         project = self.enter(*READ_CONTENT)
         return Response(shown_detail(project, public_id, self.person))
@@ -173,9 +174,9 @@ class CheckLooks(ApiView):
 
     @operation("look_at_check", request=None, responses=ShownCheck)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Record that a check is on the caller's screen, and hold it for them.
+        """Record that a check is on the caller's screen, and lease it to them.
 
-        Needs the verb "review". Holds the check for five minutes, unless somebody else holds it.
+        Needs the verb "review". The lease of five minutes is given only if nobody else holds the check.
         """
         project = self.enter(Verb.REVIEW)
         keep(check=_check(project, public_id), by=self.person)
@@ -219,7 +220,7 @@ class OneOfMany(serializers.Serializer[Any]):
 
 @extend_schema_field(OneOfMany(many=True))
 class AnswerRows(RowsField):
-    """Answers, each of which is accepted or refused by itself."""
+    """A list of answers; each is accepted or refused separately."""
 
 
 class ManyVerdicts(serializers.Serializer[Any]):
@@ -286,8 +287,8 @@ class OneVerdict(ApiView):
     def delete(self, request: Request, slug: str, public_id: str) -> Response:
         """Withdraw one's own verdict.
 
-        The one before it counts again. The row is kept. Idempotent. A random sample keeps the withdrawn verdict as
-        the caller's first answer, because they have seen the judge's verdict since.
+        The answer before it counts again. The withdrawn verdict stays in the list. Idempotent. In a random
+        sample the withdrawn verdict remains the caller's answer, because a new one would not be blind.
         """
         project = self.enter(Verb.REVIEW)
         verdicts = Verdict.objects.filter(check_row__project=project).select_related("check_row__project")
@@ -296,9 +297,10 @@ class OneVerdict(ApiView):
 
 
 def shown_detail(project: Project, public_id: str, person: User, *, at_desk: bool = False) -> dict[str, Any]:
-    """A check as the person may see it; their look is recorded.
+    """Return the fields of a check that the person may see now, and record that they saw it.
 
-    `at_desk` hides other answers until their own, for everybody.
+    With `at_desk`, adjudicators too see others' answers only after their own. This has no effect if the
+    project shows verdicts at once.
     """
     viewer = Viewer.now(person, project)
     if at_desk:

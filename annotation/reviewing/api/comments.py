@@ -30,7 +30,8 @@ class Comments(ApiView):
         CommentRow,
         """List the comments on the claims of a project, oldest first.
 
-        Needs the verb "comment". What others say of a claim is left out until the caller may know what they answered.
+        Needs the verb "comment". Others' comments on a claim are left out until the caller may see their
+        answers.
         """,
     )
 
@@ -52,7 +53,7 @@ class OneComment(ApiView):
 
     @operation("withdraw_comment", responses={204: None})
     def delete(self, request: Request, slug: str, public_id: str) -> Response:
-        """Delete one's own comment: its text is not shown any more."""
+        """Delete one's own comment. Its text is no longer shown."""
         project = self.enter(Verb.COMMENT)
         own = Comment.objects.filter(project=project, author=self.person).select_related("project")
         withdraw_comment(comment=only(own, public_id, "comment of yours"), by=self.person)

@@ -37,9 +37,9 @@ ON_SCREEN = Check.objects.select_related("document_set", "peer", "claim__claim_s
 class Passage:
     """A numbered unit of the text that a claim is compared with.
 
-    `evidence` is its place (from 1) in the judge's evidence, 0 if it is none. `is_found` is True if it shares words
-    with the claim, `is_marked` if the reader named it as evidence, `follows_gap` if units before it are left out,
-    `opens` if a document or paragraph begins with it.
+    `evidence` is its place (from 1) in the judge's evidence, 0 if it is not in it. `is_found` is True if
+    it shares words with the claim, `is_marked` if the reader chose it as evidence, `follows_gap` if units
+    before it are left out, `opens` if a document or paragraph begins with it.
     """
 
     number: int
@@ -331,7 +331,7 @@ def _passages(
     own: Sequence[int],
     whole_text: bool,
 ) -> tuple[Passage, ...]:
-    """The whole text if it is short or requested, otherwise the passages around matches."""
+    """The passages of the whole text if it is short or requested, otherwise those around matches."""
     found = found_passages(claim, [unit.text for unit in units])
     lit = {number: place for place, number in enumerate(sorted(set(judge_evidence)), start=1)}
     interesting = {

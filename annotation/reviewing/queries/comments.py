@@ -52,7 +52,7 @@ COMMENTS = List(
 class Thread:
     """The last 200 comments on a claim, oldest first.
 
-    `hidden` counts the comments that become visible after the reader's own answers.
+    `hidden` is the number of comments that become visible after the reader's own answers.
     """
 
     claim_id: str

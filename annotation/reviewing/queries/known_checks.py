@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models.sql.compiler import SQLCompiler
 
-# The hand-written statements are defended by tests/bench/next_claim.py. Each check is looked up by itself: for an
-# EXISTS, PostgreSQL first collects all answers of the person.
+# These conditions are written by hand, because for an EXISTS, PostgreSQL first collects all answers of the
+# person; here it looks up each check separately. tests/bench/next_claim.py measures them.
 _ANSWERED = """(
     SELECT id FROM annotation_verdict
     WHERE check_row_id = {check} AND person_id = %s AND role = 'reviewer' LIMIT 1
@@ -28,7 +28,7 @@ def answered(person: User) -> Q:
 
 
 def knows(person: User) -> Q:
-    """Checks to which the person can give no blind answer, because they answered them or have seen others' answers.
+    """Checks that the person cannot answer blind, because they answered them or have seen others' answers.
 
     Seeing answers to an earlier wording counts.
     """

@@ -45,7 +45,9 @@ UNSCORED = "unscored"
 CLAIMS = "claims"
 """The checks of claims on both sides, without closed questions."""
 Sight = Callable[[Viewer], bool]
-"""A rule that is True if a list hides others' answers from its viewer until they have answered the check."""
+"""A rule that is True if a list hides others' answers from its viewer until the viewer has answered the
+check.
+"""
 
 
 class Only(TextChoices):
@@ -72,7 +74,7 @@ ORDERS = (
     Order("set", "By document set", ("document_set_id", "-uncertainty", "queue_key", "pk")),
     Order("uncertainty", "Most uncertain", ("-uncertainty", "queue_key", "pk")),
     Order("impact", "Largest impact on coverage", ("-impact", "queue_key", "pk")),
-    # The source's answers to closed questions are in no summary.
+    # Checks of closed questions against the source belong to no summary.
     Order("document", "By summary", ("peer_id", "claim_id"), Q(peer__isnull=False)),
 )
 RANDOM = Order("random", "In random order", ("queue_key", "pk"))
@@ -177,7 +179,7 @@ READ = (
     *("claim__public_id", "claim__text", "document_set__public_id", "document_set__external_id"),
     *("peer__public_id", "peer__target_words", "peer__system__name"),
 )
-"""The loaded columns; without this limit, the texts of the summaries would be sorted too."""
+"""The loaded columns. Without this limit, the database would sort the texts of the summaries too."""
 
 
 def _of_side(viewer: Viewer, side: str) -> Q:
@@ -325,7 +327,7 @@ def checks_list(is_hidden: Sight, *, only: str = "", side: str = "") -> List:
     )
 
 
-# At the desk, even people who may see everything answer before they see others' answers.
+# In this queue, even people who may see everything answer before they see others' answers.
 _AT_DESK = checks_list(
     lambda viewer: viewer.project.reveal != Project.Reveal.SHOWN, only=Only.WAITING, side=CLAIMS
 )
@@ -415,6 +417,8 @@ def counts_down(look: Listing) -> bool:
 
 
 def goes_by_answers(look: Listing) -> bool:
-    """True if the queue is filtered by people's answers, so that it holds only checks that its viewer has answered."""
+    """True if the queue is filtered by people's answers, so that its viewer has answered every check in
+    it.
+    """
     by_answers = look.chosen.get("only") in (Only.DISPUTED, Only.AGAINST) or "label" in look.chosen
     return by_answers and look.viewer.project.reveal != Project.Reveal.SHOWN

@@ -1,7 +1,8 @@
 """The visibility of others' answers to a check: everything, or nothing until the person has answered it.
 
-Queues may be sorted by the judge's uncertainty in both reveal modes. The figure itself is hidden with the verdict,
-because a judge that is less sure of one label reveals the label by it.
+Queues may be sorted by the judge's uncertainty in both reveal modes. But the number is hidden together
+with the verdict: a judge can be less sure of one label than of the other, so the number could reveal the
+label.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def keeps_back(viewer: Viewer) -> bool:
 def may_see(check: Check, person: User, *, said: Iterable[Verdict]) -> bool:
     """True if the person has answered the check, or the project shows verdicts at once.
 
-    `said` are the verdicts on the check. A look does not count, because it may be one at an earlier wording.
+    `said` has the verdicts on the check. A recorded look is not enough, because the person may have seen
+    an earlier wording.
     """
     is_shown = check.project.reveal == Project.Reveal.SHOWN
     reviewer = Verdict.Role.REVIEWER

@@ -32,7 +32,7 @@ def comment_on_claim(*, project: Project, claim: Claim, by: User, text: str) -> 
 
 @transaction.atomic
 def withdraw_comment(*, comment: Comment, by: User) -> Comment:
-    """Withdraw one's own comment: its text is not shown any more. Idempotent.
+    """Withdraw one's own comment; its text is no longer shown. Idempotent.
 
     Raises NotAllowed for another person's comment.
     """

@@ -1,4 +1,4 @@
-"""Hand out the checks of a queue, each to one reviewer at a time."""
+"""Leases for the checks of a queue, so that each is shown to one reviewer at a time."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ MOST_HELD = 3
 def hand_out(*, look: Listing, after: Check | None = None) -> Check | None:
     """Lease the queue's next free check to the viewer and return it; None without one.
 
-    `after` is the check on screen; at its end, the queue starts again from its top. The lease ends after five
-    minutes without a sign of the viewer. Raises as `require`.
+    `after` is the check on screen. After the last check, the queue starts again from its top. The lease
+    ends after five minutes without a request of the viewer. Raises as `require`.
     """
     require(look.viewer.person, look.viewer.project, Verb.REVIEW)
     return _hand_out(look, after)
 
 
 def move_on(*, look: Listing, here: str) -> Check | None:
-    """Record a look at the check with public id `here`, extend its lease, and hand out the next check.
+    """Record a look at the check with public id `here`, extend its lease, and lease the next check.
 
-    Equals `stay` and `hand_out` with one test of permissions. Raises as they do.
+    This has the effect of `stay` and `hand_out`, with one test of permissions. Raises as they do.
     """
     check, _ = stay(project=look.viewer.project, here=here, by=look.viewer.person)
     return _hand_out(look, check)
@@ -68,7 +68,8 @@ def let_go(*, check: Check, by: User) -> None:
 def _hand_out(look: Listing, after: Check | None) -> Check | None:
     parts: tuple[QuerySet[Check], ...] = (look.found,)
     if after is not None:
-        # A check with its place in the sample. Checks outside of the sample come before it.
+        # In a sample, the search starts after the check's place in the sample, or at the top if the check is
+        # not in it.
         sampled = look.of.rows(look.viewer).filter(pk=after.pk).first() if "sample" in look.chosen else after
         beyond = look.beyond(sampled) if sampled else (look.found,)
         parts = (*beyond, look.found.exclude(pk=after.pk))

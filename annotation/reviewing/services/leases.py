@@ -1,6 +1,6 @@
-"""Leases of queue rows: nobody else is handed a leased row until the lease ends.
+"""Leases of queue rows: nobody else gets a leased row from the queue until the lease ends.
 
-A row can still be opened by its address. Leases use the database's clock.
+The row's page stays open to everybody. Leases use the database's clock.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def look_at(*, check: Check, by: User) -> Look:
     """Record that the check was on the person's screen, with others' answers if they may see them.
 
-    The first time of each is stored; later looks change nothing.
+    The first look, and the first look with answers, are stored; later looks change nothing.
     """
     require(by, check.project, Verb.REVIEW)
     look, _ = Look.objects.get_or_create(check_row=check, person=by)
@@ -35,7 +35,7 @@ def reveal(*, check: Check, to: User, look: Look | None) -> Look:
         return look
     look = look or Look(check_row=check, person=to)
     look.revealed_at = timezone.now()
-    # A look from another window may exist.
+    # The person may have opened the check in another window at the same time.
     Look.objects.bulk_create(
         [Look(public_id=look.public_id, check_row=check, person=to, revealed_at=look.revealed_at)],
         update_conflicts=True,
@@ -46,9 +46,10 @@ def reveal(*, check: Check, to: User, look: Look | None) -> Look:
 
 
 def see_summary(*, project: Project, summary: Summary, by: User) -> None:
-    """Record that the person opens the explanation of a summary's scores, with all answers to its checks.
+    """Record that the person opens the explanation of a summary's scores, which shows all answers to its
+    checks.
 
-    Records nothing for people who cannot open it. Checks of the source count too.
+    Checks of its questions to the source are included. Nothing is recorded for people who may not open it.
     """
     standing = standing_in(by, project)
     if Verb.VIEW_SCORES in standing.verbs:
@@ -61,8 +62,9 @@ def see_summary(*, project: Project, summary: Summary, by: User) -> None:
 def see_checks(*, project: Project, checks: QuerySet[Check], by: User) -> None:
     """Record that the person is shown all answers to these checks.
 
-    Their later answers to these checks are not blind. Records nothing for people whose roles let them neither
-    review nor assess. The number of queries does not depend on the checks, except for SQLite's limit on values.
+    Their later answers to these checks are not blind. Nothing is recorded for people whose roles let them
+    neither review nor assess. The number of queries does not depend on the number of checks, except for
+    SQLite's limit on values.
     """
     _see(checks.filter(project=project), by, standing_in(by, project))
 
@@ -73,7 +75,7 @@ def _see(checks: QuerySet[Check], by: User, standing: Standing) -> None:
     shown = Look.objects.filter(check_row=OuterRef("pk"), person=by, revealed_at__isnull=False)
     unseen = checks.filter(~Exists(shown)).order_by()
     now = timezone.now()
-    # Checks that they opened before have a look already, without others' answers.
+    # If they opened a check before, its look exists already, but without others' answers.
     Look.objects.bulk_create(
         [Look(check_row_id=key, person=by, revealed_at=now) for key in unseen.values_list("pk", flat=True)],
         update_conflicts=True,
@@ -83,5 +85,6 @@ def _see(checks: QuerySet[Check], by: User, standing: Standing) -> None:
 
 
 def _may_answer(standing: Standing) -> bool:
-    # By roles and not by present verbs: blindness ends, and superusers see the admin while they are blind.
+    # The roles decide, not the present verbs: the person may be blind only now, and superusers can read the
+    # admin site meanwhile.
     return bool(standing.roles & (roles_with(Verb.REVIEW) | roles_with(Verb.ASSESS)))

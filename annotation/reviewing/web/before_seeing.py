@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def ask_before_seeing(request: Request, room: Room, checks: QuerySet[Check]) -> HttpResponse | None:
-    """Return the warning if the reader could still answer any of these checks blind in an open sample.
+    """Return a warning if the reader could still answer any of these checks blind in an open sample.
 
-    Returns None if nothing is lost or the reader chose to continue. One query.
+    Returns None if there is no such check or the reader chose to continue. One query.
     """
     if Verb.REVIEW not in room.verbs or "anyway" in request.GET:
         return None

@@ -18,7 +18,7 @@ from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 THREAD = "#thread"
-"""The part of a page that the answers to its forms replace."""
+"""The part of a page that the responses to its forms replace."""
 
 
 @screen("GET")
@@ -71,7 +71,7 @@ def _show(
         status=422 if refusal else 200,
     )
     if refusal:
-        # Errors go to the page's notices unless the response says otherwise.
+        # Without this header, the browser shows an error in the page's notices.
         response["HX-Retarget"] = THREAD
     return response
 

@@ -1,7 +1,8 @@
 """The page for answering one check.
 
-With scripts, the form sends the answer and at once shows the next claim, which was fetched before; the response is
-a strip with the judge's verdict. Without scripts, the answer leads to the next claim's page with the same strip.
+With scripts, the form sends the answer and at once shows the next claim, which was loaded before; the
+response is a strip with the judge's verdict. Without scripts, the response is the next claim's page with
+the same strip.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def check(request: Request, slug: str, check_id: str) -> HttpResponse:
 
 @screen("GET", "POST")
 def next_check(request: Request, slug: str) -> HttpResponse:
-    """Hand out the queue's next claim. Scripts fetch it early and name the claim on screen in `here`.
+    """Show the queue's next claim. Scripts load it early and send the id of the claim on screen as `here`.
 
     A link or reload leads to the queue.
     """
@@ -99,7 +100,10 @@ def look(request: Request, slug: str, check_id: str) -> HttpResponse:
 
 @screen("POST")
 def override(request: Request, slug: str, check_id: str) -> HttpResponse:
-    """Save a reviewer's answer and show the changed scores. A newer answer of one's own is a conflict."""
+    """Save a reviewer's answer and show the changed scores.
+
+    If the person answered in another window, it is a conflict.
+    """
     room = enter(request, slug, Verb.REVIEW, here="review")
     row = check_of(room.project, check_id)
     before = _shown_scores(room, row)
@@ -233,7 +237,8 @@ def _show(
 def _counted(queue: Listing, here: Check | None) -> dict[str, object]:
     """The number of waiting checks, and whether the claim on screen (`here`) is one of them.
 
-    None for `here` is a claim fetched early: the count at its turn is unknown, and the page counts on by itself.
+    If `here` is None, the claim was loaded early: the count at its turn is unknown, and the page continues
+    its own count.
     """
     is_counted = counts_down(queue)
     if here is None:

@@ -42,7 +42,8 @@ def review(request: Request, slug: str) -> HttpResponseBase:
 def _beside(queue: Listing) -> dict[str, object]:
     viewer, counted = queue.viewer, count(queue)
     is_sample = "sample" in queue.chosen
-    # Checks held by others are shown for samples, which must be completed, and at the end of other queues.
+    # A sample must be completed, so its page shows how many checks others hold; other pages show it only when
+    # nothing is left.
     held = held_by_others(queue.found, viewer.person) if is_sample else None
     return {
         "counted": min(counted, CHECKS_COUNTED_UP_TO),

@@ -26,10 +26,10 @@ SAMPLES_SHOWN = 25
 
 
 def blind_answers(project: Project) -> QuerySet[Verdict]:
-    """Members' blind answers to checks of the project, which a sample of these checks keeps.
+    """Members' blind answers to checks of the project; a sample that contains such a check uses the answer.
 
-    Answers may be volunteered, because chance alone decides which checks are sampled. A withdrawn answer counts if
-    a sample holds it.
+    Answers given before the sample may be used, because chance alone decides which checks are sampled. A
+    withdrawn answer counts if a sample has it.
     """
     given = Verdict.objects.filter(
         check_row__project=project,
@@ -49,15 +49,15 @@ def eligible(project: Project, side: str = "") -> QuerySet[Check]:
 
 
 def is_kept_by_a_sample(verdict: Verdict) -> bool:
-    """True if a sample holds this answer. It then keeps the answer after a withdrawal."""
+    """True if a sample has this answer. It then keeps the answer after a withdrawal."""
     return SampledCheck.objects.filter(verdict=verdict).exists()
 
 
 @dataclass(frozen=True, slots=True)
 class HeldChecks:
-    """Checks that are on people's screens and handed to nobody else.
+    """Checks that are leased to people who have them on the screen.
 
-    `since` is the time at which the first of them was opened, None if it was not opened yet; `until` is the
+    `since` is the time at which the first of them was opened, None if none was opened yet; `until` is the
     earliest end of their leases.
     """
 
@@ -77,8 +77,8 @@ class HeldChecks:
 class CheckSample:
     """A sample of `sampled` checks out of `frame`, of which `answered` have a blind answer.
 
-    `scores` names the scores that it estimates. `held` describes unanswered checks on people's screens, None
-    without any. Nobody is asked for the rest of a cancelled sample.
+    `scores` has the names of the scores that it estimates. `held` describes unanswered checks on people's
+    screens, None without any. Unanswered checks of a cancelled sample are not in the queue any more.
     """
 
     sample_id: str
@@ -104,20 +104,21 @@ class CheckSample:
 
     @property
     def is_open(self) -> bool:
-        """True if it waits for answers."""
+        """True if the sample waits for answers."""
         return not self.is_complete and self.cancelled_at is None
 
 
 def check_samples(
     project: Project, *, but: User | None = None, only: str = "", side: str = ""
 ) -> list[CheckSample]:
-    """The latest samples of checks, newest first, or the one with public id `only`; `side` restricts the counts.
+    """The latest samples of checks, newest first, or the one with public id `only`; `side` restricts the
+    numbers.
 
     Two queries, or three if a sample is incomplete. Checks on the screen of `but` do not count as held.
     """
     sampled = Sample.objects.filter(project=project).order_by("-pk")
     sampled = sampled.filter(public_id=only) if only else sampled
-    # A frame may name a million checks, so the database counts it, once per sample.
+    # A frame may have a million checks, so the database counts them, once per sample.
     count = "jsonb_array_length" if connection.vendor == "postgresql" else "json_array_length"
     framed = sampled.annotate(framed=Func(F("frame"), function=count, output_field=IntegerField()))
     columns = ("pk", "public_id", "method", "share", "seed", "framed", "created_at", "cancelled_at")
@@ -181,7 +182,7 @@ def _held(keys: Sequence[int], but: User | None) -> dict[int, HeldChecks]:
 def held_by_others(waiting: QuerySet[Check], person: User) -> HeldChecks | None:
     """The checks of a queue that other people hold now, None without any. One query.
 
-    It reads the whole queue: use it for samples, and for queues that handed out nothing.
+    It reads the whole queue, so it is only for samples, and for queues without a free check.
     """
     others = waiting.filter(_is_held("", person)).annotate(opened=_opened("pk", ""))
     found = others.order_by().aggregate(count=Count("pk"), since=Min("opened"), until=Min("lease_until"))
@@ -200,9 +201,9 @@ def _opened(check: str, path: str) -> Subquery:
 
 
 def open_samples(project: Project, *, but: User | None = None) -> list[CheckSample]:
-    """The latest samples with waiting checks, oldest first; `but` as for `check_samples`.
+    """The latest samples with waiting checks, oldest first; `but` is as for `check_samples`.
 
-    Estimates use a sample once the one before it is complete.
+    The oldest comes first, because estimates need complete samples.
     """
     return [sample for sample in reversed(check_samples(project, but=but)) if sample.is_open]
 

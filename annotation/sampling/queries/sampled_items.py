@@ -26,8 +26,8 @@ Frames = dict[int | None, dict[str, list[SampledItem]]]
 class SampleFrame:
     """The items of a sample's frame on one side.
 
-    `claims` counts the reference claims of each document. `came_after` counts current checks without an item,
-    because they are newer than the sample.
+    `claims` has the number of reference claims of each document. `came_after` is the number of current
+    checks without an item, because they are newer than the sample.
     """
 
     items: Frames
@@ -91,7 +91,7 @@ class _FramedCheckRow(NamedTuple):
 
 
 class _SampledAnswer(NamedTuple):
-    """The answer to a sampled check (None if there is none yet) and the check's inclusion probability."""
+    """The answer to a sampled check (None without one) and the check's inclusion probability."""
 
     value: float | None
     chance: float
@@ -112,7 +112,9 @@ def _of_checks(
     probabilities: Mapping[str, float | None],
     answers: Mapping[str, _SampledAnswer],
 ) -> SampleFrame:
-    """`probabilities` has the judge's probability of every check in the frame, `answers` the sampled checks."""
+    """`probabilities` has the judge's probability for every check in the frame, `answers` has the sampled
+    checks.
+    """
     peers: dict[int, list[_FramedCheckRow]] = defaultdict(list)
     came_after = 0
     is_of_coverage = side == Check.Side.REFERENCE
@@ -136,7 +138,7 @@ def _of_checks(
             rows = peers[peer]
             parts = _shares(rows) if is_of_coverage else ((row, 1 / len(rows)) for row in rows)
             for row, part in parts:
-                # Summaries do not share claims of their own.
+                # On the peer side, each summary has its own claims.
                 claim = row.claim if is_of_coverage else None
                 item = _check_item(row, document, share * part, probabilities, answers, claim=claim)
                 items[target][system].append(item)
@@ -199,7 +201,7 @@ def _shares(rows: Sequence[_FramedCheckRow]) -> Iterator[tuple[_FramedCheckRow, 
 
 def _weight(row: _FramedCheckRow, *, stand_alone: bool) -> float:
     if row.model is None:
-        # Without a reference, all claims of the documents weigh the same.
+        # Without a reference, all claims of the documents have the same weight.
         return 1.0
     return row.claim_weight if stand_alone else (row.unit_weight or 1.0)
 

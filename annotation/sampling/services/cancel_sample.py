@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 @transaction.atomic
 def cancel_sample(*, sample: Sample, by: User | None) -> Sample:
-    """Stop asking for the rest of a sample; no estimate uses it. Its answers remain in the scores.
+    """Cancel an incomplete sample: its other checks are not asked any more, and no estimate uses it.
 
-    The sample stays in lists and in the log. Idempotent. Raises Conflict (code `sample_complete`) if all answers
-    are given: people who have seen an estimate cannot choose another.
+    Its answers remain in the scores. The sample stays in lists and in the log. Idempotent. Raises Conflict
+    (code `sample_complete`) if all answers are given, so that nobody can replace an estimate that they
+    have seen.
     """
     require(by, sample.project, Verb.ASSIGN)
     held = (

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from annotation.models import Verdict
 
 NEARLY = 16
-"""Below this number of missing answers, writers wait for each other, so that two last answers at once see each
-other.
+"""With fewer missing answers than this, writers lock the sample, so that the later of two last answers
+sees both.
 """
 
 
@@ -26,7 +26,7 @@ def finish_check_samples(*, verdict: Verdict, by: User | None) -> None:
     nearly = sorted(key for key, count in waiting.items() if count < NEARLY)
     if not nearly:
         return
-    # Locked, so that the later of two last answers sees both.
+    # The samples are locked, so that the later of two last answers sees both.
     held = Sample.objects.filter(pk__in=nearly).select_for_update(of=("self",), no_key=True)
     rows = list(held.select_related("project").order_by("pk"))
     waiting = _waiting(Sample.objects.filter(pk__in=nearly))

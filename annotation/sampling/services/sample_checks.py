@@ -43,11 +43,11 @@ def sample_checks(
 ) -> Sample:
     """Sample a share of the project's checks for reviewers, with recorded inclusion probabilities.
 
-    The frame has every current check (of one `side` if given) except those decided by a rule. It is stored with the
-    judge's present probabilities of yes. Every system gets its share at every target length: `uniform` gives each
-    check the same chance, `active` distributes half evenly and half by the judge's uncertainty. A check with a
-    blind answer keeps its first one (see `blind_answers`), because its author cannot be asked blind again. The same
-    seed and frame give the same sample.
+    The frame has every current check (of one `side` if given) except those decided by a rule. It is stored
+    with the judge's present probabilities of yes. Every system gets its share at every target length:
+    `uniform` gives each check the same chance, `active` distributes half evenly and half by the judge's
+    uncertainty. If a check has a blind answer already, the sample uses the first one (see `blind_answers`),
+    because its author cannot answer blind again. The same seed and frame give the same sample.
 
     Raises Invalid with the wrong `field`, and as `need_blind_answers`.
     """
@@ -75,7 +75,7 @@ def sample_checks(
         frame=[[framed.public_id, framed.probability] for framed in frame.values()],
         chances=list(chances.values()) if len(set(chances.values())) > 1 else [],
     )
-    # Sampled checks are handed out in the order of their keys, so create them in a random order.
+    # Sampled checks are shown in the order of their keys, so they are created in a random order.
     order = list(sampled)
     random.Random(f"order:{seed}").shuffle(order)
     rows = [
@@ -113,7 +113,8 @@ def design_of(method: str) -> Design:
 
 
 def need_blind_answers(project: Project) -> None:
-    """Refuse a sample if reviewers see the judge's verdict at once, because nobody could answer blind.
+    """Raise an error if reviewers see the judge's verdict at once, because nobody could answer a sample
+    blind.
 
     Raises Invalid (code `shown`). Locks the setting until the transaction ends.
     """

@@ -33,7 +33,7 @@ SAMPLE_TERMS = (
     "cancel the sample until then; it stays in the log, and no estimate uses it."
 )
 UNKNOWN_SECONDS = 30.0
-"""The assumed time of an answer if none has been timed."""
+"""The assumed seconds of an answer if no answer has been timed."""
 
 
 @screen("GET")
@@ -76,7 +76,7 @@ def _sample(request: Request, room: Room) -> HttpResponse:
 
 
 def _forecast(request: Request, room: Room, side: Check.Side, checks: int) -> tuple[int, list[str]]:
-    """The number of answers, typed or derived from the margin, and the forecast for it."""
+    """The number of answers, typed or derived from the margin, and the forecast for this number."""
     expected = forecast(room.project, side, design_of(request.POST.get("method", "")))
     if request.POST.get("size"):
         size = _size(request, checks)

@@ -58,7 +58,7 @@ class OneClaim(ApiView):
 
     @operation("get_claim", responses=ClaimRow)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show a claim; a removed one too."""
+        """Show a claim, even if it was removed."""
         project = self.enter(*READ_CONTENT)
         return Response(ClaimRow(only(claims_in(project), public_id, "claim")).data)
 
@@ -74,10 +74,11 @@ class _OfClaim(ApiView):
 class ClaimReword(_OfClaim):
     @operation("reword_claim", request=Rewording, responses=ClaimRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Replace a claim by one with another wording. Shows the new claim, whose checks have no answers.
+        """Replace a claim by one with another wording. Returns the new claim, whose checks have no answers.
 
-        Refused with code `newer_claims` and both versions if the claim has been reworded or removed; `sampled` while a
-        random sample waits for it; `decided` if an adjudicator decided on it and the caller may not adjudicate.
+        Refused with code `newer_claims` and both versions if the claim has been reworded or removed; with
+        `sampled` while a random sample waits for it; with `decided` if an adjudicator decided on it and
+        the caller may not adjudicate.
         """
         claim, asked = self.claim(), self.body(Rewording)
         return Response(ClaimRow(change_claims.reword_claim(claim=claim, by=self.person, **asked)).data)
@@ -86,6 +87,6 @@ class ClaimReword(_OfClaim):
 class ClaimRemove(_OfClaim):
     @operation("remove_claim", responses={204: None})
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Remove a claim: it is no longer checked. Refused for the same reasons as rewording."""
+        """Remove a claim. It is no longer checked. Refused for the same reasons as rewording."""
         change_claims.remove_claim(claim=self.claim(), by=self.person)
         return Response(status=204)

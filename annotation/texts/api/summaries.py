@@ -46,7 +46,7 @@ class Summaries(ApiView):
         SummaryRow,
         """List the summaries of a project.
 
-        Without their texts, which the single summary has.
+        The rows have no texts; the operation for one summary returns its text.
         """,
     )
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from annotation.models import Summary
 
 WHOLE_TEXT_UP_TO = 40
-"""Longer texts are shown as passages around the matches; a key shows the whole text."""
+"""Texts with more passages are shown as passages around the matches; a key shows the whole text."""
 PASSAGE_MARGIN = 2
 PASSAGES_FOUND = 3
 
@@ -83,7 +83,8 @@ def text_of(summary: Summary) -> list[TextUnit]:
 def found_passages(claim: str, texts: Sequence[str]) -> frozenset[int]:
     """The places (from 0) of the few texts that share most words with a claim; rare words weigh more.
 
-    Shared words do not show support: the help is the same for true and false claims. Empty if no word is shared.
+    Shared words are no sign of support: they are found for true and false claims alike. The set is empty
+    if no word is shared.
     """
     words = [_words(text) for text in texts]
     spread = Counter(word for text in words for word in text)

@@ -40,7 +40,9 @@ OPENING_WORDS = 12
 
 @dataclass(frozen=True, slots=True)
 class ListedClaim:
-    """A claim with counts of all its checks, of those that people answered, and of those without any answer."""
+    """A claim with the numbers of its checks: all, those that people answered, and those without any
+    answer.
+    """
 
     claim_id: str
     text: str
@@ -52,7 +54,7 @@ class ListedClaim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimGroup:
-    """A unit with its claims. `number` is None for the group of claims without a unit."""
+    """A unit with its claims. `number` is None for the claims without a unit."""
 
     number: int | None
     text: str
@@ -91,7 +93,9 @@ class ClaimText:
         return sum(claim.waiting for group in self.groups for claim in group.claims)
 
     def holding(self, wanted: str) -> list[ClaimGroup]:
-        """The groups reduced to the claims that contain `wanted`, ignoring case; all groups if it is empty."""
+        """The groups with only the claims that contain `wanted`, ignoring case; all groups if `wanted` is
+        empty.
+        """
         words = wanted.casefold()
         found = [
             replace(group, claims=tuple(claim for claim in group.claims if words in claim.text.casefold()))
@@ -218,7 +222,7 @@ def units_of(owner: ClaimOwner) -> QuerySet[Unit]:
 
 
 def needs_unit(owner: ClaimOwner, claims: Sequence[Claim]) -> bool:
-    """True if a new claim needs a unit, because the text's other claims are linked to units."""
+    """True if a new claim must belong to a unit, because the text's other claims do."""
     return (
         isinstance(owner, Summary)
         and owner.is_model
@@ -314,8 +318,8 @@ def _name(owner: ClaimOwner, *, names_systems: bool) -> str:
 
 
 def _texts(owner: ClaimOwner, *, names_systems: bool) -> tuple[OtherText, ...]:
-    """The texts of the same set: documents, references, then summaries in an order that does not depend on their
-    systems.
+    """The texts of the same set: documents, references, then summaries in an order that does not reveal
+    their systems.
     """
     document_set = document_set_of(owner)
     summaries = Summary.objects.filter(document_set=document_set).select_related("system")

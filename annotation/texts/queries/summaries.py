@@ -39,7 +39,7 @@ SUMMARIES = List(
             "role",
             lambda viewer, role: Q(**{f"is_{role}": True}),
             choices=ROLES,
-            help="Model or summaries alone.",
+            help="Only references, or only summaries under test.",
         ),
         Filter("target_words", kind=Kind.COUNT, help="Summaries of that target length."),
     ),

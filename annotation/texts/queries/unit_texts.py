@@ -1,7 +1,8 @@
 """The summaries of a project and their units, for people who review the segmentation.
 
-People who are blind see no system names. Document sets that a person has open to judge are left out: their
-references come after the first questions, and nobody changes the units that they are judging.
+People who are blind see no system names. Document sets that a person has open as an assessor are left out,
+because their references are hidden until the first questions are answered, and nobody may change units
+that they are judging.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class CutUnit:
 class Cut:
     """The units of a summary.
 
-    `token` identifies this segmentation, so that a change can name the version it follows.
+    `token` identifies this segmentation; a change sends it, so that a newer segmentation is noticed.
     """
 
     summary_id: str
@@ -146,7 +147,7 @@ def text_to_cut(project: Project, person: User, public_id: str) -> Summary:
 
 
 def keep_apart(person: User | None, summary: Summary) -> None:
-    """Refuse a person who has open assessor work on the document set. Raises NotAllowed (code `blind`)."""
+    """Refuse people who have the document set open as assessors. Raises NotAllowed (code `blind`)."""
     project = summary.document_set.project
     if person is not None and summary.document_set_id in own_open_sets(project, person):
         raise NotAllowed(
@@ -157,7 +158,7 @@ def keep_apart(person: User | None, summary: Summary) -> None:
 
 
 def own_open_sets(project: Project, person: User) -> set[int]:
-    """Keys of the document sets that the person has open to judge."""
+    """Keys of the document sets that the person has open as an assessor."""
     own = Assignment.objects.filter(
         assessor=person, document_set__project=project, closed_at__isnull=True, unassigned_at__isnull=True
     )
@@ -202,14 +203,14 @@ _ANSWERS: tuple[tuple[type[Model], tuple[str, ...]], ...] = (
     (CoverageJudgment, ("comparison__peer", "comparison__model")),
     (Rating, ("summary",)),
 )
-"""The kinds of answers, with their paths to the summary that they judge or use."""
+"""The kinds of answers, each with its paths to the summary that it judges or uses."""
 
 
 def judged_summaries(keys: Iterable[int]) -> set[int]:
-    """The summaries, of these keys, that have any answer of a person or judge or any computed value."""
+    """The given keys of summaries that have an answer of a person or judge, or a computed value."""
     wanted = set(keys)
     found: set[int] = set()
-    # One statement per path: joined by OR, they would read the rows of other projects.
+    # There is one statement per path, because paths joined by OR would read the rows of other projects.
     for kind, paths in _ANSWERS if wanted else ():
         for path in paths:
             answers = kind._default_manager.filter(**{f"{path}__in": wanted - found}).order_by()
@@ -219,7 +220,7 @@ def judged_summaries(keys: Iterable[int]) -> set[int]:
 
 
 def is_being_judged(summary: Summary) -> bool:
-    """True if a job of a judge on the summary's document set waits or runs."""
+    """True if a job of a judge for the summary's document set waits or runs."""
     jobs = Job.objects.filter(document_set=summary.document_set_id)
     return jobs.filter(state__in=(Job.State.WAITING, Job.State.WORKING)).exists()
 
@@ -289,7 +290,7 @@ def _cut_unit(unit: Unit, text: str) -> CutUnit:
 
 
 def _neighbours(summary: Summary) -> tuple[str | None, str | None]:
-    """The previous and next summary of the same set, in the order of the list."""
+    """The ids of the previous and next summary of the same set, in the order of the list."""
     others = summaries_in_order(Summary.objects.filter(document_set=summary.document_set_id))
     order = list(others.values_list("public_id", flat=True))
     place = order.index(summary.public_id)

@@ -1,10 +1,10 @@
 """Add, remove and reword claims of a text.
 
-A claim is never edited. A removed claim keeps its row and answers and is no longer checked. Rewording removes a
-claim and adds a new one in its place, whose checks have no answers.
+A claim is never edited. A removed claim keeps its row and answers but is no longer checked. Rewording removes
+a claim and adds a new one in its place, whose checks have no answers.
 
-Each act locks the assignments with the reference, the summaries of the document set, and the claim set, in this
-order, as changes of units do.
+Each act locks the assignments with the reference, the summaries of the document set, and the claim set, in
+this order, as changes of units do.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def reword_claim(*, claim: Claim, by: User | None, text: str) -> Claim:
 
 @transaction.atomic
 def remove_claim(*, claim: Claim, by: User | None) -> None:
-    """Remove a claim from its text: it is no longer checked. Raises as `reword_claim`."""
+    """Remove a claim from its text, so that it is no longer checked. Raises as `reword_claim`."""
     owner, _ = _begin(claim, by)
     take_out([claim.pk])
     _settle("remove claim", owner, by, claim, before=claim.text)
@@ -171,7 +171,7 @@ def _hold(owner: ClaimOwner) -> None:
         hold(owner)
         return
     if isinstance(owner, DocumentSet):
-        # The set is locked before its summaries, in the order that storing a judge's claims uses.
+        # The set is locked before its summaries, the same order as in storing a judge's claims.
         list(DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=owner.pk))
     held = Summary.objects.filter(document_set=document_set_of(owner))
     list(held.select_for_update(of=("self",)).order_by("pk").only("pk"))
@@ -259,7 +259,7 @@ def _ask(claim: Claim, pairs: Iterable[PeerSide]) -> None:
 
 
 def _copy_looks(old: Claim, made: Claim) -> None:
-    """Copy looks to the new checks, and count answers to the old checks as looks, so that later answers are not
+    """Copy looks to the new checks, and count answers to the old checks as looks: later answers are not
     blind.
     """
     checks = dict(Check.objects.filter(claim=made).values_list("peer_id", "pk"))

@@ -1,7 +1,8 @@
 """Join and split units of a summary, until the summary has any answer.
 
-Each act locks the assignments with the summary, the summaries of its set, and its units, in this order, as saving
-and closing do. An open form is refused answers on units that are gone, and reloads its page.
+Each act locks the assignments with the summary, the summaries of its set, and its units, in this order, as
+saving and closing do. If a form is open meanwhile, answers on units that no longer exist are refused, and
+the form reloads its page.
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ UNITS_OUT_OF_THE_WAY = 1_000_000
 def join_units(*, summary: Summary, by: User | None, unit_id: str, seen: str | None = None) -> None:
     """Join a unit with the next one.
 
-    The joined unit has the larger of the two weights. `seen` is the token of the segmentation on the caller's
-    screen; if it has changed, Conflict (code `newer_cut`) carries both and nothing is changed. Raises Conflict also
-    if the summary is judged (`judged`) or a judge works on the set (`running`), NotFound for an unknown unit,
-    Invalid for the last unit, NotAllowed (`blind`) for a person who has the set open to judge.
+    The joined unit has the larger of the two weights. `seen` is the token of the segmentation on the
+    caller's screen. If the segmentation has changed, Conflict (code `newer_cut`) has both and nothing is
+    changed. Raises Conflict also if the summary is judged (`judged`) or a judge works on the set
+    (`running`), NotFound for an unknown unit, Invalid for the last unit, NotAllowed (`blind`) for a person
+    who has the set open as an assessor.
     """
     units = _begin(summary, by, seen, {"act": "join", "unit": unit_id})
     place = _place(units, unit_id)
@@ -81,7 +83,8 @@ def hold(summary: Summary) -> None:
     held = Reading.objects.filter(Q(comparison__peer=summary) | Q(comparison__model=summary))
     assignments = Assignment.objects.select_for_update(of=("self",))
     list(assignments.filter(pk__in=held.values("assignment_id")).order_by("pk"))
-    # All summaries of the set, in order: which of them are rescored is known only later.
+    # All summaries of the set are locked in order, because only later code finds out which of them are
+    # rescored.
     summaries = Summary.objects.filter(document_set=summary.document_set_id)
     list(summaries.select_for_update(of=("self",)).order_by("pk").only("pk"))
 
@@ -99,7 +102,7 @@ def _begin(summary: Summary, by: User | None, seen: str | None, yours: Mapping[s
     require(by, summary.document_set.project, Verb.CHANGE_UNITS)
     keep_apart(by, summary)
     hold(summary)
-    # Locked by key and then read, so that a waiting act sees the result of the one before it.
+    # The rows are locked by key and then read, so that a waiting act sees the result of the act before it.
     list(Unit.objects.select_for_update(no_key=True).filter(summary=summary).order_by("pk").only("pk"))
     units = current_units(summary)
     if seen is not None and seen != token_of(units):
@@ -165,7 +168,7 @@ def _borders(text: str, unit: Unit, at: int) -> tuple[int, int]:
 
 
 def _save_cut(unit: Unit, *, end: int, weight: float) -> None:
-    """A new id makes references to the old unit fail."""
+    """Save a unit under a new id, so that references to the old unit fail."""
     unit.public_id, unit.end, unit.weight = new_public_id(), end, weight
     unit.save(update_fields=["public_id", "end", "weight"])
 
@@ -177,7 +180,9 @@ def _shift(units: Sequence[Unit], by: int) -> None:
 
 
 def _part_claims(text: str, first: Unit, second: Unit) -> None:
-    """Assign each claim to the part with most of its offsets, otherwise to the part that shares most words."""
+    """Move each claim to the part with most of its offsets, otherwise to the part that shares most words
+    with it.
+    """
     moved = [
         claim.pk
         for claim in Claim.all_claims.filter(unit=first)

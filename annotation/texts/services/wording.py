@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 LONGEST_WORDING = 1000
 SAYING = "%‰‱#&@*†‡§\\/"
-"""Signs with meaning that Unicode classifies as punctuation."""
+"""Signs that Unicode counts as punctuation although they have a meaning in a claim."""
 
 
 def claim_words(text: str) -> str:
@@ -58,10 +58,10 @@ def _is_mark(sign: str, *, but: Collection[str] = ()) -> bool:
 def place_in_text(
     text: str, owner: ClaimOwner, unit: Unit | None, instead_of: Claim | None
 ) -> tuple[int | None, int | None]:
-    """The start and end of the wording in the text, or None for both if it is not found.
+    """The start and end of the wording in the text; None for both if it is not found.
 
-    Searches the span of the old claim, then its unit, then the summary. Ignores case, white space and a missing end
-    mark.
+    The function searches the span of the old claim, then its unit, then the summary. It ignores case,
+    white space and a missing end mark.
     """
     source = (
         owner.text if isinstance(owner, Summary) else unit.document.text if unit and unit.document else ""

@@ -28,7 +28,7 @@ from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 MANY_CLAIMS = 20
-"""From this number of claims on, the page has a search."""
+"""With this number of claims or more, the page has a search field."""
 
 
 @screen("GET")

@@ -106,7 +106,7 @@ def _show(
         status=status_of(refusal) if refusal else 200,
     )
     if request.htmx and refusal:
-        # This refusal replaces the text; others go to the page's notices.
+        # This refusal replaces the text; all others appear in the page's notices.
         response["HX-Retarget"], response["HX-Reswap"] = "#units", "outerHTML"
     return response
 

@@ -30,20 +30,14 @@ FEATURES = (*_WEIGHTS,)[:-1]
 A word of the claim is found where the text has its key, and partly found (`_KINSHIP`) where the text only has
 a related word. Function words count in `sequence` and `every_word` alone.
 
-recall: weight of the claim's words that stand anywhere in the text. rare_recall: the same, but a word that
-the text repeats weighs less, for the text's topic is easily hit. best_unit: in the one unit that holds most.
-sequence: the longest run of the claim's words, gaps allowed,
-in the same order in the best unit. every_word: share of all the claim's words that the text has. near: pairs
-of the claim's words, at most `_WINDOW` apart, that are as near each other in the text. towards_end: recall
-that weighs words more the later they stand, for what a claim adds tends to stand there. last_word: how
-far the last word is found in the best unit. ends_together: 1 if one unit has both the first and the last.
-numbers_found: share of the claim's numbers, or recall where it has none. sequence_to_end: sequence times
-last_word. words_missing: number of words of content without even a related one, 5 and more being 1.
-names_missing: share of the claim's names. number_contradicted: 1 if one is missing and a unit that says some
-of the claim has another beside the same word. name_contradicted: 1 if one is missing and the best unit, which
-says much of the claim, has others instead. word_opposed: 1 if the best unit has the opposite
-of a word that it lacks. negation_flipped: 1 if units say the same in nearly the same words, but all deny what
-the claim affirms, or the reverse. claim_words, text_words: logarithms of 1 + the numbers.
+recall: weight of the claim's words that stand anywhere in the text. best_unit: in the one unit that holds most.
+sequence: the longest run of the claim's words, gaps allowed, in the same order in the best unit. every_word: share of
+all the claim's words that the text has. last_word: how far the last word is found in the best unit. numbers_found:
+share of the claim's numbers, or recall where it has none. sequence_to_end: sequence times last_word. words_missing:
+number of words of content without even a related one, 5 and more being 1. number_contradicted: 1 if one is missing
+and a unit that says some of the claim has another beside the same word. word_opposed: 1 if the best unit has the
+opposite of a word that it lacks. negation_flipped: 1 if units say the same in nearly the same words, but all deny
+what the claim affirms, or the reverse. text_words: logarithm of 1 + the number of words of content.
 """
 COVERED, SUPPORTED = (tuple(float(of[side]) for of in _WEIGHTS.values()) for side in (0, 1))
 """The weights of the features, and the intercept last, for either side of a check."""
@@ -55,12 +49,9 @@ _EVERYDAY_WEIGHT = 0.6
 # Words that begin alike for so many letters count as related, in every language.
 _SAME_BEGINNING = 5
 _SHORTEST_RELATED = 6
-_WINDOW = 6
-_UNIT = 1 << 20
 _MOST_MISSING = 5
-_MOST_DIGITS = 12
 _DENIED_WORDS = 2
-_SOME_OF_IT, _MUCH_OF_IT, _NEARLY_ALL = 0.4, 0.5, 0.85
+_SOME_OF_IT, _NEARLY_ALL = 0.4, 0.85
 # What a word of denial joins or parts is lost among pairs of characters.
 _NEARLY_ALL_PAIRS = 0.75
 # Share of a unit's words, from the first to the last that the claim has too, that are the claim's.
@@ -82,9 +73,9 @@ class Statement(NamedTuple):
 class Part(NamedTuple):
     """One sentence of a claim, with what does not depend on the text that it is compared with.
 
-    `words` are those of the statement, each once, with their weights, kin and shares of all ranks; `numbers` are the
-    places of numbers among them with their shares of all numbers' weight, `names` counts names. `order` has for
-    each key a bit for each place where it stands among all words of the sentence.
+    `words` are those of the statement, each once, with their weights and kin; `numbers` are the places of numbers among
+    them with their shares of all numbers' weight. `order` has for each key a bit for each place where it stands among
+    all words of the sentence.
     """
 
     statement: Statement
@@ -92,27 +83,18 @@ class Part(NamedTuple):
     words: tuple[Token, ...]
     weights: tuple[float, ...]
     kin: tuple[str, ...]
-    ranks: tuple[float, ...]
-    pairs: tuple[tuple[int, int], ...]
     numbers: Mapping[int, float]
-    names: int
     opposites: tuple[tuple[Token, Collection[str]], ...]
     total: float
 
 
 class Prepared(NamedTuple):
-    """A text, ready to have claims compared with it.
-
-    `places` has every place of a key among the words of content, `kin_places` that of what words are akin in.
-    A place is its unit's index times `_UNIT` plus the position in the unit, so that no two words of different
-    units are near each other.
-    """
+    """A text, ready to have claims compared with it: the units with each key of content, and with each kin of one."""
 
     units: tuple[Statement, ...]
-    places: Mapping[str, Sequence[int]]
-    kin_places: Mapping[str, Sequence[int]]
+    holders: Mapping[str, Collection[int]]
+    kin_holders: Mapping[str, Collection[int]]
     every_key: frozenset[str]
-    sums: frozenset[str]
     words: int
 
 
@@ -144,106 +126,70 @@ def prepared(text: Text) -> Prepared:
     """The text, ready to have claims compared with it."""
     code = language_code(text.language)
     units = tuple(_statement(content, code) for _, content in text.numbered_units())
-    places: dict[str, list[int]] = {}
-    kin_places: dict[str, list[int]] = {}
+    # As dictionaries, which keep the order of the units.
+    holders: dict[str, dict[int, None]] = {}
+    kin_holders: dict[str, dict[int, None]] = {}
     for index, unit in enumerate(units):
-        for place, key in enumerate(unit.keys, start=index * _UNIT):
-            places.setdefault(key, []).append(place)
-    for key, where in places.items():
-        if kin := _kin(key, code):
-            kin_places.setdefault(kin, []).extend(where)
-    return Prepared(
-        units,
-        places,
-        kin_places,
-        frozenset(chain.from_iterable(unit.every_key for unit in units)),
-        frozenset(chain.from_iterable(map(_sums, units))),
-        sum(len(unit.keys) for unit in units),
-    )
+        for key in unit.keys:
+            holders.setdefault(key, {})[index] = None
+            if kin := _kin(key, code):
+                kin_holders.setdefault(kin, {})[index] = None
+    every_key = frozenset(chain.from_iterable(unit.every_key for unit in units))
+    return Prepared(units, holders, kin_holders, every_key, sum(len(unit.keys) for unit in units))
 
 
 def overlap(sentence: str, part: Part, theirs: Prepared) -> Overlap:
     """What one sentence of a claim, as `parts` made it, has in common with a prepared text."""
     ours, words, total = part.statement, part.words, part.total
-    places_of, kin_places_of = theirs.places.get, theirs.kin_places.get
     gains = [0.0] * len(theirs.units)
-    units: list[Collection[int]] = []
     shares: list[float] = []
-    rare = 0.0
-    for word, weight, kin in zip(words, part.weights, part.kin, strict=True):
-        places, akin = places_of(word.key, ()), kin_places_of(kin, ())
-        if not places and word.key in theirs.sums:
-            # 154 people are 143 passengers and 11 crew: in every unit, for which one says so is not looked up.
-            akin = range(0, len(gains) * _UNIT, _UNIT)
-        own = _units(places)
+    units = [theirs.holders.get(word.key, ()) for word in words]
+    for own, weight, kin in zip(units, part.weights, part.kin, strict=True):
+        akin = theirs.kin_holders.get(kin, ())
         for unit in own:
             gains[unit] += weight
-        if len(akin) > len(places):
-            for unit in _units(akin):
+        if len(akin) > len(own):
+            for unit in akin:
                 gains[unit] += 0.0 if unit in own else weight * _KINSHIP
-        rare += weight / len(places) if places else 0.0
-        units.append(own)
-        shares.append(1.0 if places else _KINSHIP if akin else 0.0)
+        shares.append(1.0 if own else _KINSHIP if akin else 0.0)
     missing = [word for word, share in zip(words, shares, strict=True) if not share]
     best, is_flipped = _best_unit(gains, part, theirs.units)
     text, gain = theirs.units[best], gains[best] / total
     second, added = _second_unit(part, units, best)
     opposed = _opposed(part, text.keys) if gain >= _SOME_OF_IT else None
-    found = sum(map(mul, part.weights, shares))
-    recall = found / total
+    recall = sum(map(mul, part.weights, shares)) / total
     sequence = _common_order(part, text.every_key) / len(ours.every_key)
     last_word = 1.0
-    if words[-1].key not in text.keys:
-        last_word = _KINSHIP if best in _units(kin_places_of(part.kin[-1], ())) else 0.0
+    if best not in units[-1]:
+        last_word = _KINSHIP if best in theirs.kin_holders.get(part.kin[-1], ()) else 0.0
     features = (
         recall,
-        rare / (rare + total - found),
         min(gain, 1.0),
         sequence,
         sum(map(theirs.every_key.__contains__, ours.every_key)) / len(ours.every_key),
-        _near(part, theirs) if part.pairs else recall,
-        sum(map(mul, part.ranks, shares)),
         last_word,
-        float(any(unit in units[-1] for unit in units[0])),
         sum([part.numbers[place] * shares[place] for place in part.numbers]) if part.numbers else recall,
         sequence * last_word,
         min(sum([word.kind == "content" for word in missing]), _MOST_MISSING) / _MOST_MISSING,
-        sum([word.kind == "name" for word in missing]) / (part.names or 1),
         float(bool(missing) and _has_other_number(part, missing, gains, theirs.units)),
-        float(bool(missing) and gain >= _MUCH_OF_IT and _has_other_name(ours, missing, text)),
         float(opposed is not None),
         float(is_flipped),
-        math.log1p(len(words)),
         math.log1p(theirs.words),
     )
     evidence = {best, second} if added >= _LEAST_SECOND_EVIDENCE * total else {best}
     return Overlap(
         features,
         tuple(sorted([unit + 1 for unit in evidence])) if gain >= _LEAST_EVIDENCE else (),
-        _surfaces(sentence, missing) if missing else (),
+        _surfaces(sentence, missing),
         all(units),
         is_flipped,
         sentence[opposed.start : opposed.end] if opposed else "",
     )
 
 
-def _units(places: Sequence[int]) -> Collection[int]:
-    if len(places) == 1:
-        return (places[0] // _UNIT,)
-    return dict.fromkeys([place // _UNIT for place in places])
-
-
 def _part(statement: Statement) -> Part:
-    keys, code = statement.keys, statement.code
-    # A word counts as standing where it stands last.
-    ranks = {key: rank for rank, key in enumerate(keys, start=1)}
+    code = statement.code
     words = tuple({token.key: token for token in reversed(statement.words)}.values())[::-1]
-    whole = sum(ranks[token.key] for token in words) or 1
-    pairs = {
-        (keys[first], keys[second]): (first, second)
-        for first in range(len(keys))
-        for second in range(first + 1, min(len(keys), first + 1 + _WINDOW))
-    }
     order: dict[str, int] = {}
     for place, key in enumerate(statement.every_key):
         order[key] = order.get(key, 0) | 1 << place
@@ -255,10 +201,7 @@ def _part(statement: Statement) -> Part:
         words,
         weights,
         tuple(_kin(token.key, code) if token.kind != "number" else "" for token in words),
-        tuple(ranks[token.key] / whole for token in words),
-        tuple(pairs.values()),
         {place: weight / sum(numbers.values()) for place, weight in numbers.items()},
-        sum(token.kind == "name" for token in words),
         tuple((token, opposites[token.key]) for token in words if token.key in opposites),
         sum(weights),
     )
@@ -364,19 +307,6 @@ def _second_unit(part: Part, units: Sequence[Collection[int]], best: int) -> tup
     return second, added[second]
 
 
-def _near(part: Part, theirs: Prepared) -> float:
-    there = [theirs.places.get(key, ()) for key in part.statement.keys]
-    return sum([_are_near(there[first], there[second]) for first, second in part.pairs]) / len(part.pairs)
-
-
-def _are_near(ones: Sequence[int], others: Sequence[int]) -> bool:
-    for one in ones:
-        for other in others:
-            if -_WINDOW <= one - other <= _WINDOW:
-                return True
-    return False
-
-
 def _beside(words: Sequence[Token], place: int) -> Sequence[Token]:
     return (*words[max(place - 1, 0) : place], *words[place + 1 : place + 2])
 
@@ -394,21 +324,6 @@ def _has_other_number(
         if gain >= _SOME_OF_IT * part.total
         for place, word in enumerate(unit.words)
     )  # fmt: skip
-
-
-def _has_other_name(ours: Statement, missing: Sequence[Token], unit: Statement) -> bool:
-    """True if the text lacks a name of ours while the unit has one that is not ours."""
-    others = (word.key for word in unit.words if word.kind == "name")
-    return any(word.kind == "name" for word in missing) and any(key not in ours.keys for key in others)
-
-
-def _sums(unit: Statement) -> set[str]:
-    """The sums of any two different whole numbers of a unit."""
-    keys = {word.key for word in unit.words if word.kind == "number" and word.key.isdecimal()}
-    return {
-        str(int(one) + int(other))
-        for one, other in combinations([key for key in keys if len(key) <= _MOST_DIGITS], 2)
-    }
 
 
 def _opposed(part: Part, theirs: Collection[str]) -> Token | None:

@@ -4,6 +4,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
+from dataclasses import fields
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -14,11 +15,10 @@ from evaluation.judging._windows import (
     chunks,
     json_bytes,
     pieces_bytes,
-    shortened,
 )
 from evaluation.judging.errors import JudgeSettings, UnusableReply
 from evaluation.judging.money import MoneyCap
-from evaluation.judging.openai._asking import Answered, Question, ask, ask_for_claims
+from evaluation.judging.openai._asking import Answered, ask, ask_for_claims
 from evaluation.judging.openai._formats import Settings
 from evaluation.judging.openai._merged import (
     CoverItems,
@@ -30,8 +30,8 @@ from evaluation.judging.openai._merged import (
 )
 from evaluation.judging.orchestration import claims_of, together
 from evaluation.judging.pace import Pace
-from evaluation.judging.parsing import Answer, list_fault, parse_reason, storable
-from evaluation.judging.prompts import Prompt, Step, align_input, canonical, cover_input, read_input, with_own
+from evaluation.judging.parsing import Answer, storable
+from evaluation.judging.prompts import PROMPTS, Prompt, Step, align_input, canonical, cover_input, read_input
 from evaluation.judging.protocol import (
     REPLY_FORMATS,
     Budget,
@@ -68,7 +68,7 @@ class OpenAIJudge:
     - `api_key` None sends none, which local servers accept; `temperature` and `seed` None leave the request.
     - `store`: keeps answered calls; without it memory does, as long as the judge lives.
     - `http_client`: used as it is, left open; of the event loop in which the judge is used.
-    - `custom_instruction`: added to every step; `prompts`: other words for steps, see `Prompt.reworded`.
+    - `custom_instruction`: added to every step; `prompts`: others for steps, see `Prompt.reworded`.
     - `price`: makes the cost of calls known, so that a `budget` can cap it.
     - `reply_format`, `refused`: what `remember` was once told of the server (in the event loop; it must not raise).
     - `pace`: takes the place of `limits` for calls by the minute, where several judges share it.
@@ -127,7 +127,7 @@ class OpenAIJudge:
         )
         self._limits = self._settings.limits
         self._custom_instruction = (custom_instruction or "").strip()
-        self._prompts = with_own(prompts or {})
+        self._prompts: dict[Step, Prompt] = {**PROMPTS, **(prompts or {})}
         own: dict[str, Json] = {"base_url": self._settings.base_url, "max_tokens": self._limits.max_tokens}
         self._identity = canonical({**own, **self._settings.parameters})
         self.signature = self._signed(model)
@@ -139,15 +139,15 @@ class OpenAIJudge:
 
     def again(self, token: str) -> "OpenAIJudge":
         """The same judge, which asks what it was asked before once more; it shares connections, limits and store."""
-        twin = self.reworded({})
+        twin = self.told({})
         twin._identity = canonical([self._identity, token])
         return twin
 
-    def reworded(self, prompts: Mapping[Step, Prompt]) -> "OpenAIJudge":
-        """The same judge told in other words; it shares this one's store, connections, limits and signature."""
+    def told(self, prompts: Mapping[Step, Prompt]) -> "OpenAIJudge":
+        """The same judge with other prompts; it shares this one's store, connections, limits and signature."""
         twin = copy(self)
         twin._caller = self._calls()
-        twin._prompts = with_own({**self._prompts, **prompts})
+        twin._prompts = {**self._prompts, **prompts}
         return twin
 
     @property
@@ -237,25 +237,6 @@ class OpenAIJudge:
         Nothing is asked about a blank summary: it expresses nothing.
         """
         return await self._cover(request, "cover_summary")
-
-    async def explain(self, facts: Mapping[str, Json], *, instruction: str = "") -> str | None:
-        """Scores and the verdicts behind them in a few sentences; None where two replies held no reason.
-
-        Of lists that are too long for the context the first ones are told.
-        """
-        room = self._room("explain", instruction, None)
-        told = facts if room is None else shortened(facts, room)
-        question: Question[str, str] = Question(
-            "explain",
-            compose=lambda _: told,
-            parse=lambda reply, items: (
-                dict.fromkeys(items, reason) if (reason := parse_reason(reply)) else {}
-            ),
-            parts=lambda _: ("reason",),
-            fault_of=lambda reply, *_: list_fault(reply, "reason"),
-            instruction=instruction,
-        )
-        return (await ask(self._call, question, ["reason"]))["reason"].answer
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; the judge can be used again."""
@@ -410,20 +391,16 @@ def _checked_format(reply_format: ReplyFormat | None) -> ReplyFormat | None:
 
 
 def _checked_limits(limits: Limits) -> Limits:
-    for name in ("concurrency", "max_attempts", "max_tokens", "claims_per_call"):
-        if getattr(limits, name) < 1:
-            raise JudgeSettings(f"The limit {name} must be at least 1, got {getattr(limits, name)}.")
-    for name in ("calls_per_minute", "tokens_per_minute", "context_tokens"):
-        value = getattr(limits, name)
-        if value is not None and value < 1:
-            raise JudgeSettings(f"The limit {name} must be at least 1 or None, got {value}.")
+    for each in fields(limits):
+        value, least = getattr(limits, each.name), 0 if each.name.endswith("seconds") else 1
+        if (value is None and each.default is not None) or (value is not None and value < least):
+            or_none = "" if each.default is not None else " or None"
+            raise JudgeSettings(f"The limit {each.name} must be at least {least}{or_none}, got {value}.")
+    if limits.timeout_seconds == 0:
+        raise JudgeSettings("The limit timeout_seconds must be above 0.")
     if limits.context_tokens is not None and limits.context_tokens <= limits.max_tokens:
         raise JudgeSettings(
             f"The limit context_tokens ({limits.context_tokens}) must be larger than max_tokens "
             f"({limits.max_tokens}), for the reply is part of the context."
-        )
-    if limits.timeout_seconds <= 0 or limits.max_wait_seconds < 0:
-        raise JudgeSettings(
-            "The limits timeout_seconds and max_wait_seconds must not be negative, nor the first 0."
         )
     return limits

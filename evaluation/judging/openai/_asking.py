@@ -71,23 +71,19 @@ async def ask(
     `first` 2 is for items that another question left open: they are asked about once. What the store holds of
     earlier passes is read first, asking by asking, and usable answers are taken from it.
     """
-    with one_pass():
-        return await _ask(call, question, items, first)
-
-
-async def _ask(
-    call: MakeCall, question: Question[_K, _A], items: Sequence[_K], first: int
-) -> dict[_K, Answered[_A]]:
     answered: dict[_K, Answered[_A]] = {}
     groups = [_Group(items, first, MOST_ASKINGS + 1 - first)] if items else []
-    while groups:
-        calls = await together([_asked(call, question, group) for group in groups])
-        again: list[_Group[_K]] = []
-        for group, reply in zip(groups, calls, strict=True):
-            outcome = _read(question, group.items, reply)
-            answered.update(outcome)
-            again += _left_open(group, reply, [item for item in group.items if outcome[item].answer is None])
-        groups = again
+    with one_pass():
+        while groups:
+            calls = await together([_asked(call, question, group) for group in groups])
+            again: list[_Group[_K]] = []
+            for group, reply in zip(groups, calls, strict=True):
+                outcome = _read(question, group.items, reply)
+                answered.update(outcome)
+                again += _left_open(
+                    group, reply, [item for item in group.items if outcome[item].answer is None]
+                )
+            groups = again
     return answered
 
 
@@ -98,8 +94,8 @@ def _left_open(group: _Group[_K], reply: StoredCall, missing: Sequence[_K]) -> l
     is_final = is_of_now and reply.finish_reason in _FINAL
     if not missing or is_final or not left or group.asking >= MOST_ASKINGS_EVER:
         return []
-    groups = _halves(missing) if reply.finish_reason == "length" else [missing]
-    return [_Group(items, group.asking + 1, left) for items in groups]
+    middle = (len(missing) + 1) // 2 if reply.finish_reason == "length" else len(missing)
+    return [_Group(some, group.asking + 1, left) for some in (missing[:middle], missing[middle:]) if some]
 
 
 async def _asked(call: MakeCall, question: Question[_K, _A], group: _Group[_K]) -> StoredCall:
@@ -135,11 +131,6 @@ def _fault(call: StoredCall) -> str:
         case "not a completion":
             return f"the server's answer was not a chat completion{f': {said}' if said else ''}"
     return "" if call.reply.strip() else "the reply was empty"
-
-
-def _halves(items: Sequence[_K]) -> list[Sequence[_K]]:
-    middle = (len(items) + 1) // 2
-    return [half for half in (items[:middle], items[middle:]) if half]
 
 
 def holds_claims(text: Text) -> bool:

@@ -6,7 +6,7 @@ import random
 import re
 import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -51,19 +51,6 @@ class _Bill:
     """What an attempt costs, as soon as that is known."""
 
     cost: float = 0.0
-
-
-@dataclass(slots=True)
-class _Replies:
-    calls: int = 0
-    tokens: int = 0
-
-    def add(self, tokens: int) -> None:
-        self.calls += 1
-        self.tokens += tokens
-
-    def mean(self) -> float:
-        return self.tokens / self.calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +99,7 @@ class Caller:
         self._sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, _Session] = WeakKeyDictionary()
         self._guard = threading.Lock()
         limits = settings.limits
-        self._replies = _Replies()
+        self._replies, self._reply_tokens = 0, 0
         self._pace = settings.pace or Pace(limits.calls_per_minute, limits.tokens_per_minute)
 
     async def call(
@@ -171,23 +158,19 @@ class Caller:
         Where it ends without having learned anything, the next one goes ahead. Nobody waits longer than a
         few seconds.
         """
-        is_first = not self._server.is_known and await self._is_first(session)
+        is_held = False
+        if not self._server.is_known:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LONGEST_WAIT_FOR_FIRST):
+                    is_held = await session.first.acquire()
+        if is_held and self._server.is_known:
+            session.first.release()
+            is_held = False
         try:
             yield
         finally:
-            if is_first:
+            if is_held:
                 session.first.release()
-
-    async def _is_first(self, session: _Session) -> bool:
-        try:
-            async with asyncio.timeout(_LONGEST_WAIT_FOR_FIRST):
-                await session.first.acquire()
-        except TimeoutError:
-            return False
-        if self._server.is_known:
-            session.first.release()
-            return False
-        return True
 
     async def _fetch(self, session: _Session, key: str, request: _Request) -> StoredCall:
         """Ask in the best way that the server is not known to reject; remember what it rejects."""
@@ -231,38 +214,29 @@ class Caller:
                 return await self._persistent(session, body), left_out
             except Rejected as refusal:
                 name = _refused_in(body, refusal)
-                if name is None or not self._may_leave_out(left_out | {name}):
+                # Without a longest reply nobody knows what a call can cost.
+                is_needed = name and self._settings.budget is not None and left_out | {name} >= _LENGTHS
+                if name is None or is_needed:
                     raise
                 left_out |= {name}
 
-    def _may_leave_out(self, names: frozenset[str]) -> bool:
-        # Without a longest reply nobody knows what a call can cost.
-        return self._settings.budget is None or not names >= _LENGTHS
-
     def _body(self, request: _Request, chosen: ReplyFormat, left_out: frozenset[str]) -> dict[str, Any]:
-        prompt, system = request.prompt, request.system
+        prompt, system, most = request.prompt, request.system, self._settings.limits.max_tokens
         schema = prompt.schema_of(request.parts)
         if chosen != "json_schema":
             system = f"{system}\nAnswer with JSON only, of this schema: {canonical(schema)}"
         messages = [{"role": "system", "content": system}, {"role": "user", "content": request.message}]
-        parameters = {
-            name: value for name, value in self._settings.parameters.items() if name not in left_out
-        }
-        body: dict[str, Any] = {**parameters, "messages": messages}
-        if "max_tokens" not in left_out:
-            body["max_tokens"] = self._settings.limits.max_tokens
-        elif "max_completion_tokens" not in left_out:
-            body["max_completion_tokens"] = self._settings.limits.max_tokens
+        length = "max_completion_tokens" if "max_tokens" in left_out else "max_tokens"
+        body: dict[str, Any] = {**self._settings.parameters, "messages": messages, length: most}
         if "stream" in left_out:
-            body["stream"] = True
-            if "stream_options" not in left_out:
-                body["stream_options"] = {"include_usage": True}
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
         if chosen == "json_schema":
             named = {"name": prompt.step, "strict": True, "schema": schema}
             body["response_format"] = {"type": "json_schema", "json_schema": named}
         elif chosen == "json_object":
             body["response_format"] = {"type": "json_object"}
-        return body
+        # "stream" left out means whole replies left out.
+        return {name: value for name, value in body.items() if name == "stream" or name not in left_out}
 
     async def _persistent(self, session: _Session, body: dict[str, Any]) -> Reply:
         """Make attempts until one is answered, up to the limits."""
@@ -272,7 +246,9 @@ class Caller:
             await session.pause()
             await self._pace.turn(prompt_tokens + limits.max_tokens)
             try:
-                return await self._attempt(session, body, prompt_tokens)
+                return await self._paid(session, body, prompt_tokens)
+            except Denied as denial:
+                raise JudgeRefused(f"{self._described()} refused: {denial}.") from None
             except Transient as failure:
                 wait = _backoff(attempt) if failure.wait is None else failure.wait
                 if attempt == limits.max_attempts:
@@ -289,12 +265,6 @@ class Caller:
                 await asyncio.sleep(wait)
         raise AssertionError("max_attempts is at least 1")
 
-    async def _attempt(self, session: _Session, body: dict[str, Any], prompt_tokens: int) -> Reply:
-        try:
-            return await self._paid(session, body, prompt_tokens)
-        except Denied as denial:
-            raise JudgeRefused(f"{self._described()} refused: {denial}.") from None
-
     async def _paid(self, session: _Session, body: dict[str, Any], prompt_tokens: int) -> Reply:
         """The reply of one attempt, with its cost set aside before and settled after.
 
@@ -302,7 +272,7 @@ class Caller:
         """
         price, limits = self._settings.price or Price(), self._settings.limits
         # A reply is rarely as long as it may be: holding that back would leave a small cap without a single call.
-        likely = self._replies.mean() if self._replies.calls else limits.max_tokens / EXPECTED_SHARE
+        likely = self._reply_tokens / self._replies if self._replies else limits.max_tokens / EXPECTED_SHARE
         expected = price.of(prompt_tokens, round(likely))
         broken = Usage(cost=price.of(prompt_tokens, 0), broken_calls=1)
         # Money first: who waits for it must not keep others from calls that would give some back.
@@ -319,7 +289,8 @@ class Caller:
                 bill.cost = price.of(prompt_tokens, limits.max_tokens)
             else:
                 bill.cost = price.of(prompt, completion or 0)
-                self._replies.add(completion or 0)
+                self._replies += 1
+                self._reply_tokens += completion or 0
             note_usage(Usage(1, prompt or 0, completion or 0, reply.seconds, bill.cost))
             return reply
 

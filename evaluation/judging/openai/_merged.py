@@ -21,7 +21,7 @@ from evaluation.judging.parsing import (
     rating_fault,
     unit_fault,
 )
-from evaluation.judging.prompts import Pieces, Step, align_input, check_input, cover_input, read_input
+from evaluation.judging.prompts import Pieces, Step, align_input, cover_input, numbered, read_input
 from evaluation.judging.protocol import (
     BLANK_TEXT_REASON,
     CoverReading,
@@ -375,7 +375,7 @@ class CoverItems:
 
         def compose(items: Sequence[str]) -> Json:
             if self._step == "check_supported":
-                return check_input(pieces, chosen(items)["claims"])
+                return {"text": numbered(pieces), "claims": chosen(items)["claims"]}
             return cover_input(pieces, chosen(items), ratings(items))
 
         def fault_of(reply: str, items: Sequence[str], item: str) -> str:

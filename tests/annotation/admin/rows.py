@@ -68,7 +68,7 @@ def _fill_what_is_worked_on(world: World) -> None:
     Import.objects.create(project=world.project, files=["a.csv"])
     JudgeCall.objects.create(judge=world.judge, key="k", step="check", prompt_version="1", request="{}")
     PromptVersion.objects.create(
-        project=world.project, step="extract", number=1, system="Cut into claims.", version="1+0"
+        project=world.project, step="cover_summary", number=1, text="Words.", version="1+0"
     )
     question = make_question(world.sets["port"], "Did it rain?", position=1, origin="judge")
     alder = world.peers["port", "alder"]

@@ -33,7 +33,7 @@ def exported(project: str, level: str, folder: Path) -> Rows:
 def weighed(tmp_path: Path) -> str:
     """A project whose claims stand in for units, with weights, from a file."""
     path = jsonl(tmp_path, nested(systems=SYSTEMS, claims=CLAIMS))
-    call_command("import_dataset", "weighed", str(path), "--create", "--claims-side", "reference")
+    call_command("import_dataset", "weighed", str(path), "--create")
     return "weighed"
 
 

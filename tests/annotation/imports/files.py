@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.imports.files import NamedFile
+from annotation.imports.containers import NamedFile
 from annotation.imports.problems import ImportRefused
 from annotation.imports.read import FileReading, read_dataset
+from annotation.imports.row import Claim, SetData
 from annotation.imports.services import ImportReport, import_files
 from annotation.models import Project
 
@@ -84,3 +85,8 @@ def refusal_of(path: Path, **choices: Any) -> str:
     with pytest.raises(ImportRefused) as caught:
         read_dataset(path, **choices)
     return caught.value.message
+
+
+def claims_of(one: SetData) -> list[Claim]:
+    """The claims of a set's references or documents."""
+    return [claim for claims in one.claims.values() for claim in claims]

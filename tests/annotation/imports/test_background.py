@@ -15,7 +15,7 @@ from annotation.config.environment import kept_files
 from annotation.core import jobs
 from annotation.core.refusals import Conflict
 from annotation.imports import work as background
-from annotation.imports.files import NamedFile
+from annotation.imports.containers import NamedFile
 from annotation.imports.services import import_files
 from annotation.imports.work import cancel_import, import_kept, keep_upload, perform, state_of
 from annotation.models import DocumentSet, Event, Import, Job, Membership, Project

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 from pyarrow import csv, parquet
 
-from annotation.imports.files import NamedFile
+from annotation.imports.containers import NamedFile
 from annotation.imports.layout import layout_of
 from annotation.imports.problems import ImportRefused
 from annotation.imports.services import import_new_project

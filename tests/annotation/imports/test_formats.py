@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.imports.files import Format, recognise
+from annotation.imports.containers import Format, recognise
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import HEADER, jsonl, nested, raw, refusal_of, row
 

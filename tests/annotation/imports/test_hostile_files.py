@@ -139,7 +139,7 @@ def test_parquet_is_bounded_by_what_it_unpacks_to(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # 1,000 rows of 5,500 characters are 5.5 MB; the file declares a few kB.
-    monkeypatch.setattr("annotation.imports.files.MOST_PARQUET_BYTES", 5_000_000)
+    monkeypatch.setattr("annotation.imports.containers.MOST_PARQUET_BYTES", 5_000_000)
     path = tmp_path / "a.parquet"
     path.write_bytes(one_row_often(1_000))
     with pytest.raises(CommandError, match="Split it"):

@@ -12,9 +12,10 @@ from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.refusals import Conflict, NotAllowed
 from annotation.imports import services as service
-from annotation.imports.files import NamedFile
+from annotation.imports.containers import NamedFile
 from annotation.imports.problems import ImportRefused
 from annotation.imports.services import ImportReport, import_new_project
+from annotation.imports.store import Store
 from annotation.models import (
     Check,
     Claim,
@@ -361,14 +362,13 @@ def test_failure_in_the_middle_leaves_nothing(
 ) -> None:
     # Somebody made the same rows after this import had looked.
     before = row_counts()
-    plan = service.plan_import
+    write = Store.write
 
-    def raced(*args: Any, **kwargs: Any) -> Any:
-        for part in plan(*args, **kwargs):
-            DocumentSet.objects.create(project=project, external_id="d2")
-            yield part
+    def raced(store: Store, *args: Any, **choices: Any) -> None:
+        write(store, *args, **choices)
+        DocumentSet.objects.create(project=project, external_id="d2")
 
-    monkeypatch.setattr(service, "plan_import", raced)
+    monkeypatch.setattr(Store, "write", raced)
     with pytest.raises(Conflict, match="Import again"):
         bring(project, tmp_path, row(), row(document_id="d2"))
     assert row_counts() == before
@@ -395,13 +395,6 @@ def test_rules_that_changed_since_the_file_was_read_end_it(project: Project, tmp
     with pytest.raises(Conflict, match="its rules changed"):
         bring(project, tmp_path, row())
     assert not DocumentSet.objects.exists()
-
-
-def test_scores_that_a_killed_import_left_out_are_made_up_for(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, row())
-    Score.objects.all().delete()
-    assert not bring(project, tmp_path, row()).counts.has_changes
-    assert Score.objects.count() == 1
 
 
 # Who may, and what is told of it

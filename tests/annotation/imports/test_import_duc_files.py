@@ -12,6 +12,7 @@ from django.apps import apps
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.refusals import NotFound
+from annotation.imports.layout import layout_of
 from annotation.imports.problems import ImportRefused
 from annotation.imports.services import ImportReport, import_files
 from annotation.models import (
@@ -175,7 +176,7 @@ def test_bad_files_are_refused_together_or_left_out(project: Project, tmp_path: 
 
 def test_mapping_is_for_files_of_rows(project: Project, tmp_path: Path) -> None:
     with pytest.raises(ImportRefused, match="are for files of rows"):
-        bring(project, tmp_path, SEE, claims_side="peer")
+        bring(project, tmp_path, SEE, layout=layout_of(system="lead"))
 
 
 def test_nothing_to_import_is_refused(project: Project) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from annotation.imports.containers import NamedFile
 from annotation.imports.guess import look_at
 from annotation.imports.layout import DEFAULT_SYSTEM, Layout, document_hash, layout_of
 from annotation.imports.read import FileReading, read_dataset
@@ -45,7 +46,7 @@ def read(name: str, *corrections: str, target: str = "") -> FileReading:
 def test_a_layout_comes_in(
     name: str, title: str, corrections: tuple[str, ...], systems: set[str], references: int
 ) -> None:
-    found = look_at(LAYOUTS / name, name=name).guess()
+    found = look_at(NamedFile(name, LAYOUTS / name)).guess()
     assert found.title == title
     reading = read(name, *corrections)
     assert reading.problems.count == 0
@@ -67,7 +68,7 @@ def test_a_file_without_documents_is_read_beside_references(tmp_path: Path) -> N
     reading = read_dataset(LAYOUTS / "summeval_unpaired.jsonl")
     assert reading.problems.count == 0
     assert {one.documents for one in reading.dataset.sets.values()} == {()}
-    assert any("document sets have no document here" in line for line in reading.warnings.shown)
+    assert any("document sets have no document here" in line for line in reading.warnings.texts)
     alone = jsonl(tmp_path, {"decoded": "It rained all day.", "model_id": "M1"})
     assert "there is no column `document`" in refusal_of(alone, layout=Layout(preset="summeval"))
 
@@ -77,7 +78,7 @@ def test_a_layout_without_doubt_is_read_unasked_and_told() -> None:
     assert len(reading.dataset.sets) == 3
     assert (
         "Columns are read as CNN/DailyMail: document=article, system=model, summary=output, reference=highlights."
-        in reading.warnings.shown
+        in reading.warnings.texts
     )
 
 
@@ -101,7 +102,7 @@ def test_the_target_length_is_one_for_the_file(target: str, expected: int | None
     reading = read("cnn_dailymail_outputs.csv", target=target)
     targets = {target for one in reading.dataset.sets.values() for _, target in one.peers}
     assert targets == {expected}
-    told = " ".join(reading.warnings.shown)
+    told = " ".join(reading.warnings.texts)
     assert ("14 words, the median of the references" in told) == (target == "reference")
     assert reading.lacks_target == (expected is None)
 
@@ -110,7 +111,7 @@ def test_the_target_length_is_counted_as_the_project_counts() -> None:
     layout = layout_of(preset="auto", target="reference")
     path = LAYOUTS / "cnn_dailymail_outputs.csv"
     reading = read_dataset(path, layout=layout, length_unit="characters")
-    assert "characters, the median of the references" in " ".join(reading.warnings.shown)
+    assert "characters, the median of the references" in " ".join(reading.warnings.texts)
 
 
 def test_an_id_that_changes_within_a_document_does_not_name_it(tmp_path: Path) -> None:
@@ -118,7 +119,7 @@ def test_an_id_that_changes_within_a_document_does_not_name_it(tmp_path: Path) -
         {"id": number, "article": "A text.", "model": f"m{number}", "output": "Two."} for number in (1, 2)
     ]
     path = jsonl(tmp_path, *rows)
-    found = look_at(path, name="a.jsonl").guess()
+    found = look_at(NamedFile("a.jsonl", path)).guess()
     assert "document_id" not in found.layout.mapping
     assert found.notes == ("`id` does not name the documents: the same document stands under several.",)
     [one] = read_dataset(path, layout=layout_of(preset="auto")).dataset.sets.values()
@@ -127,8 +128,8 @@ def test_an_id_that_changes_within_a_document_does_not_name_it(tmp_path: Path) -
 
 def test_the_surest_of_several_columns_is_taken_and_the_others_told(tmp_path: Path) -> None:
     path = raw(tmp_path, "article,highlights,output,response\nA text.,A.,One.,Two.\n", "a.csv")
-    found = look_at(path, name="a.csv").guess()
-    assert found.layout.mapping["summary"] == "output"
+    found = look_at(NamedFile("a.csv", path)).guess()
+    assert found.layout.mapping["summary"] == ("output",)
     assert found.notes == ("`output` is read as the summary; `response` could be it, too.",)
 
 
@@ -147,8 +148,8 @@ def test_a_text_named_like_a_reference_is_one_beside_the_summary(
 ) -> None:
     columns = header.split(",")
     texts = ["alder" if column == "model" else f"The trams of {column} stopped." for column in columns]
-    found = look_at(raw(tmp_path, f"{header}\n{','.join(texts)}\n", "a.csv"), name="a.csv").guess()
-    assert found.layout.mapping.get("reference") == reference
+    found = look_at(NamedFile("a.csv", raw(tmp_path, f"{header}\n{','.join(texts)}\n", "a.csv"))).guess()
+    assert next(iter(found.layout.mapping.get("reference", ())), None) == reference
     told = [note for note in found.notes if note.startswith(f"`{reference}` is read as the reference")]
     assert len(told) == (reference is not None)
 
@@ -161,4 +162,4 @@ def test_a_system_without_a_summary_of_a_row_is_told_and_left_out(tmp_path: Path
     ]
     reading = read_dataset(jsonl(tmp_path, *rows), layout=layout_of(preset="auto"))
     assert [len(one.peers) for one in reading.dataset.sets.values()] == [2, 1]
-    assert "Line 2: There is no summary by 'birch'." in reading.warnings.shown
+    assert "Line 2: There is no summary by 'birch'." in reading.warnings.texts

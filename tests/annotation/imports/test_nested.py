@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from annotation.imports.layout import Layout
 from annotation.imports.read import read_dataset
-from tests.annotation.imports.files import DOCUMENT, jsonl, nested, problems_of
+from tests.annotation.imports.files import claims_of, jsonl, nested, problems_of
 
 OWN = [{"claim_text": "Trams  stopped.", "verdicts": {"alder": 1}}]
 
@@ -29,24 +28,14 @@ def test_claims_that_stand_in_their_one_summary_are_the_peer_s(tmp_path: Path) -
     assert read_dataset(jsonl(tmp_path, nested(claims=OWN))).claims_side == "peer"
 
 
-def test_side_can_be_named(tmp_path: Path) -> None:
-    assert (
-        read_dataset(jsonl(tmp_path, nested(claims=OWN)), claims_side="reference").claims_side == "reference"
-    )
-
-
-def test_peer_side_needs_claims_of_one_system_each(tmp_path: Path) -> None:
-    reading = read_dataset(jsonl(tmp_path, nested(), nested(doc_id="d2", claims=OWN)), claims_side="peer")
-    assert list(reading.dataset.sets) == ["d2"]
-    assert [(problem.line, problem.column) for problem in reading.problems.shown] == [
-        (1, "claims[1].verdicts"),
-        (1, "claims[2].verdicts"),
-    ]
+def test_a_claim_that_names_a_reference_is_the_reference_s(tmp_path: Path) -> None:
+    line = nested(reference_id="A", claims=[{**OWN[0], "reference_id": "A"}])
+    assert read_dataset(jsonl(tmp_path, line)).claims_side == "reference"
 
 
 def test_verdicts_may_cover_some_systems(tmp_path: Path) -> None:
     claims = [{"claim_text": "It rained", "verdicts": {"birch": 1, "alder": None}}]
-    [claim] = read_dataset(jsonl(tmp_path, nested(claims=claims))).dataset.sets["d1"].claims
+    [claim] = claims_of(read_dataset(jsonl(tmp_path, nested(claims=claims))).dataset.sets["d1"])
     assert dict(claim.verdicts) == {"birch": "yes"}
 
 
@@ -56,7 +45,7 @@ def test_verdicts_may_cover_some_systems(tmp_path: Path) -> None:
 )
 def test_labels_are_read(tmp_path: Path, given: Any, label: str) -> None:
     line = nested(claims=[_claim(verdicts={"alder": given})])
-    [claim] = read_dataset(jsonl(tmp_path, line)).dataset.sets["d1"].claims
+    [claim] = claims_of(read_dataset(jsonl(tmp_path, line)).dataset.sets["d1"])
     assert claim.verdicts["alder"] == label
 
 
@@ -78,7 +67,7 @@ def test_votes_of_raters_are_read_and_the_files_verdict_stays(
     tmp_path: Path, votes: Any, verdict: Any, label: str, raters: list[tuple[str, str]] | None
 ) -> None:
     line = nested(claims=[_claim(verdicts={"alder": verdict}, raw_votes={"alder": votes})])
-    [claim] = read_dataset(jsonl(tmp_path, line)).dataset.sets["d1"].claims
+    [claim] = claims_of(read_dataset(jsonl(tmp_path, line)).dataset.sets["d1"])
     assert claim.verdicts["alder"] == label
     assert claim.votes == ({"alder": tuple(raters)} if raters else {})
 
@@ -90,7 +79,7 @@ def test_votes_of_raters_are_read_and_the_files_verdict_stays(
         ({"source_text": None}, "source_text", "has no value"),
         ({"systems": []}, "systems", "at least one"),
         ({"systems": {"alder": "x"}}, "systems", "must be a list of objects"),
-        ({"systems": ["x"]}, "systems", "the one at place 1 is none"),
+        ({"systems": ["x"]}, "systems[1]", "must be an object"),
         ({"systems": [_system(), _system()]}, "systems", "names 'alder' twice, the second time at place 2"),
         ({"systems": [{"system": "alder"}]}, "systems[1].summary_text", "is missing"),
         ({"systems": [_system(system="")]}, "systems[1].system", "has no value"),
@@ -132,14 +121,3 @@ def test_claims_beside_several_references_are_refused(tmp_path: Path) -> None:
     [(line, column, reason)] = problems_of(jsonl(tmp_path, nested(reference_text=["One.", "Two."])))
     assert (line, column) == (1, "claims")
     assert "do not say of which they are" in reason
-
-
-def test_nested_fields_are_renamed(tmp_path: Path) -> None:
-    line = {
-        "id": "d9",
-        "text": DOCUMENT,
-        "systems": [{"model": "alder", "output": "Trams stopped."}],
-    }
-    mapping = {"doc_id": "id", "source_text": "text", "system": "model", "summary_text": "output"}
-    one = read_dataset(jsonl(tmp_path, line), layout=Layout(mapping)).dataset.sets["d9"]
-    assert one.peers["alder", None].text.text == "Trams stopped."

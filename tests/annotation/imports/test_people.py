@@ -15,7 +15,7 @@ from annotation.imports.problems import ImportRefused
 from annotation.imports.read import FileReading, read_dataset
 from annotation.models import Criterion, Project, Rating, Score, Verdict
 from tests.annotation.exports.reading import exported
-from tests.annotation.imports.files import import_dataset, jsonl, problems_of, raw, row
+from tests.annotation.imports.files import claims_of, import_dataset, jsonl, problems_of, raw, row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -240,11 +240,10 @@ PROMPTFOO = {
     "gradingResult": {"comment": "wrong month"},
 }
 UNREAD = [
-    ("realsumm.json", REALSUMM, "`system_summaries.*.scores`"),
-    ("rose.jsonl", ROSE, "`annotations.*.acu`"),
+    ("realsumm.json", REALSUMM, "`systems[].scores`"),
+    ("rose.jsonl", ROSE, "`systems[].acu`"),
     ("tofueval.csv", TOFUEVAL.replace("type\n", "remark\n"), "`annotation_id`, `remark`"),
     ("mturk.csv", MTURK.replace("Answer.comment", "Answer.comment,mine").replace(",ok", ",ok,x"), "`mine`"),
-    ("mturk.csv", MTURK, "`Answer.comment`"),
     ("promptfoo.json", [PROMPTFOO], "`gradingResult`"),
 ]
 
@@ -253,7 +252,7 @@ UNREAD = [
 def test_fields_that_a_tool_s_layout_leaves_out_are_named(
     tmp_path: Path, name: str, content: Any, named: str
 ) -> None:
-    warnings = read(tmp_path, Case(name, content)).warnings.shown
+    warnings = read(tmp_path, Case(name, content)).warnings.texts
     [unread] = [one for one in warnings if one.startswith("Not read: ")]
     assert named in unread
 
@@ -280,18 +279,18 @@ def test_a_single_box_of_mechanical_turk_is_yes_or_no(tmp_path: Path, ticked: st
 
 def test_answers_of_mechanical_turk_that_are_no_json_are_named(tmp_path: Path) -> None:
     content = MTURK.replace("Answer.comment", "Answer.taskAnswers").replace(",4,ok", ",4,{broken")
-    warnings = read(tmp_path, Case("mturk.csv", content)).warnings.shown
-    assert any(one.startswith("Not read: ") and "`Answer.taskAnswers`" in one for one in warnings)
+    warnings = read(tmp_path, Case("mturk.csv", content)).warnings.texts
+    assert "Line 2: `Answer.taskAnswers` is not read: it is no JSON." in warnings
 
 
 def test_records_that_a_tool_marks_as_rejected_are_counted(tmp_path: Path) -> None:
-    warnings = read(tmp_path, Case("mturk.csv", MTURK)).warnings.shown
+    warnings = read(tmp_path, Case("mturk.csv", MTURK)).warnings.texts
     assert any("Records left out: 1. They are marked as rejected" in one for one in warnings)
 
 
 def test_heads_with_line_breaks_and_no_break_spaces_are_read_as_words(tmp_path: Path) -> None:
     content = f'document_id,document,"system",summary,"my\n note\u00a0x"\nd1,{MILL},m1,{SUMMARY},1\n'
-    assert "Not read: `my note x`." in read(tmp_path, Case("rows.csv", content)).warnings.shown
+    assert "Not read: `my note x`." in read(tmp_path, Case("rows.csv", content)).warnings.texts
 
 
 def read(folder: Path, case: Case) -> FileReading:
@@ -307,7 +306,7 @@ def test_people_s_answers_are_read_with_their_raters(tmp_path: Path, case: Case)
     (system, _), peer = next(iter(one.peers.items()))
     assert len(one.peers) == case.systems
     assert peer.ratings == case.rated
-    claims = one.claims or peer.claims
+    claims = claims_of(one) or peer.claims
     assert tuple(claim.verdicts[system] for claim in claims) == case.verdicts
     if case.votes:
         assert peer.claims[0].votes[system] == case.votes
@@ -337,16 +336,16 @@ def test_what_may_not_be_people_s_ratings_is_not_read(
 ) -> None:
     reading = read_dataset(jsonl(tmp_path, row(**columns)))
     assert next(iter(reading.dataset.sets["d1"].peers.values())).ratings == {}, what
-    assert any(f"Not read: `{next(iter(columns))}`" in remark for remark in reading.warnings.shown)
+    assert any(f"Not read: `{next(iter(columns))}`" in remark for remark in reading.warnings.texts)
 
 
 def test_a_label_that_names_no_error_makes_no_mark(tmp_path: Path) -> None:
     spans = [{"start": 0, "end": 8, "label": "SUPPORTED"}]
     reading = read_dataset(jsonl(tmp_path, {**PRODIGY, "spans": spans}))
-    assert not reading.dataset.has_claims
+    assert reading.claims_side is None
     assert (
         "Line 1: Stretches labelled `SUPPORTED` are not read: no label names an error."
-        in reading.warnings.shown
+        in reading.warnings.texts
     )
 
 
@@ -454,7 +453,7 @@ def test_a_nested_line_holds_claims_of_both_sides_with_ratings_and_units(
         ],
     }
     report = bring(project, tmp_path, line, "a.jsonl")
-    assert "Not read: `claims[].judge_verdicts`." in report.warnings
+    assert any(each.startswith("Not read: `judge_verdicts`.") for each in report.warnings)
     said = Verdict.objects.order_by("check_row__side").values_list(
         "check_row__side",
         "label",
@@ -503,3 +502,111 @@ def test_what_is_exported_comes_in_elsewhere_with_equal_scores(project: Project,
     ]
     assert scores[0] == scores[1]
     assert len(scores[0]) == 3
+
+
+def test_claims_of_several_references_and_summaries_come_back(project: Project, tmp_path: Path) -> None:
+    """Two references and two target lengths; each claim stays with its text, and answers with their summary."""
+
+    def line(words: int) -> dict[str, Any]:
+        own = [{"claim_text": "It closes in June.", "verdicts": {"m1": 0}}]
+        return {
+            "doc_id": "d1",
+            "source_text": MILL,
+            "reference_text": ["The mill shuts.", "Forty lose work."],
+            "reference_id": ["A", "B"],
+            "target_words": words,
+            "systems": [{"system": "m1", "summary_text": SUMMARY, "claims": own}],
+            "claims": [
+                {"claim_text": "It shuts.", "reference_id": "A", "verdicts": {"m1": 1}},
+                {"claim_text": "Forty lose work.", "reference_id": "B", "verdicts": {"m1": words == 20}},
+            ],
+        }
+
+    import_dataset(project=project, path=jsonl(tmp_path, line(10), line(20), name="a.jsonl"), by=None)
+    said = Verdict.objects.order_by("check_row__peer__target_words", "check_row__claim__text")
+    columns = ("check_row__claim__claim_set__summary__external_id", "check_row__claim__text", "label")
+    assert list(said.values_list("check_row__peer__target_words", *columns)) == [
+        (10, "B", "Forty lose work.", "no"),
+        (10, "", "It closes in June.", "no"),
+        (10, "A", "It shuts.", "yes"),
+        (20, "B", "Forty lose work.", "yes"),
+        (20, "", "It closes in June.", "no"),
+        (20, "A", "It shuts.", "yes"),
+    ]
+    twin = Project.objects.create(slug="twin", name="Twin")
+    files = [tmp_path / "first.jsonl", tmp_path / "second.jsonl"]
+    write_export(project=project, level="nested", format="jsonl", path=files[0], by=None)
+    import_dataset(project=twin, path=files[0], by=None)
+    write_export(project=twin, level="nested", format="jsonl", path=files[1], by=None)
+    assert files[0].read_bytes() == files[1].read_bytes()
+    call_command("verify_scores", "twin", stdout=StringIO())
+    other = [*line(20)["claims"], {"claim_text": "More.", "reference_id": "A"}]
+    path = jsonl(tmp_path, line(10), {**line(20), "claims": other}, name="b.jsonl")
+    third = Project.objects.create(slug="third", name="Third")
+    with pytest.raises(ImportRefused):
+        import_dataset(project=third, path=path, by=None)
+
+
+SPANS = {
+    "document": MILL,
+    "text": SUMMARY,
+    "system": "m1",
+    "annotations": [
+        {"annotator": "ann", "spans": [{"start": 19, "end": 23, "label": "wrong"}]},
+        {"spans": []},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("content", "documents"),
+    [
+        ({"d1": {"document": MILL, "summary": SUMMARY, "system": "m1"}}, (MILL,)),
+        ([{"documents": [MILL, "Snow fell."], "summary": SUMMARY, "model": "m1"}], (MILL, "Snow fell.")),
+        (
+            [{"article_text.0": MILL, "article_text.1": "Snow fell.", "output": SUMMARY}],
+            (f"{MILL} Snow fell.",),
+        ),
+        ([{"documents.0": MILL, "documents.1": "Snow fell.", "output": SUMMARY}], (MILL, "Snow fell.")),
+        ([SPANS], (MILL,)),
+    ],
+)
+def test_less_common_shapes_are_read(tmp_path: Path, content: Any, documents: tuple[str, ...]) -> None:
+    reading = read(tmp_path, Case("a.json", content))
+    assert reading.problems.shown == []
+    [one] = reading.dataset.sets.values()
+    assert one.documents == documents
+    [peer] = one.peers.values()
+    assert peer.text.text == SUMMARY
+    votes = [claim.votes["m1"] for claim in peer.claims]
+    assert votes == (
+        [(("ann", "no"), ("rater 2", "yes")), (("ann", "yes"), ("rater 2", "yes"))]
+        if content == [SPANS]
+        else []
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        row(relevance=4, rater="a\x00b"),
+        {**PRODIGY, "_annotator_id": "a\x00b"},
+        {
+            "doc_id": "d1",
+            "source_text": MILL,
+            "systems": [{"system": "m1", "summary_text": SUMMARY}],
+            "claims": [{"claim_text": "It closes.", "raw_votes": {"m1": {"a\x00b": 1}}}],
+        },
+    ],
+)
+def test_raters_whose_names_cannot_be_stored_are_refused(tmp_path: Path, line: Any) -> None:
+    assert [number for number, *_ in problems_of(jsonl(tmp_path, line))] == [1]
+
+
+def test_percents_in_place_of_verdicts_say_where_they_belong(tmp_path: Path) -> None:
+    systems = [{"system": "m1", "summary_text": SUMMARY}]
+    line = {"doc_id": "d1", "source_text": MILL, "systems": systems}
+    path = jsonl(tmp_path, {**line, "claims": [{"claim_text": "It closes.", "verdicts": {"m1": 80}}]})
+    [(_, column, reason)] = problems_of(path)
+    assert column == "claims[1].verdicts"
+    assert "Percents belong to assessors with an account" in reason

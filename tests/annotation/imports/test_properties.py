@@ -15,7 +15,7 @@ from django.db.models import F
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.imports.files import NamedFile
+from annotation.imports.containers import NamedFile
 from annotation.imports.problems import ImportRefused
 from annotation.imports.services import ImportReport, import_new_project
 from annotation.models import Comparison, Event, Project

@@ -7,12 +7,12 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from annotation.imports import files as streams
+from annotation.imports import containers as streams
 from annotation.imports.layout import layout_of
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import DOCUMENT, HEADER, jsonl, problems_of, raw, refusal_of, row
 
-LATIN = "d1,Où est le café?,,alder,Café.,\n".encode("latin-1")
+LATIN = "d1,Où?,,alder,Two.,\n".encode("latin-1")
 
 
 def test_malformed_json_is_named_by_line_and_character(tmp_path: Path) -> None:
@@ -41,19 +41,15 @@ def test_lines_that_are_no_plain_object_are_named(tmp_path: Path, line: str, fra
     assert fragment in reason
 
 
-def test_latin_1_in_jsonl_is_named_by_line_and_byte(tmp_path: Path) -> None:
-    good = jsonl(tmp_path, row()).read_bytes()
-    [(line, _, reason)] = problems_of(raw(tmp_path, good + '{"x": "é"}\n'.encode("latin-1")))
-    assert line == 2
-    # { " x " : space " are seven bytes.
-    assert reason.startswith("is not UTF-8: byte 8 of the line is 0xE9.")
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_a_line_of_another_encoding_is_named_by_column_and_character(tmp_path: Path, name: str) -> None:
+    good = HEADER if name == "a.csv" else jsonl(tmp_path, row()).read_text()
+    line = LATIN if name == "a.csv" else json.dumps(row(document="Où"), ensure_ascii=False).encode("latin-1")
+    [(line_number, column, reason)] = problems_of(raw(tmp_path, good.encode() + line, name))
+    # "O" is the first character.
+    assert (line_number, column) == (2, "document")
+    assert reason.startswith("is not of the file's encoding at character 2.")
     assert "iconv -f WINDOWS-1252 -t UTF-8" in reason
-
-
-def test_latin_1_in_csv_is_named_by_line_and_byte(tmp_path: Path) -> None:
-    [(line, _, reason)] = problems_of(raw(tmp_path, HEADER.encode() + LATIN, "a.csv"))
-    # "d1,O" are four bytes.
-    assert (line, reason[:44]) == (2, "is not UTF-8: byte 5 of the line is 0xF9. Th")
 
 
 def test_blank_lines_are_passed_over_and_counted(tmp_path: Path) -> None:
@@ -68,13 +64,9 @@ def test_separators_inside_of_json_texts_end_no_line(tmp_path: Path) -> None:
     assert one.peers["alder", 10].text.text == "a\u2028b\x85c"
 
 
-def test_line_too_long_to_be_read_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_too_long_to_be_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "MAX_LINE_BYTES", 1000)
-    path = jsonl(tmp_path, row(document="x" * 5000), row())
-    [(line, _, reason)] = problems_of(path)
-    assert line == 1
-    assert reason.startswith("is longer than")
-    assert list(read_dataset(path).dataset.sets) == ["d1"]
+    assert refusal_of(jsonl(tmp_path, row(document="x" * 5000), row())).startswith("line 1: is longer than")
 
 
 def test_csv_with_mark_crlf_and_line_breaks_in_quotes_keeps_its_line_numbers(tmp_path: Path) -> None:
@@ -136,7 +128,7 @@ def test_other_separators_are_recognised_and_told(tmp_path: Path, separator: str
     lines = [HEADER.strip(), f"d1,{DOCUMENT},,alder,Two.,10", ""]
     reading = read_dataset(raw(tmp_path, "\n".join(lines).replace(",", separator), "a.csv"))
     assert list(reading.dataset.sets) == ["d1"]
-    assert reading.warnings.shown[1:] == [f"Cells were separated by {word}, not by commas."]
+    assert f"Cells were separated by {word}, not by commas." in reading.warnings.texts
 
 
 def test_parquet_rows_are_counted_from_1(tmp_path: Path) -> None:
@@ -157,7 +149,8 @@ def test_parquet_text_that_is_not_utf8_is_named(tmp_path: Path) -> None:
     table = pyarrow.Table.from_pylist([row(), row(system="birch")]).set_column(4, "summary", column)
     path = tmp_path / "a.parquet"
     parquet.write_table(table, path)
-    assert problems_of(path) == [(2, "summary", "is not UTF-8: byte 4 of the text.")]
+    [(line, column, reason)] = problems_of(path)
+    assert (line, column, reason[:26]) == (2, "summary", "cannot be read: 'utf-8' co")
 
 
 def test_damaged_parquet_is_refused(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ ROWS = {
                 ],
             }
         ),
-        "systems[1].claims: must be a list of objects",
+        "systems[1].claims[1]: must be an object",
     ),
 }
 READ = {

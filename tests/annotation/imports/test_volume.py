@@ -12,10 +12,10 @@ from django.db import IntegrityError, connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.core.by_hand import copy_rows
-from annotation.imports.files import NamedFile
-from annotation.imports.plan import SETS_PLANNED_AT_ONCE
+from annotation.imports.containers import NamedFile
 from annotation.imports.problems import ImportRefused
 from annotation.imports.services import import_new_project
+from annotation.imports.store import SETS_AT_ONCE
 from annotation.models import Check, Project, Score, System, Unit, Verdict
 from tests.annotation.imports.files import import_dataset, jsonl, nested, row
 
@@ -48,7 +48,7 @@ def test_statements_do_not_grow_with_sets(db: None, tmp_path: Path, *, is_new: b
         into = Project.objects.create(slug=slug, name=slug)
         return statements(lambda: import_dataset(project=into, path=path, by=None))
 
-    few, many = counted("few", 1, 1), counted("many", SETS_PLANNED_AT_ONCE, 3)
+    few, many = counted("few", 1, 1), counted("many", SETS_AT_ONCE, 3)
     assert many == few
     # Some twenty of them are the bounds of a new project's rules, each asked by Django in a statement.
     assert few < 70

@@ -127,10 +127,9 @@ def test_a_file_without_a_reference_is_asked_about_before_it_comes_in(world: Wor
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"column-2": "document"}, "The field document is given two columns"),
+        ({"column-0": "system"}, "The field system is given two columns"),
         ({"target": "number", "words": ""}, "The target length is a whole number of at least 1"),
         ({"system": "x" * 201}, "at most 200 characters"),
-        ({"side": "ours"}, "Claims must belong to the references"),
     ],
 )
 def test_a_choice_that_cannot_be_is_refused(mona: Client, fields: dict[str, str], message: str) -> None:
@@ -140,12 +139,11 @@ def test_a_choice_that_cannot_be_is_refused(mona: Client, fields: dict[str, str]
     assert not DocumentSet.objects.filter(external_id__startswith="doc-").exists()
 
 
-def test_a_nested_file_has_a_side_and_no_columns(mona: Client, tmp_path: Path) -> None:
+def test_a_nested_file_has_no_columns(mona: Client, tmp_path: Path) -> None:
     address = sent(mona, {"n.jsonl": jsonl(tmp_path, nested(doc_id="n1")).read_bytes()})
     page = mona.get(address).content.decode()
     assert chosen(page) == {}
-    assert "Claims of a nested file" in page
-    act(mona, address, act="import", side="reference")
+    act(mona, address, act="import")
     assert DocumentSet.objects.filter(external_id="n1").exists()
 
 

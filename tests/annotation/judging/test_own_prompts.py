@@ -1,4 +1,4 @@
-"""Runs in a project's own words: they are what is sent, and calls are found again by them."""
+"""A project's own words for the steps of judging: saved as versions, chosen by judges, asked by runs."""
 
 from __future__ import annotations
 
@@ -6,124 +6,87 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.judging.queries.prompts import own_versions_of
-from annotation.judging.services.judges import judge_by_name
+from annotation.core.refusals import Invalid, NotAllowed
+from annotation.judging.services.save_judge import add_judge, change_judge
 from annotation.judging.services.save_prompt import save_prompt
-from annotation.models import Judge, JudgeCall, Project, PromptVersion, Verdict
+from annotation.models import Event, Judge, JudgeCall, PromptVersion
 from evaluation.judging.prompts import PROMPTS
-from tests.annotation.judging.doing import add_document_set, run_to_end
+from tests.annotation.judging.doing import run_to_end
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
     from tests.llm_server import LLMServer
 
-ELM = "The mill burned down at night. Nobody was hurt."
-COVERED = "Say of every claim whether the text says it. $parts$custom_instruction"
-WORDS = f"Say of every claim whether the text says it. {PROMPTS['cover_summary'].parts['claims'].instruction}"
+OWN = "The JSON is data.\n\n[claims]\nLabel each claim yes or no."
 
 
-@pytest.fixture
-def project(db: None) -> Project:
-    made = Project.objects.create(slug="mill", name="Mill study")
-    add_document_set(
-        made,
-        external_id="a",
-        documents=["The mill burned down at night. Nobody was hurt. A new one opens in June."],
-        reference=ELM,
-        peers={"elm": ELM, "fir": "Rain fell."},
+def test_words_are_saved_once_as_numbered_versions(world: World) -> None:
+    first = save_prompt(project=world.project, step="cover_summary", text=OWN, by=world.olga)
+    again = save_prompt(project=world.project, step="cover_summary", text=f"{OWN}\n", by=world.mona)
+    second = save_prompt(project=world.project, step="cover_summary", text=f"{OWN} Be strict.", by=world.olga)
+    assert (first.number, again, second.number) == (1, first, 2)
+    assert first.version == PROMPTS["cover_summary"].reworded(OWN).version
+    assert Event.objects.filter(verb="save prompt").count() == 2
+    with pytest.raises(NotAllowed):
+        save_prompt(project=world.project, step="cover_summary", text="Other words.", by=world.rex)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[claims]\nNo words before.", "Words.\n[nothing]\nx", "NUL \0", PROMPTS["cover_summary"].text],
+)
+def test_words_that_a_step_cannot_use_are_refused(world: World, text: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        save_prompt(project=world.project, step="cover_summary", text=text, by=None)
+    assert refused.value.code == "unusable_prompt"
+    with pytest.raises(Invalid, match="no step 'other'"):
+        save_prompt(project=world.project, step="other", text="Words.", by=None)
+    assert not PromptVersion.objects.exists()
+
+
+def test_a_run_asks_in_the_words_that_its_judge_uses(
+    transactional_db: None, world: World, llm_server: LLMServer
+) -> None:
+    row = save_prompt(project=world.project, step="cover_summary", text=OWN, by=None)
+    profile = {"kind": "openai", "model": "scripted", "base_url": llm_server.base_url}
+    judge = add_judge(project=world.project, by=None, name="own", prompts=[row], **profile)
+    run = run_to_end(world.project, judge, ["coverage"])
+    assert list(run.prompt_versions.all()) == [row]
+    calls = JudgeCall.objects.filter(run=run, step="cover_summary")
+    assert {call.prompt_version for call in calls} == {row.version}
+    assert all("Label each claim yes or no." in call.request for call in calls)
+
+
+def test_a_judge_uses_one_version_a_step_of_its_own_project(world: World) -> None:
+    first, second = (
+        save_prompt(project=world.project, step="cover_summary", text=f"{OWN} {word}", by=None)
+        for word in "ab"
     )
-    return made
-
-
-def reword(
-    judge: Judge, project: Project, step: str = "cover_summary", system: str = COVERED, **parts: str
-) -> PromptVersion:
-    """A version that the judge uses beside those that it has."""
-    row = save_prompt(project=project, step=step, by=None, system=system, parts=parts)
-    judge.prompts.add(row)
-    return row
-
-
-def told(llm_server: LLMServer) -> list[str]:
-    return [call.body["messages"][0]["content"] for call in llm_server.calls]
-
-
-def test_own_words_are_sent_and_kept_with_the_call(
-    project: Project, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    reword(llm_judge, project)
-    run_to_end(project, llm_judge)
-    words = WORDS
-    # One text's claims are taken in the built-in words, two summaries are checked in the project's own.
-    assert sorted(told(llm_server)) == sorted(
-        [words, words, PROMPTS["read_document"].render(parts=["reference_claims"])]
+    theirs = save_prompt(project=world.other_project, step="align_summary", text="Words.", by=None)
+    judge = Judge.objects.create(
+        project=world.project, name="own", kind="openai", model="m", base_url="http://127.0.0.1:9/v1"
     )
-    version = PROMPTS["cover_summary"].reworded(system=COVERED).version
-    kept = JudgeCall.objects.filter(step="cover_summary").values_list("prompt_version", flat=True)
-    assert set(kept) == {version}
-    assert all(version in name for name in Verdict.objects.values_list("origin_name", flat=True))
+    for prompts in ([first, second], [theirs]):
+        with pytest.raises(Invalid, match="one version of each step"):
+            change_judge(judge=judge, by=None, prompts=prompts)
 
 
-def test_a_second_run_in_the_same_words_makes_no_call(
-    project: Project, llm_judge: Judge, llm_server: LLMServer
+def test_the_page_saves_words_and_keeps_those_that_are_refused(
+    world: World, signed_in: Callable[[User], Client]
 ) -> None:
-    reword(llm_judge, project)
-    run_to_end(project, llm_judge)
-    made, verdicts = len(llm_server.calls), Verdict.objects.count()
-    run_to_end(project, llm_judge)
-    assert (len(llm_server.calls), Verdict.objects.count()) == (made, verdicts)
-
-
-def test_new_words_are_asked_anew_and_going_back_costs_nothing(
-    project: Project, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    made = []
-    run_to_end(project, llm_judge)
-    made.append(len(llm_server.calls))
-    reword(llm_judge, project)
-    run_to_end(project, llm_judge)
-    made.append(len(llm_server.calls))
-    llm_judge.prompts.clear()
-    run_to_end(project, llm_judge)
-    made.append(len(llm_server.calls))
-    # Claims of one reference and two checks; then the two checks in new words; then nothing.
-    assert made == [3, 5, 5]
-    # Each verdict is written again under the words that it was given in: 2 claims of 2 summaries, three times.
-    assert Verdict.objects.count() == 12
-    assert len(set(Verdict.objects.values_list("origin_name", flat=True))) == 2
-
-
-def test_each_member_of_a_panel_is_asked_in_its_own_words(
-    project: Project, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    other = Judge.objects.create(name="other", kind="openai", model="other", base_url=llm_server.base_url)
-    panel = Judge.objects.create(name="three", kind="panel")
-    panel.members.set([judge_by_name("lexical"), llm_judge, other])
-    row = reword(llm_judge, project)
-    run = run_to_end(project, panel)
-    own = [call for call in llm_server.calls if "claims" in call.question]
-    words = {(call.body["model"], call.body["messages"][0]["content"]) for call in own}
-    assert ("scripted", WORDS) in words
-    assert ("other", PROMPTS["cover_summary"].render(parts=["claims"])) in words
-    assert own_versions_of(run) == [row]
-
-
-def test_merged_steps_are_told_in_own_words(
-    project: Project, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    reword(llm_judge, project, "align_summary", "Align, please. $parts")
-    reword(
-        llm_judge,
-        project,
-        "read_document",
-        "Read, please. $parts",
-        reference_claims="Take atomic claims of the reference.",
-        n_questions="Make questions.",
+    mona = signed_in(world.mona)
+    refused = mona.post(
+        "/p/harbour/settings/prompts/save/", {"step": "cover_summary", "text": "Own\n[none]\nx"}
     )
-    reword(llm_judge, project, "cover_summary", "Cover, please. $parts")
-    run = run_to_end(project, llm_judge, ["summarization", "question_coverage"])
-    assert run.state == "finished"
-    started = sorted(words.split(",")[0] for words in told(llm_server))
-    # One document, two summaries.
-    assert started == ["Align", "Align", "Cover", "Cover", "Read"]
-    read = next(words for words in told(llm_server) if words.startswith("Read"))
-    assert read == "Read, please. Take atomic claims of the reference. Make questions."
+    assert (refused.status_code, "Own\n[none]" in refused.content.decode()) == (422, True)
+    saved = mona.post("/p/harbour/settings/prompts/save/", {"step": "cover_summary", "text": OWN})
+    assert saved.status_code == 302
+    page = mona.get("/p/harbour/settings/prompts/").content.decode()
+    assert "Version 1" in page
+    assert "Label each claim yes or no." in page
+    assert signed_in(world.rex).get("/p/harbour/settings/prompts/").status_code == 403

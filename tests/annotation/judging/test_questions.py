@@ -177,8 +177,8 @@ def test_a_question_that_is_added_later_is_asked_of_all(
 @pytest.mark.parametrize(
     ("n_questions", "metrics", "told"),
     [
-        (-1, ["question_coverage"], "0 to 50 questions, not -1"),
-        (51, ["question_coverage"], "0 to 50 questions, not 51"),
+        (-1, ["question_coverage"], "0 to 50 questions per document set, not -1"),
+        (51, ["question_coverage"], "0 to 50 questions per document set, not 51"),
         (3, ["coverage"], "used only for question coverage"),
     ],
 )

@@ -8,11 +8,10 @@ import pytest
 
 from annotation.accounts.tokens import make_token
 from annotation.judging.queries.runs import run_progress
-from annotation.judging.services.start_run import start_run
 from annotation.models import Judge, Rating, Verdict
 from evaluation.client import Coverdict, Run, RunEnded
 from tests.annotation.judging.doing import judge_to_end, run_to_end
-from tests.annotation.judging.services.test_judge_many import project_of, work_off
+from tests.annotation.judging.services.test_judge_many import project_of
 from tests.llm_server import faults
 
 if TYPE_CHECKING:
@@ -93,14 +92,6 @@ def test_with_everything_known_nothing_is_asked_and_nothing_fails(
     run_to_end(world.project, llm_judge)
     llm_server.always(WORDS)
     assert run_to_end(world.project, llm_judge).state == "finished"
-
-
-def test_such_a_judge_comes_to_decide_nothing(world: World, llm_judge: Judge, llm_server: LLMServer) -> None:
-    llm_server.where(lambda call: WORDS if "claims" in call.question else None)
-    run = start_run(project=world.project, judge=llm_judge, decides_after=True, by=None)
-    assert work_off(run) == "failed"
-    world.project.refresh_from_db()
-    assert world.project.deciding_judge == world.judge
 
 
 def test_a_run_goes_on_where_ratings_fail_and_questions_do_not(

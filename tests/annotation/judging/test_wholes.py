@@ -295,7 +295,7 @@ def _all_no(answer: dict[str, object]) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize(("members", "told"), [([], "has no members"), (["panel"], "has panels among")])
+@pytest.mark.parametrize(("members", "told"), [([], "needs members"), (["panel"], "that are no panels")])
 def test_a_panel_that_cannot_be_asked_is_refused(project: Project, members: list[str], told: str) -> None:
     from annotation.core.refusals import Invalid
     from annotation.judging.services.judges import require_usable

@@ -143,7 +143,7 @@ FREE_TEXTS_OF_PEOPLE = {
     # The project's own: docs/privacy.md leaves them to the operator.
     "Guideline.note",
     "Guideline.text",
-    "PromptVersion.note",
+    "PromptVersion.text",
 }
 
 

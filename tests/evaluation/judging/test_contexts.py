@@ -188,16 +188,6 @@ def test_a_text_without_sentences_is_read_whole(narrow: OpenAIJudge, llm_server:
     assert sorted(" ".join(shown).split()) == sorted(words)
 
 
-def test_an_explanation_is_asked_for_with_what_fits(narrow: OpenAIJudge, llm_server: LLMServer) -> None:
-    listed = [{"claim": content, "label": "yes"} for content in sentences(LONG)]
-    said = asyncio.run(narrow.explain({"scores": {"coverage": 0.5}, "reference_claims": listed}))
-    assert said == "It is as the verdicts say."
-    assert_all_fit(llm_server)
-    question = llm_server.calls[-1].question
-    assert question["scores"] == {"coverage": 0.5}
-    assert question["reference_claims"][0]["claim"] == sentences(1)[0]
-
-
 # Cutting
 
 

@@ -81,9 +81,3 @@ def test_a_prompt_with_examples_is_a_version_of_its_own() -> None:
 
 def test_nothing_to_tell_leaves_the_prompt() -> None:
     assert PROMPTS["cover_summary"].with_examples([], "  ") is PROMPTS["cover_summary"]
-
-
-def test_own_words_without_a_place_for_wishes_take_examples_too() -> None:
-    own = PROMPTS["cover_summary"].reworded(system="Judge. $parts")
-    told = own.with_examples([Example("It rained", "Rain fell.", "yes")])
-    assert '"claim":"It rained"' in told.render()

@@ -42,7 +42,3 @@ def test_claims_come_from_the_reference_where_there_is_one() -> None:
     request = DocumentRequest(SOURCE, reference=Text.of("A dam broke."), claims=True)
     reading = asyncio.run(LexicalJudge().read_document(request))
     assert [claim.text for claim in reading.claims or ()] == ["A dam broke."]
-
-
-def test_it_writes_no_reasons() -> None:
-    assert asyncio.run(LexicalJudge().explain({"scores": {}})) is None

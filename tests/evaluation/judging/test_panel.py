@@ -1,7 +1,6 @@
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
 
@@ -125,18 +124,6 @@ def test_claims_are_taken_by_the_first_that_can() -> None:
     panel = JudgePanel([gone, Member("a"), Member("b", "no")])
     claims = extract_claims(TEXT, judge=panel)
     assert [claim.text for claim in claims] == ["The council met.", "The mayor left."]
-
-
-def test_the_next_member_explains_where_one_is_away_or_silent() -> None:
-    class Telling(Member):
-        async def explain(self, facts: Mapping[str, Any], *, instruction: str = "") -> str:  # type: ignore[override]
-            if self._failure:
-                raise self._failure
-            return "As it is."
-
-    gone = Telling("gone", failure=JudgeUnavailable("away"))
-    assert asyncio.run(JudgePanel([gone, Member("a"), Telling("b")]).explain({})) == "As it is."
-    assert asyncio.run(JudgePanel([gone, Member("a")]).explain({})) is None
 
 
 def test_a_panel_of_different_kinds_evaluates_a_summary(judge: OpenAIJudge, llm_server: LLMServer) -> None:

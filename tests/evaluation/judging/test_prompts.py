@@ -3,17 +3,16 @@ import json
 
 import pytest
 
-from evaluation.judging import JudgeSettings
-from evaluation.judging.prompts import PROMPTS, Prompt, canonical, check_input, cover_input
+from evaluation.judging.errors import JudgeSettings
+from evaluation.judging.prompts import PROMPTS, Prompt, Step, canonical, cover_input
 
 # Digests of what each version says. Anyone who changes a prompt's words or schema raises its version and records
 # the new digest under it: stored calls are found by version.
 RECORDED = {
-    ("check_supported", "3"): "17732eb363966bf9",
-    ("read_document", "2"): "5454b9d1e531d8d2",
-    ("align_summary", "2"): "571c67bd43d29732",
-    ("cover_summary", "1"): "6272696e5f966e3c",
-    ("explain", "2"): "388777bd1497fbe6",
+    ("check_supported", "3"): "fefefb567213d1ef",
+    ("read_document", "2"): "2167ce49c54fcf20",
+    ("align_summary", "2"): "525b6f00498288dc",
+    ("cover_summary", "1"): "f5b122dd1b9a831a",
 }
 
 
@@ -28,31 +27,19 @@ def test_a_changed_prompt_has_a_new_version() -> None:
 
 
 def test_a_custom_instruction_is_filled_in_but_not_read_as_a_template() -> None:
-    prompt = Prompt("explain", "1", "Cut for $$5.$custom_instruction\nEnd.")
+    prompt = Prompt("cover_summary", "1", "Cut for $5.")
     wish = "Mind $custom_instruction, ${x} and {this.__class__}."
-    assert prompt.render(wish) == f"Cut for $5.\nThe user of this evaluation adds:\n{wish}\n\nEnd."
+    assert prompt.render(wish) == f"Cut for $5.\nThe user of this evaluation adds:\n{wish}"
 
 
 def test_without_an_instruction_nothing_is_added() -> None:
-    assert Prompt("explain", "1", "Cut.$custom_instruction").render("  ") == "Cut."
-
-
-@pytest.mark.parametrize(
-    ("system", "reason"),
-    [("Cut $5.", "lone"), ("Cut $secret and $key.", "unknown placeholders: key, secret")],
-)
-def test_a_prompt_with_a_bad_placeholder_is_refused(system: str, reason: str) -> None:
-    with pytest.raises(JudgeSettings, match=reason):
-        Prompt("explain", "1", system)
+    assert Prompt("cover_summary", "1", "Cut.").render("  ") == "Cut."
 
 
 def test_what_several_calls_share_stands_first() -> None:
     pieces = [(1, "It rained."), (2, "We left.")]
     text = {"1": "It rained.", "2": "We left."}
-    # The source of all its claims, and the claims that all summaries of a document are compared with.
-    assert canonical(check_input(pieces, {"c1": "Rain."})) == canonical(
-        {"text": text, "claims": {"c1": "Rain."}}
-    )
+    # The claims that all summaries of a document are compared with.
     covering = cover_input(pieces, {"claims": {"c1": "Rain."}, "topics": {}})
     assert canonical(covering) == canonical({"claims": {"c1": "Rain."}, "text": text})
 
@@ -61,3 +48,43 @@ def test_canonical_json_keeps_every_character() -> None:
     value = {"b": "é猫\n", "a": [1, None]}
     assert canonical(value) == '{"b":"é猫\\n","a":[1,null]}'
     assert json.loads(canonical(value)) == value
+
+
+def test_a_prompt_in_own_words_is_a_version_that_follows_from_them() -> None:
+    prompt = PROMPTS["cover_summary"]
+    own = prompt.reworded("Judge.\n\n[claims]\nIs $it said?")
+    assert own.render("Be strict.", ["claims", "topics"]) == (
+        f"Judge. Is $it said? {prompt.parts['topics'].instruction}\nThe user of this evaluation adds:\nBe strict."
+    )
+    assert own.schema_of(["claims"]) == prompt.schema_of(["claims"])
+    assert (
+        own.version == prompt.reworded("Judge.\r\n\r\n[claims]\r\nIs $it said?\n").version != prompt.version
+    )
+    assert prompt.reworded(f" {prompt.text}\n") is prompt
+
+
+@pytest.mark.parametrize("step", list(PROMPTS))
+def test_the_text_of_a_prompt_holds_all_its_words(step: Step) -> None:
+    prompt = PROMPTS[step]
+    names = list(prompt.parts)
+    again = prompt.reworded(f"{prompt.text} ")
+    assert again is prompt
+    changed = prompt.reworded(f"Now: {prompt.text}")
+    assert changed.render(parts=names).split() == ["Now:", *prompt.render(parts=names).split()]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "needs words"),
+        ("[claims]\nx", "needs words"),
+        ("x\n[claims]\n", "needs words"),
+        ("x" * 8001, "at most 8000"),
+        ("x\n[nothing]\ny", "no part 'nothing'; it has: claims, questions, topics, ratings"),
+        ("x\0", "control characters"),
+        ("x\ud800", "control characters"),
+    ],
+)
+def test_words_that_no_prompt_can_have_are_refused(text: str, reason: str) -> None:
+    with pytest.raises(JudgeSettings, match=reason):
+        PROMPTS["cover_summary"].reworded(text)

@@ -75,7 +75,6 @@ def test_no_shape_of_json_breaks_the_parsers(value: Answer) -> None:
     ):
         assert fault.startswith("the reply ")
     parsing.parse_topics(reply)
-    parsing.parse_reason(reply)
     for rating, _ in parsing.parse_ratings(reply, ["coherence"]).values():
         assert 0 <= rating <= 1
 

@@ -30,6 +30,11 @@ KEPT_TRYING_SECONDS = 10.0
 """How long answered calls wait for a database that is away."""
 _LARGEST_COUNT = 2**31 - 1
 LONGEST_MODEL = 200
+COLUMNS = (
+    *("key", "step", "prompt_version", "request", "reply", "finish_reason"),
+    *("prompt_tokens", "completion_tokens", "seconds"),
+)
+"""The columns of a call that a store keeps under the same name."""
 
 logger = structlog.get_logger(__name__)
 
@@ -85,17 +90,9 @@ class RowCallStore:
 
     def _tell(self, call: StoredCall) -> None:
         """In the log, without a word of what was asked and answered, and in the figures."""
-        sent, received = call.prompt_tokens or 0, call.completion_tokens or 0
-        name = self._judge.name
+        told = {name: getattr(call, name) for name in COLUMNS if name not in ("key", "request", "reply")}
         logger.info(
-            "call answered",
-            judge=name,
-            step=call.step,
-            model=call.model[:LONGEST_MODEL],
-            finish_reason=call.finish_reason[:40],
-            prompt_tokens=sent,
-            completion_tokens=received,
-            seconds=round(call.seconds, 3),
+            "call answered", judge=self._judge.name, model=call.model[:LONGEST_MODEL], **told | _fitting(call)
         )
 
     def _kept_under(self, key: str) -> str:
@@ -184,17 +181,9 @@ class RowCallStore:
         rows = JudgeCall.objects.select_related("judge").filter(key__in=keys) if keys else ()
         return {
             row.key: StoredCall(
-                key=row.key,
                 judge=row.judge.name,
-                step=row.step,
-                prompt_version=row.prompt_version,
-                request=row.request,
-                reply=row.reply,
-                finish_reason=row.finish_reason,
-                prompt_tokens=row.prompt_tokens,
-                completion_tokens=row.completion_tokens,
-                seconds=row.seconds,
                 model=row.served_model,
+                **{column: getattr(row, column) for column in COLUMNS},
             )
             for row in rows
         }
@@ -204,16 +193,8 @@ class RowCallStore:
             JudgeCall(
                 judge_id=self._judge.pk,
                 run_id=self._run_id,
-                key=call.key,
-                step=call.step,
-                prompt_version=call.prompt_version,
-                request=call.request,
-                reply=call.reply,
-                finish_reason=call.finish_reason[:40],
-                prompt_tokens=min(call.prompt_tokens or 0, _LARGEST_COUNT),
-                completion_tokens=min(call.completion_tokens or 0, _LARGEST_COUNT),
-                seconds=call.seconds,
                 served_model=call.model[:LONGEST_MODEL],
+                **{column: getattr(call, column) for column in COLUMNS} | _fitting(call),
             )
             for call in calls
         ]
@@ -232,6 +213,14 @@ class RowCallStore:
                 time.sleep(LOOK_AGAIN_SECONDS)
             else:
                 return [None] * len(rows)
+
+
+def _fitting(call: StoredCall) -> dict[str, object]:
+    return {
+        "finish_reason": call.finish_reason[:40],
+        "prompt_tokens": min(call.prompt_tokens or 0, _LARGEST_COUNT),
+        "completion_tokens": min(call.completion_tokens or 0, _LARGEST_COUNT),
+    }
 
 
 def _current_task() -> asyncio.Task[object]:

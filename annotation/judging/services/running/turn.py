@@ -12,7 +12,7 @@ import logging
 import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
@@ -29,7 +29,6 @@ from annotation.judging.queries.run_metrics import parts_of
 from annotation.judging.queries.runs import is_without_use, why_without_use
 from annotation.judging.services.end_run import settle, stop_run
 from annotation.judging.services.judges import JudgeAtWork, at_work, kept_signature
-from annotation.judging.services.let_decide import decide_after
 from annotation.judging.services.running.answers import Given, Judged, JudgeOfRun, write
 from annotation.judging.services.running.claims import FoundClaims, Owner, active_claims, keep_claims
 from annotation.judging.services.running.desk import Known, RowDesk
@@ -180,7 +179,7 @@ class Turn:
             if (former := self._sets.get(each.job.pk)) is not None:
                 self._drop(former)
             one = self._sets[each.job.pk] = self._of_desk[desk] = _Set(each, desk)
-            one.context.run(bind_contextvars, **jobs.told_of(each.job))
+            one.context.run(bind_contextvars, **jobs.log_context(each.job))
             one.task = one.context.run(self.judge.begin, self._work(one))
             one.task.add_done_callback(partial(self._put_ended, one))
 
@@ -355,13 +354,12 @@ class Turn:
         list(locked.order_by("pk").values_list("pk", flat=True))
         write([due.value for due in held], project=self.run.project, by=self._by)
         rescore_now(project=self.run.project, summary_ids=peers)
-        done: Counter[int] = Counter(due.of.key for due in held)
-        unscored: Counter[int] = Counter(dict.fromkeys(done, 0))
+        counts: defaultdict[int, Counter[str]] = defaultdict(Counter)
         for due in held:
-            unscored[due.of.key] += due.value.asked.count(None)
-        Job.objects.filter(pk__in=done).update(
-            done=F("done") + _by_key(done), unscored=F("unscored") + _by_key(unscored)
-        )
+            unscored, asked = due.value.asked.count(None), len(due.value.asked)
+            counts[due.of.key].update(done=1, unscored=unscored, usable=asked - unscored)
+        columns = {name: F(name) + _by_key(counts, name) for name in ("done", "unscored", "usable")}
+        Job.objects.filter(pk__in=counts).update(**columns)
 
     # How jobs end
 
@@ -400,7 +398,7 @@ class Turn:
                 jobs.try_later(one.claimed, error=f"{type(failure).__name__}: {failure}")
 
     def _end_turn(self) -> None:
-        """Stop the run if it cannot go on; if it is finished its judge may come to decide."""
+        """Stop the run if it cannot go on."""
         if self._stop is not None:
             one, failure = self._stop
             state = Job.State.CANCELLED if isinstance(failure, BudgetSpent) else Job.State.FAILED
@@ -408,8 +406,6 @@ class Turn:
         elif self._is_without_use:
             stop_run(self.run, reason=why_without_use(self.run))
         settle(self.run)
-        if self.run.decides_after:
-            decide_after(run=self.run)
 
 
 def _document_set(claimed: jobs.Claimed) -> DocumentSet:
@@ -426,10 +422,10 @@ def _tell(due: _Due, outcome: object) -> None:
             due.result.set_result(outcome)
 
 
-def _by_key(numbers: Counter[int]) -> Case | Value:
-    if len(same := set(numbers.values())) == 1:
+def _by_key(counts: Mapping[int, Counter[str]], name: str) -> Case | Value:
+    if len(same := {each[name] for each in counts.values()}) == 1:
         return Value(same.pop())
-    return Case(*(When(pk=key, then=Value(number)) for key, number in numbers.items()))
+    return Case(*(When(pk=key, then=Value(each[name])) for key, each in counts.items()))
 
 
 def _by_size(group: Sequence[_Due]) -> Iterator[list[_Due]]:

@@ -158,7 +158,7 @@ def test_own_words_are_named(world: World, checks: list[Check]) -> None:
     run = Run.objects.create(project=world.project, judge=world.judge)
     Verdict.objects.filter(judge=world.judge).update(run=run)
     words = PromptVersion.objects.create(
-        project=world.project, step="cover_summary", number=2, system="Look closely.", version="abc"
+        project=world.project, step="cover_summary", number=2, text="x", version="1+0"
     )
     run.prompt_versions.add(words)
     assert first(world).own_words == ("cover_summary v2",)

@@ -9,19 +9,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.contrib.auth.models import User
 
-from annotation import perform_job
 from annotation.analysis.judge.judge_quality import judge_quality
 from annotation.analysis.judge.teach_judge import teach_judge
-from annotation.core.refusals import Invalid
+from annotation.core.refusals import Conflict, Invalid
 from annotation.judging.queries.examples import half_of
-from annotation.judging.services.let_decide import let_decide, runs_to_decide
-from annotation.judging.services.start_run import cancel_run, use_judge
+from annotation.judging.services.let_decide import let_decide
 from annotation.models import (
     Check,
     DocumentSet,
     Event,
     Guideline,
-    Job,
     Judge,
     JudgeExamples,
     Membership,
@@ -209,72 +206,25 @@ def test_a_trial_judges_what_is_measured_and_then_the_rest(
     assert project.deciding_judge == llm_judge
 
     calls = len(llm_server.calls)
+    # It has judged a sample only.
     form = {"judge": own.name}
-    asked = client.post("/p/mill/settings/judges/decide/", form).content.decode()
-    assert (
-        f"It judges the other {24 - len(sampled)} summaries first: about {24 - len(sampled)} calls" in asked
-    )
-    assert own.runs.count() == 1
-    answer = client.post("/p/mill/settings/judges/decide/", {**form, "confirmed": "1"})
-    rest = own.runs.exclude(pk=trial.pk).get()
-    assert answer.headers["Location"] == f"/p/mill/runs/{rest.public_id}/"
+    assert client.post("/p/mill/settings/judges/decide/", form).status_code == 409
+    rest = judge_to_end(project, own)
+    assert client.post("/p/mill/settings/judges/decide/", form).status_code == 302
     project.refresh_from_db()
-    assert project.deciding_judge == llm_judge
-    judge_all(rest)
-    project.refresh_from_db()
-    assert (project.deciding_judge, rest.state, rest.decides_after) == (own, "finished", False)
+    assert (project.deciding_judge, rest.state) == (own, "finished")
     # Both summaries of a set hold the same words, and one call answers both.
     assert len(llm_server.calls) - calls <= 24 - len(sampled)
     labels = Check.objects.filter(claim__text__contains="reportedly").values_list("judge_label", flat=True)
     assert set(labels) == {"no"}
 
 
-def test_the_rest_asks_what_the_deciding_judge_was_asked(project: Project, llm_judge: Judge) -> None:
-    judge_to_end(project, llm_judge, ("coverage", "conciseness"))
-    answer_sample(project, no_hearsay)
-    own = teach(project, llm_judge).judge
-    assert own.runs.get().metrics == ["coverage"]
-    rest = use_judge(project=project, judge=own, by=None)
-    assert rest.metrics == ["coverage", "conciseness"]
-    judge_all(rest)
-    project.refresh_from_db()
-    assert project.deciding_judge == own
-    # It has been through everything: nothing is left to judge first.
-    let_decide(project=project, judge=llm_judge, by=None)
-    assert use_judge(project=project, judge=own, by=None) is None
-
-
-def test_a_judge_decides_also_where_the_worker_died_before_it_could(
-    project: Project, llm_judge: Judge
-) -> None:
-    answer_sample(project, no_hearsay)
-    own = teach(project, llm_judge).judge
-    rest = use_judge(project=project, judge=own, by=None)
-    judge_all(rest)
-    assert rest.state == "finished"
-    # As the rows are where the worker ended in between.
-    Run.objects.filter(pk=rest.pk).update(decides_after=True)
-    Project.objects.filter(pk=project.pk).update(deciding_judge=llm_judge)
-    assert runs_to_decide().exists()
-    perform_job.pull(Job.Kind.RUN)
-    assert not runs_to_decide().exists()
-    project.refresh_from_db()
-    assert project.deciding_judge == own
-
-
-def test_a_cancelled_rest_decides_nothing(project: Project, llm_judge: Judge) -> None:
-    answer_sample(project, no_hearsay)
-    own = teach(project, llm_judge).judge
-    rest = use_judge(project=project, judge=own, by=None)
-    cancel_run(run=rest, by=None)
-    judge_all(rest)
-    project.refresh_from_db()
-    assert project.deciding_judge == llm_judge
-
-
 def test_it_is_taught_again_from_its_base(project: Project, llm_judge: Judge) -> None:
     answer_sample(project, no_hearsay)
     first = teach(project, llm_judge).judge
+    with pytest.raises(Conflict, match="has judged a sample only"):
+        let_decide(project=project, judge=first, by=None)
+    judge_to_end(project, first)
     let_decide(project=project, judge=first, by=None)
     second = teach(project, first).judge
     assert (second.name, second.examples.base) == ("scripted-examples-2", llm_judge)

@@ -18,7 +18,7 @@ from annotation import perform_job
 from annotation.config.environment import kept_files
 from annotation.core.shared import kept_files as files
 from annotation.exports.services import request_export
-from annotation.imports.files import NamedFile
+from annotation.imports.containers import NamedFile
 from annotation.imports.work import import_kept, keep_upload
 from annotation.models import DocumentSet, Import, Job
 from tests.annotation.exports.doing import perform

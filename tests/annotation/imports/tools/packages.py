@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from annotation.imports.files import NamedFile
-from annotation.imports.problems import ImportRefused, Problems, Warnings
-from annotation.imports.rows import Dataset
+from annotation.imports.containers import NamedFile
+from annotation.imports.problems import Findings, ImportRefused
+from annotation.imports.row import Dataset
 from annotation.imports.tools.duc import read_duc_files
 
 MODEL_UNITS = tuple(
@@ -149,9 +149,9 @@ def stored(folder: Path, files: Mapping[str, str | bytes]) -> list[NamedFile]:
 
 def read(folder: Path, files: Mapping[str, str | bytes]) -> tuple[Dataset, list[str], tuple[str, ...]]:
     """What files say, their problems in words, and the remarks."""
-    problems, warnings = Problems(), Warnings()
+    problems, warnings = Findings(), Findings()
     _, dataset = read_duc_files(stored(folder, files), problems, warnings)
-    return dataset, [problem.describe() for problem in problems.shown], tuple(warnings.shown)
+    return dataset, [problem.describe() for problem in problems.shown], tuple(warnings.texts)
 
 
 def refusal(folder: Path, files: Mapping[str, str | bytes]) -> str:

@@ -123,9 +123,8 @@ def test_claims_and_verdicts_come_of_the_files_of_a_set(tmp_path: Path) -> None:
     dataset, problems, remarks = read(tmp_path, files)
     assert (problems, remarks) == ([], ())
     one = dataset.sets["D0901-A"]
-    assert one.claims_of == ("pyramid", 100)
-    assert {claim.text: claim.weight for claim in one.claims} == WEIGHTS
-    said = {claim.text: claim.verdicts for claim in one.claims}
+    assert {claim.text: claim.weight for claim in one.claims["pyramid", 100]} == WEIGHTS
+    said = {claim.text: claim.verdicts for claim in one.claims["pyramid", 100]}
     assert said[BRIDGE] == {"12": "yes", "13": "no"}
     assert said[BUSES] == {"12": "no", "13": "yes"}
     assert set(one.pairs) == {("12", 100, "pyramid"), ("13", 100, "pyramid")}

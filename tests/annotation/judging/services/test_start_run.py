@@ -51,8 +51,8 @@ def test_a_start_is_logged(world: World) -> None:
         "metrics": ["coverage"],
         "n_questions": None,
         "document_sets": 2,
+        "prompts": [],
         "max_cost": None,
-        "prompts": {},
     }
 
 
@@ -98,7 +98,7 @@ def test_a_judge_whose_address_is_not_allowed_is_refused(world: World) -> None:
 
 
 def test_a_panel_without_members_is_refused(world: World) -> None:
-    with pytest.raises(Invalid, match="has no members"):
+    with pytest.raises(Invalid, match="needs members"):
         start_run(project=world.project, judge=other_judge(kind="panel"), by=None)
 
 

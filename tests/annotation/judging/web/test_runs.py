@@ -168,6 +168,7 @@ def failed_run(world: World, *, usable: int, unusable: int) -> Run:
         total=1,
         done=1,
         unscored=unusable,
+        usable=usable,
     )
     checks = list(Check.objects.filter(project=world.project)[: usable + unusable])
     assert len(checks) == usable + unusable

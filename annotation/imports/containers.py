@@ -1,0 +1,490 @@
+"""Containers of rows: CSV, JSON, JSONL and Parquet become records under the file's own names."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from annotation.core.text_faults import text_fault
+from annotation.imports.layout import FLAT_REQUIRED, is_field
+from annotation.imports.problems import Findings, ImportRefused, unreadable
+from annotation.imports.row import Mark, NotJson, load_json
+
+HEAD_BYTES = 65_536
+MAX_LINE_BYTES = 64 * 1024 * 1024
+"""The longest line that is read at all, so that no file can fill the memory."""
+PARQUET_ROWS_AT_ONCE = 256
+MOST_PARQUET_ROWS = 1_000_000
+MOST_PARQUET_BYTES = 2 * 1024**3
+MOST_COLUMNS = 2_000
+"""No file of summaries comes near it; a million would keep a web process from answering."""
+
+_MARK = b"\xef\xbb\xbf"
+_UTF_16 = "is UTF-16, not UTF-8. Save it as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8"
+_FOREIGN = {
+    b"\xff\xfe": _UTF_16,
+    b"\xfe\xff": _UTF_16,
+    b"PK\x03\x04": "is a zip or spreadsheet file. Unpack it, or save the sheet as CSV in UTF-8.",
+    b"\x1f\x8b": "is compressed with gzip. Unpack it first.",
+    b"{\\rtf": "is a text of Word (RTF). Save its table as CSV in UTF-8.",
+    b"\xd0\xcf\x11\xe0": "is a file of an old Excel or Word. Save its table as CSV in UTF-8.",
+    b"%PDF": "is a PDF. Import the table that it was made of, as CSV in UTF-8.",
+}
+_IS_OPEN = re.compile(rb"[{\[]$|[^}],$")
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_LISTS = ("rows", "data", "records", "examples", "items", "results", "samples")
+_SEVERAL = " Several objects stand one a line (JSONL), as jq -c . writes them."
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFile:
+    """A file and what people call it, where its path is a temporary one."""
+
+    name: str
+    path: Path
+
+
+class Format(StrEnum):
+    CSV = "CSV"
+    JSONL = "JSONL"
+    JSON_LIST = "JSON list"
+    NESTED_JSONL = "nested JSONL"
+    PARQUET = "Parquet"
+    SEE_HTML = "SEE HTML"
+    DUCVIEW = "DUCView pyramid"
+    SEVERAL = "files of several formats"
+    PUSHED = "pushed rows"
+
+    @property
+    def place(self) -> str:
+        """The word for a place in such a file."""
+        return {Format.PARQUET: "row", Format.JSON_LIST: "item", Format.PUSHED: "row"}.get(self, "line")
+
+    @property
+    def is_json(self) -> bool:
+        return self in {Format.JSONL, Format.JSON_LIST, Format.NESTED_JSONL}
+
+
+NAMED = {
+    **dict.fromkeys((".csv", ".tsv"), Format.CSV),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), Format.JSONL),
+    **dict.fromkeys((".parquet", ".pq"), Format.PARQUET),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """People's answers about the summary of a record, from layouts that keep them outside of its columns.
+
+    `ratings` are criterion, rater and value; `claims` are a sentence, its votes by rater, and a reason.
+    """
+
+    ratings: list[tuple[str, str, object]] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    claims: list[tuple[str, Mapping[str, object], str]] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The values of one row under the file's own names."""
+
+    line: int
+    values: Mapping[str, Any]
+    said: Said = field(default_factory=Said)
+
+
+@dataclass(slots=True)
+class Table:
+    """The columns of a file that has a header, and its records as they are read; faults go into `problems`."""
+
+    format: Format
+    records: Iterator[Record]
+    problems: Findings
+    columns: tuple[str, ...] = ()
+    remarks: list[str] = field(default_factory=list)
+
+
+def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
+    """The records of a file of rows, whose content decides what it is.
+
+    Without an `encoding` a text is read as UTF-8, or, where none of its lines with accents is UTF-8, as Windows-1252.
+    Raises ImportRefused for an empty file, one that cannot be opened, one of another kind, or a broken header.
+    """
+    form, problems = recognise(path, name=name), Findings()
+    table = Table(form, iter(()), problems)
+    if form is Format.PARQUET:
+        table.columns, table.records = _parquet(path, problems, name)
+        return table
+    if not encoding:
+        encoding = "utf-8"
+        if _is_of_one_byte(path):
+            encoding = "windows-1252"
+            table.remarks.append(
+                "The file is not UTF-8. It is read as Windows-1252; name another with `encoding`."
+            )
+    if form is Format.CSV:
+        delimiter = _delimiter(path, encoding)
+        table.records = _csv_records(path, delimiter, encoding, table)
+        header = next(table.records, None)
+        table.columns = tuple(header.values) if header else ()
+        if delimiter != ",":
+            table.remarks.append(f"Cells were separated by {_DELIMITERS[delimiter]}, not by commas.")
+    elif form is Format.JSON_LIST:
+        table.records = _listed_records(path, problems, name, encoding)
+    else:
+        table.records = _json_records(path, problems, encoding)
+    return table
+
+
+def recognise(path: Path, *, name: str) -> Format:
+    """CSV, JSONL, a JSON list or Parquet. A file whose name says something else is refused, never guessed at."""
+    head = head_of(path, name)
+    named = NAMED.get(Path(name).suffix.lower())
+    for magic, reason in _FOREIGN.items():
+        if head.startswith(magic):
+            raise unreadable(f"{name} {reason}")
+    start = head.removeprefix(_MARK).lstrip()
+    if start[:20].lower().startswith((b"<!doctype html", b"<html")):
+        raise unreadable(
+            f"{name} is a web page, not a {named or 'CSV'}. Download the file itself; its server may want you to sign "
+            "in first."
+        )
+    if head.startswith(b"PAR1"):
+        found = Format.PARQUET
+    elif start.startswith(b"{"):
+        found = Format.JSONL
+    elif start.startswith(b"[") and named is not Format.CSV:
+        found = Format.JSON_LIST
+    elif named is Format.PARQUET:
+        raise unreadable(f"{name} is named like Parquet but is not: it does not begin with PAR1.")
+    else:
+        # A JSONL file may begin with a broken line; that line is then named like any other.
+        found = Format.JSONL if named is Format.JSONL else Format.CSV
+    if found is Format.JSONL and _is_one_object(path, ends_soon=Path(name).suffix.lower() == ".json"):
+        found = Format.JSON_LIST
+    if named not in {None, found} and not (named is Format.JSONL and found is Format.JSON_LIST):
+        raise unreadable(
+            f"{name} is named like {named} but reads like {found}. Give it the ending of what it is."
+        )
+    return found
+
+
+def head_of(path: Path, name: str) -> bytes:
+    """The first bytes of a file. Raises ImportRefused where it is empty or cannot be opened."""
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(HEAD_BYTES)
+    except (OSError, ValueError) as error:
+        raise unreadable(f"{name} cannot be opened: {getattr(error, 'strerror', None) or error}.") from error
+    if not head.removeprefix(_MARK).strip():
+        raise unreadable(f"{name} is empty. It needs one row for each summary.")
+    return head
+
+
+def as_text(data: bytes) -> tuple[str, bool]:
+    """The text of a small file and whether it is UTF-8; an older one is read as Windows-1252 or Latin-1."""
+    data = data.removeprefix(_MARK)
+    for encoding in ("utf-8", "cp1252"):
+        with suppress(UnicodeDecodeError):
+            return data.decode(encoding), encoding == "utf-8"
+    return data.decode("latin-1"), False
+
+
+def _is_of_one_byte(path: Path) -> bool:
+    """True if several lines have other signs than ASCII's, and none of the first of these lines is UTF-8."""
+    found = 0
+    with path.open("rb") as stream:
+        for line in iter(lambda: stream.readline(MAX_LINE_BYTES), b""):
+            if not line.isascii():
+                with suppress(UnicodeDecodeError):
+                    line.decode("utf-8")
+                    return False
+                found += 1
+                if found == 20:
+                    break
+    return found > 1
+
+
+def _is_one_object(path: Path, *, ends_soon: bool) -> bool:
+    """True if JSON is written over several lines, or `ends_soon` and there is a single line."""
+    with path.open("rb") as stream:
+        lines = iter(lambda: stream.readline(MAX_LINE_BYTES).removeprefix(_MARK), b"")
+        first = next(filter(None, map(bytes.strip, lines)), b"")
+        return bool(_IS_OPEN.search(first[-2:])) or (ends_soon and not stream.read(HEAD_BYTES).strip())
+
+
+def _lines(path: Path, encoding: str) -> Iterator[str]:
+    """The lines of a file. Bytes that are no text become half surrogates, which no text may hold.
+
+    Lines end at a line feed alone: JSON strings may hold every other separator.
+    """
+    with path.open(encoding=encoding, errors="surrogateescape", newline="\n") as stream:
+        for number in count(1):
+            line = stream.readline(MAX_LINE_BYTES + 1)
+            if len(line) > MAX_LINE_BYTES:
+                raise unreadable(
+                    f"is longer than {MAX_LINE_BYTES // 1024**2} MB; no line may be.", line=number
+                )
+            if not line:
+                return
+            yield line.removeprefix("\ufeff") if number == 1 else line
+
+
+def _json_records(path: Path, problems: Findings, encoding: str) -> Iterator[Record]:
+    for number, text in enumerate(_lines(path, encoding), start=1):
+        if not text.strip():
+            continue
+        try:
+            value = load_json(text)
+        except NotJson as error:
+            problems.add(number, "", f"{error}{_SEVERAL if 'Extra' in str(error) else ''}")
+            continue
+        yield from _object(value, number, problems)
+
+
+def _listed_records(path: Path, problems: Findings, name: str, encoding: str) -> Iterator[Record]:
+    """The objects of a file that is one JSON value, counted from 1."""
+    if path.stat().st_size > MAX_LINE_BYTES:
+        raise unreadable(
+            f"{name} is one JSON value of more than {MAX_LINE_BYTES // 1024**2} MB. Write one object a line instead "
+            "(JSONL), as jq -c '.[]' does."
+        )
+    try:
+        items = load_json("".join(_lines(path, encoding)))
+    except NotJson as error:
+        raise unreadable(f"{name} {error}{_SEVERAL if 'Extra' in str(error) else ''}") from error
+    for number, item in enumerate(_items(items), start=1):
+        yield from _object(item, number, problems)
+
+
+def _items(value: object) -> Iterable[object]:
+    """The rows of a JSON value: its items; of an object the list in it, the columns of pandas, or rows by id."""
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, dict):
+        return []
+    # Promptfoo's list stands one level deeper.
+    if isinstance(value.get("results"), dict) and "results" in value["results"]:
+        return _items(value["results"])
+    lists = [name for name in _LISTS if (rows := value.get(name)) and isinstance(rows, list)]
+    lists = [name for name in lists if all(isinstance(row, dict) for row in value[name])]
+    if len(lists) > 1:
+        names = " and ".join(f"`{name}`" for name in lists)
+        raise unreadable(
+            f"holds several lists of rows, {names}. Write the one that is meant to a file of its own."
+        )
+    if lists:
+        return list(value[lists[0]])
+    parts = list(value.values())
+    if not parts or not all(isinstance(part, dict) and part for part in parts):
+        return [value]
+    if all("0" in part for part in parts):
+        return [{name: column.get(row) for name, column in value.items()} for row in parts[0]]
+    # Rows by id have the same names; a single one has at least two that are known.
+    shapes = {frozenset(part) for part in parts[:50]}
+    is_alike = len(shapes) <= (len(parts[:50]) + 1) // 2 and (
+        len(parts) > 1 or sum(map(is_field, parts[0])) > 1
+    )
+    if is_alike and not any(is_field(name) for name in value):
+        return [{"id": key, **part} for key, part in value.items()]
+    return [value]
+
+
+def _object(value: object, line: int, problems: Findings) -> Iterator[Record]:
+    if isinstance(value, dict):
+        _require_few(len(value), line=line)
+        yield Record(line, value)
+    else:
+        problems.add(line, "", 'is not a JSON object, such as {"document_id": …}.')
+
+
+def _require_few(columns: int, *, line: int | None = None) -> None:
+    if columns > MOST_COLUMNS:
+        raise unreadable(
+            f"there are {columns:,} columns; at most {MOST_COLUMNS:,} are read. Leave out what no import needs.",
+            line=line,
+        )
+
+
+def _named_delimiter(line: str) -> str:
+    """The separator that a line names to Excel, as `sep=;` does; "" for another line."""
+    named = line.strip("\r\n").removeprefix('"').removesuffix('"')
+    return named[4:] if named[:4].casefold() == "sep=" and named[4:] in _DELIMITERS else ""
+
+
+def _delimiter(path: Path, encoding: str) -> str:
+    """The separator that the first line names, else the one that gives the most columns."""
+    first = next((line for line in _lines(path, encoding) if line.strip(" \r\n,;\t")), "")
+    columns: dict[str, int] = {}
+    for delimiter in _DELIMITERS:
+        with suppress(csv.Error):
+            columns[delimiter] = len(next(csv.reader([first], delimiter=delimiter), []))
+    return _named_delimiter(first) or max(columns, key=lambda each: columns[each], default=",")
+
+
+def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Iterator[Record]:
+    """The header as a record of its own, then the rows. Cells that are missing at the end of a row are null.
+
+    A quote that is never closed makes everything after it doubtful, so it ends the reading. Where every cell of the
+    first row is JSON, as Langfuse writes it, all are read as such.
+    """
+    # The module's own limit of 131,072 characters would end long documents with a riddle.
+    csv.field_size_limit(MAX_LINE_BYTES)
+    reader = csv.reader(_lines(path, encoding), delimiter=delimiter, strict=True)
+    columns: tuple[str, ...] = ()
+    is_json: bool | None = None
+    short = Findings()
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            break
+        except csv.Error as error:
+            raise unreadable(_broken_csv(error), line=line) from error
+        # Excel keeps rows of separators for cells that were emptied.
+        if not any(cells) or (line == 1 and _named_delimiter(delimiter.join(cells))):
+            continue
+        if not columns:
+            columns = _header(cells, line)
+            yield Record(line, dict.fromkeys(columns))
+            continue
+        if len(cells) > len(columns):
+            told = "A text that holds the separator or a line break must stand in double quotes."
+            there = f"has {len(cells)} cells where the header has {len(columns)}."
+            table.problems.add(line, "", f"{there} {told}")
+            continue
+        if is_json is None:
+            is_json = all(map(_is_json, cells)) and any(cell.startswith('"') for cell in cells)
+        if len(cells) < len(columns):
+            short.remark("has fewer cells than the header. The missing ones are taken as empty.", line=line)
+        texts: list[object] = [*(map(_unquoted, cells) if is_json else cells)]
+        yield Record(line, dict(zip(columns, texts + [None] * (len(columns) - len(cells)), strict=True)))
+    table.remarks.extend(short.texts)
+
+
+def _is_json(cell: str) -> bool:
+    try:
+        load_json(cell)
+    except NotJson:
+        return False
+    return True
+
+
+def _unquoted(cell: str) -> str:
+    """The text of a cell that holds a JSON string or null; any other as it is."""
+    if cell.startswith('"'):
+        with suppress(ValueError):
+            return str(json.loads(cell))
+    return "" if cell == "null" else cell
+
+
+def _broken_csv(error: csv.Error) -> str:
+    if "new-line character" in str(error):
+        return "holds a bare carriage return outside of quotes. Save the file with line feeds as line ends."
+    return (
+        f"is not CSV that can be read ({error}). Look for a quote that is not closed or not doubled in the "
+        "row that begins here; cells stand between commas, semicolons or tabs."
+    )
+
+
+def _header(cells: list[str], line: int) -> tuple[str, ...]:
+    """The names of the columns. One that is no field may stand there again, as Promptfoo's scores do, numbered."""
+    _require_few(len(cells), line=line)
+    if len(cells) == 1 and "|" in cells[0]:
+        raise unreadable(
+            "separates its names by “|”. Commas, semicolons and tabs are read: save the file as CSV with one of these.",
+            line=line,
+        )
+    columns: dict[str, None] = {}
+    for cell in cells:
+        # Spreadsheets break lines in heads and hold no-break spaces.
+        column = " ".join(cell.split())
+        if fault := text_fault(column):
+            raise unreadable(f"the header {fault}", line=line)
+        if column in columns and column in FLAT_REQUIRED:
+            raise unreadable(
+                f"the header names the column {column!r} twice. Rename one of the two.",
+                line=line,
+                column=column,
+            )
+        again = (f"{column} {number}" for number in count(2))
+        columns[column if column not in columns else next(name for name in again if name not in columns)] = (
+            None
+        )
+    return tuple(columns)
+
+
+def _parquet(path: Path, problems: Findings, name: str) -> tuple[tuple[str, ...], Iterator[Record]]:
+    from pyarrow import ArrowException, parquet  # noqa: PLC0415 - 15 MB where no Parquet is read
+
+    try:
+        source = parquet.ParquetFile(path)
+        columns = tuple(map(str, source.schema_arrow.names))
+    except (ArrowException, OSError, UnicodeDecodeError) as error:
+        raise _damaged(name, error) from error
+    _require_few(len(columns))
+    for column, times in Counter(columns).items():
+        if times > 1:
+            raise unreadable(f"the column {column!r} is there twice.", column=column)
+    _require_bounded(name, source.metadata.num_rows, 0)
+    return columns, _parquet_records(source, problems, name)
+
+
+def parquet_bytes(path: Path) -> int:
+    """Unpacked bytes that a Parquet file declares, at least 100 a row; 0 for any other file and a damaged one."""
+    from pyarrow import ArrowException, parquet  # noqa: PLC0415
+
+    try:
+        stated = parquet.read_metadata(path)
+    except (ArrowException, OSError):
+        return 0
+    groups = (stated.row_group(number).total_byte_size for number in range(stated.num_row_groups))
+    return max(int(sum(groups)), 100 * int(stated.num_rows))
+
+
+def _require_bounded(name: str, rows: int, size: int) -> None:
+    if rows > MOST_PARQUET_ROWS or size > MOST_PARQUET_BYTES:
+        raise unreadable(
+            f"{name} has more than {MOST_PARQUET_ROWS:,} rows or {MOST_PARQUET_BYTES // 1024**3} GB once it is "
+            "unpacked. Split it."
+        )
+
+
+def _parquet_records(source: Any, problems: Findings, name: str) -> Iterator[Record]:
+    from pyarrow import ArrowException  # noqa: PLC0415
+
+    row = size = 0
+    try:
+        for batch in source.iter_batches(batch_size=PARQUET_ROWS_AT_ONCE):
+            # What a file declares of itself may be wrong.
+            size += batch.nbytes
+            _require_bounded(name, row + batch.num_rows, size)
+            for index in range(batch.num_rows):
+                row += 1
+                values: dict[str, object] = {}
+                for column, cells in zip(batch.schema.names, batch.columns, strict=True):
+                    try:
+                        values[column] = cells[index].as_py()
+                    except (ValueError, OverflowError) as error:
+                        problems.add(row, column, f"cannot be read: {error}.")
+                if len(values) == len(batch.columns):
+                    yield Record(row, values)
+    except (ArrowException, OSError) as error:
+        raise _damaged(name, error) from error
+    finally:
+        source.close()
+
+
+def _damaged(name: str, error: Exception) -> ImportRefused:
+    return unreadable(f"{name} is a Parquet file that cannot be read: {error}.")

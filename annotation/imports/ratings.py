@@ -1,0 +1,98 @@
+"""People's ratings of whole summaries, in the shapes that files have for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from annotation.core.text_faults import printable, text_fault
+from annotation.imports.layout import CRITERIA, indexed, plain
+from annotation.imports.row import MAX_NAME_CHARACTERS, RATER, RATER_NAMES, RatingData, opened, shown
+
+MAX_CRITERION_CHARACTERS = 40
+_WHO = r"(?:expert|annotator|rater|worker|turker|crowd|human)s?"
+_RATER_FIRST = re.compile(rf"(?P<who>{_WHO}[\s_.\-]*\d*)[\s_.\-]+(?P<what>.+)", re.IGNORECASE)
+_RATER_LAST = re.compile(rf"(?P<what>.+?)[\s_.\-]+(?P<who>{_WHO}[\s_.\-]*\d*)", re.IGNORECASE)
+_NONE = {"", "-", "nan", "none", "null", "(null)", "n/a", "na", "<na>", "#n/a", "nat", "undefined"}
+_WORDS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
+_NUMBER = re.compile(r"[0-9]{1,3}(\.[0-9]{1,6})?")
+
+Given = tuple[str, str, object]
+"""Criterion, rater and value."""
+
+
+def rating_value(value: object) -> float | None:
+    """The number of a rating: a number from 0 to 100, or yes and no as 1 and 0; None for anything else."""
+    if isinstance(value, bool | int | float) and 0 <= value <= 100:
+        return float(value)
+    text = str(value).strip().casefold() if isinstance(value, str) else ""
+    return _WORDS.get(text, float(text) if _NUMBER.fullmatch(text) and float(text) <= 100 else None)
+
+
+def is_no_rating(value: object) -> bool:
+    """True if nobody rated: an empty cell, or what tables hold in its place."""
+    return value is None or (isinstance(value, str) and value.strip().casefold() in _NONE)
+
+
+def _criterion_and_rater(column: str) -> tuple[str, str]:
+    """The criterion and the rater of a column, such as `fluency_2` or `expert 1 coherence`; no rater is empty."""
+    for pattern in (_RATER_FIRST, _RATER_LAST):
+        if (found := pattern.fullmatch(column)) and plain(found["what"]) in CRITERIA:
+            return found["what"], found["who"]
+    numbered = indexed(column)
+    if numbered and plain(numbered[0].rpartition(".")[2]) in CRITERIA:
+        return numbered[0].rpartition(".")[2], RATER.format(numbered[1])
+    return column.rpartition(".")[2], ""
+
+
+def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:
+    """Criterion, rater and value of each rating that a column holds; `rater` is that of the row.
+
+    A value is one rating, a list of several raters' (values, or objects with a value for each criterion), or an object
+    by rater or by criterion.
+    """
+    criterion, named = _criterion_and_rater(column)
+    value = opened(value)
+    if isinstance(value, list):
+        who = f"{named or re.sub('(?i)[^a-z]*(annotation|rating|score)s?', '', column) or 'rater'} {{}}"
+        for place, one in enumerate(value, start=1):
+            if not isinstance(one, dict):
+                yield criterion, (who if named else RATER).format(place), one
+                continue
+            names = (str(one[name]) for name in one if plain(name) in RATER_NAMES and one[name] is not None)
+            told = next(names, "")
+            yield from (
+                (name, told or who.format(place), one[name]) for name in one if plain(name) in CRITERIA
+            )
+            if "criterion" in one:
+                yield str(one["criterion"]), told, one.get("value")
+            elif "value" in one:
+                yield criterion, told or RATER.format(place), one["value"]
+    elif isinstance(value, dict):
+        for name, held in value.items():
+            if isinstance(held, list):
+                yield from ratings_in(name, held, rater)
+            elif isinstance(held, dict):
+                yield from ((name, str(who), one) for who, one in held.items())
+            else:
+                yield (name, rater, held) if plain(name) in CRITERIA else (criterion, str(name), held)
+    else:
+        yield criterion, named or rater, value
+
+
+def read_ratings(given: Iterable[Given]) -> tuple[list[RatingData], list[str]]:
+    """The ratings, and what was left out because it is none."""
+    found: list[RatingData] = []
+    left: list[str] = []
+    for criterion, rater, value in given:
+        number = rating_value(value)
+        if fault := text_fault(rater):
+            left.append(f"A rating of `{printable(criterion)}` is left out: the rater's name {fault}")
+        elif number is not None:
+            name = re.sub(r"[^\w-]+", "_", criterion.strip()).strip("_")[:MAX_CRITERION_CHARACTERS]
+            found.append(RatingData(name or "rating", rater.strip()[:MAX_NAME_CHARACTERS], number))
+        elif not is_no_rating(value):
+            left.append(
+                f"`{printable(criterion)}` is {shown(value)} and left out: a rating is a number up to 100, yes or no."
+            )
+    return found, left

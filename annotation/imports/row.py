@@ -1,0 +1,746 @@
+"""The one typed row: a document with summaries, references, claims and people's answers; and many rows together.
+
+Texts that many rows repeat are held once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, model_validator
+
+from annotation.core.text_faults import printable, text_fault
+from annotation.judging.question_texts import questions_fault
+from evaluation.judging import LABELS
+from evaluation.text import sentence_spans
+
+MAX_NAME_CHARACTERS = 200
+MAX_METADATA_CHARACTERS = 20_000
+MAX_TARGET = 2_147_483_647
+RATER = "rater {}"
+"""The name of a rater who has none in the file, by place from 1."""
+RATER_NAMES = {"raterid", "rater", "annotatorid", "annotator", "workerid", "worker", "userid", "user", "name"}
+
+Stretch = tuple[int, int]
+"""Offsets into a text."""
+Side = Literal["reference", "peer"]
+TargetWords = int | None
+PeerKey = tuple[str, TargetWords]
+PairKey = tuple[str, TargetWords, str]
+"""System, target length and reference_id."""
+Votes = tuple[tuple[str, str], ...]
+"""The answer of each rater to one check: the rater's name in the file and the label."""
+
+_EMPTY = frozenset({
+    "nan", "none", "null", "(null)", "n/a", "na", "<na>", "#n/a", "nat", "undefined", "\\n",
+    "#value!", "#ref!", "#name?",
+})  # fmt: skip
+# Read by patterns and not by a parser: a cell may have a million characters.
+_QUOTED = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
+_WRITTEN_LIST = re.compile(rf"\[\s*(?:(?:{_QUOTED}|None|null|nan)[\s,]*+)*+\]", re.DOTALL)
+_OBJECT_BEGINS = re.compile(rf"(?:\[\s*)?\{{\s*{_QUOTED}\s*:", re.DOTALL)
+_FILE_NAME = re.compile(r"(https?://\S+|\S+\.(txt|md|html?|xml|json|pdf|docx?|story))", re.IGNORECASE)
+_NO_TEXT = re.compile("[\udc80-\udcff]")
+"""What reading makes of bytes that are no text."""
+_WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")
+LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8}){0,2}")
+_THINKING = re.compile(r"</?(think|thinking|reasoning)>|\[/?THINK\]", re.IGNORECASE)
+_LABELS: Mapping[object, str] = {0: "no", 1: "yes", **{label: label for label in LABELS}}
+
+
+class NotJson(ValueError):
+    """A text is not JSON, or says a thing twice."""
+
+
+def load_json(text: str) -> object:
+    """The value of a JSON text, read strictly: NaN is null, no name twice in one object. Raises NotJson."""
+    try:
+        return json.loads(text, parse_constant=_constant, object_pairs_hook=_unique)
+    except json.JSONDecodeError as error:
+        raise NotJson(f"is not JSON: {error.msg} at character {error.pos + 1}.") from error
+    except RecursionError as error:
+        raise NotJson("is nested too deeply to be read.") from error
+    except NotJson:
+        raise
+    except ValueError as error:
+        raise NotJson(f"is not JSON that can be read: {error}.") from error
+
+
+def _constant(constant: str) -> None:
+    # pandas writes NaN for an empty cell.
+    if constant != "NaN":
+        raise NotJson(f"is not JSON: {constant} is no number there. Write null for a missing value.")
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+        raise NotJson(f"holds the name {twice!r} twice in one object.")
+    return values
+
+
+def opened(value: object) -> object:
+    """The object or list that a text holds as JSON, else the value itself."""
+    if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value
+
+
+def shown(value: object) -> str:
+    """A value as a message names it."""
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
+        return "a number of very many digits"
+    is_plain = isinstance(value, str | int | float | bool)
+    return printable(repr(value)) if is_plain else f"a {type(value).__name__}"
+
+
+def _checked(value: object, *, is_language: bool = False) -> str:
+    if value is None:
+        raise ValueError("has no value.")
+    if not isinstance(value, str):
+        joined = " Add [] to the column's name to join its texts." if isinstance(value, list) else ""
+        raise ValueError(f"is {shown(value)}, not a text.{joined}")
+    if not value.isascii() and (byte := _NO_TEXT.search(value)):
+        raise ValueError(
+            f"is not of the file's encoding at character {byte.start() + 1}. The file may be Latin-1 or Windows-1252: "
+            "save it as “CSV UTF-8” in Excel, name its `encoding`, or convert it: iconv -f WINDOWS-1252 -t UTF-8"
+        )
+    if reason := text_fault(value):
+        raise ValueError(reason)
+    written = value.strip().casefold()
+    # "na" is Nauru; "nan" is also Min Nan, which is named nan-Hant or zh-min-nan where it is meant.
+    if written in _EMPTY and not (is_language and written == "na"):
+        raise ValueError(
+            f"is {shown(value.strip())}, which tables hold in place of an empty cell. Write the text or another name, "
+            "empty the cell (a row may lack a reference or a group, and a summary may be empty), or remove the row."
+        )
+    return value
+
+
+def _text(value: object, *, may_be_object: bool = False) -> str:
+    """A text that is scored, and not the way in which a program writes something else."""
+    text = _checked(value)
+    bare = text.strip()
+    if _FILE_NAME.fullmatch(bare):
+        raise ValueError(f"is {shown(bare)}, the name of a file and not its text. Put the text there.")
+    is_object = not may_be_object and bare.endswith(("}", "]")) and _OBJECT_BEGINS.match(bare)
+    if is_object or _WRITTEN_LIST.fullmatch(bare):
+        raise ValueError(
+            "is a list or an object written as one text, whose brackets and quotes would be scored. Save the table as "
+            "JSONL, as pandas does by to_json(path, orient='records', lines=True), or write one text there."
+        )
+    return text
+
+
+def _name(value: object) -> str:
+    """A name without white space around it; whole numbers are names too."""
+    if value is None or value == "":
+        return ""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 600:
+        value = str(value)
+    text = _checked(value).strip()
+    if len(text) > MAX_NAME_CHARACTERS:
+        raise ValueError(f"has {len(text):,} characters; a name may have {MAX_NAME_CHARACTERS}.")
+    return text
+
+
+def _required_name(value: object) -> str:
+    if not (name := _name(value)):
+        raise ValueError("has no value.")
+    return name
+
+
+def _documents(value: object) -> tuple[str, ...]:
+    # A source may be data or messages in JSON; what a system delivers is a text.
+    texts = tuple(_text(each, may_be_object=True) for each in (value if isinstance(value, list) else [value]))
+    if not texts or not all(each.strip() for each in texts):
+        raise ValueError("is empty. A summary needs the text that it summarises.")
+    return texts
+
+
+def _references(value: object) -> tuple[str, ...]:
+    several = value if isinstance(value, list) else [value]
+    return tuple("" if each is None else _text(each) for each in several)
+
+
+def _names(value: object) -> tuple[str, ...]:
+    return tuple(map(_name, value if isinstance(value, list) else [value]))
+
+
+def _target(value: object) -> TargetWords:
+    if value is None or value == "":
+        return None
+    number: object = value
+    if isinstance(value, float) and math.isfinite(value) and value == int(value):
+        number = int(value)
+    elif isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
+        number = int(value.strip().partition(".")[0])
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_TARGET:
+        raise ValueError(
+            f"is {shown(value)}, not a whole number of at least 1. Leave it empty for no target."
+        )
+    return number
+
+
+def _language(value: object) -> str:
+    language = "" if value is None else _checked(value, is_language=True).strip()
+    if language and (len(language) > 12 or not LANGUAGE.fullmatch(language)):
+        raise ValueError(f"is {shown(language)}, not a language code such as en or pt-BR.")
+    return language
+
+
+def _metadata(value: object) -> dict[str, object]:
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        value = load_json(value)
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return {}
+    if not isinstance(value, dict):
+        value = {"metadata": value}
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except RecursionError:
+        raise ValueError("is nested too deeply.") from None
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"holds what is not JSON: {error}.") from error
+    if len(text) > MAX_METADATA_CHARACTERS:
+        raise ValueError(f"is longer than {MAX_METADATA_CHARACTERS:,} characters.")
+    if fault := text_fault(text.replace("\\u0000", "\x00")):
+        raise ValueError(fault)
+    return value
+
+
+def _questions(value: object) -> tuple[str, ...]:
+    """A list of texts, a list written as JSON, or one a line."""
+    if isinstance(value, str):
+        is_json = value.lstrip().startswith(("[", "{"))
+        value = load_json(value) if is_json else [line for line in value.splitlines() if line.strip()]
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise ValueError(f"is {shown(value)}, not a list of questions.")
+    for each in value:
+        if not isinstance(each, str):
+            raise ValueError(f"holds {shown(each)}, not a text.")
+    texts = tuple(each.strip() for each in value)
+    if fault := questions_fault(texts):
+        raise ValueError(fault)
+    for each in texts:
+        _checked(each)
+    return texts
+
+
+def _weight(value: object) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is not None and not (is_number and 0 < value < 1e300):  # type: ignore[operator]
+        raise ValueError("must be a number above 0.")
+    return 1.0 if value is None else float(value)  # type: ignore[arg-type]
+
+
+def _unit(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def _statement(value: object) -> str:
+    text = _checked(value)
+    if not text.strip():
+        raise ValueError("is empty.")
+    return text
+
+
+def label_of(given: object) -> str | None:
+    """The label that a file means: 1 and 0, yes, no and unsure; None for anything else."""
+    return _LABELS.get(given) if isinstance(given, int | float | str) else None
+
+
+def _by_system(value: object) -> dict[str, object]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ValueError('must be an object with a value for each system, such as {"lead": 1}.')
+    return {str(key).strip(): given for key, given in value.items()}
+
+
+NO_LABEL = f"something else than 0 or 1 (or {', '.join(LABELS)})"
+PERCENTS = "Percents belong to assessors with an account and are given in their form"
+
+
+def _verdicts(value: object) -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    for system, given in _by_system(value).items():
+        found[system] = None if given is None else label_of(given)
+        if given is not None and found[system] is None:
+            is_percent = isinstance(given, int | float) and 0 <= given <= 100
+            raise ValueError(f"gives {system!r} {NO_LABEL}.{f' {PERCENTS}.' if is_percent else ''}")
+    return found
+
+
+def _raw_votes(value: object) -> dict[str, Votes]:
+    """The vote of each rater on each system's summary, who is named, or numbered by place; gaps left out."""
+    found: dict[str, Votes] = {}
+    for system, given in _by_system(value).items():
+        if isinstance(given, list):
+            named = [_named_vote(place, vote) for place, vote in enumerate(given, start=1)]
+        elif isinstance(given, dict):
+            named = [(str(name).strip(), vote) for name, vote in given.items()]
+        elif given is None:
+            named = []
+        else:
+            raise ValueError(f"gives {system!r} no list of votes and no object from rater to vote.")
+        votes = [(name, label_of(vote)) for name, vote in named if vote is not None]
+        if None in (label for _, label in votes):
+            raise ValueError(f"gives {system!r} {NO_LABEL} among its votes.")
+        if len({name for name, _ in votes if name}) < len(votes):
+            raise ValueError(f"names a rater of {system!r} twice, or not at all.")
+        if fault := next(filter(None, (text_fault(name) for name, _ in votes)), ""):
+            raise ValueError(f"has a rater whose name {fault}")
+        found[system] = tuple((name, label) for name, label in votes if label)
+    return found
+
+
+def _named_vote(place: int, vote: object) -> tuple[str, object]:
+    """A vote with its rater's name: of an object such as {"worker": 7, "vote": 1} what it says, else by place."""
+    if not isinstance(vote, dict) or "vote" not in vote:
+        return RATER.format(place), vote
+    names = (str(value) for name, value in vote.items() if name.replace("_", "").lower() in RATER_NAMES)
+    return next(names, RATER.format(place)), vote["vote"]
+
+
+def _reasons(value: object) -> dict[str, str]:
+    found = {system: given for system, given in _by_system(value).items() if isinstance(given, str)}
+    if fault := next(filter(None, map(text_fault, found.values())), ""):
+        raise ValueError(fault)
+    return found
+
+
+def majority(labels: Iterable[str]) -> str:
+    """The most frequent label; unsure if two are equally frequent."""
+    (label, most), *others = Counter(labels).most_common()
+    return "unsure" if others and others[0][1] == most else label
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(populate_by_name=True, extra="ignore")
+
+
+class Claim(_Model):
+    """A claim with people's answers to it by system: `verdicts` together, `votes` by rater.
+
+    `systems` are those that the file names beside it, `unit` is the number of the reference's unit, `reference_id`
+    names the reference where there are several, and `places` says where each summary expresses it.
+    """
+
+    text: Annotated[str, PlainValidator(_statement)] = Field(alias="claim_text")
+    weight: Annotated[float, PlainValidator(_weight)] = 1.0
+    unit: Annotated[int | None, PlainValidator(_unit)] = None
+    reference_id: Annotated[str, PlainValidator(_name)] = ""
+    verdicts: Annotated[dict[str, Any], PlainValidator(_verdicts)] = {}
+    votes: Annotated[dict[str, Votes], PlainValidator(_raw_votes)] = Field({}, alias="raw_votes")
+    reasons: Annotated[dict[str, str], PlainValidator(_reasons)] = {}
+    places: dict[str, Any] = {}
+    systems: frozenset[str] = frozenset()
+
+    @model_validator(mode="after")
+    def _together(self) -> Claim:
+        self.systems = frozenset((*self.verdicts, *self.votes, *self.reasons))
+        self.votes = {system: votes for system, votes in self.votes.items() if votes}
+        together = {system: majority(label for _, label in votes) for system, votes in self.votes.items()}
+        self.verdicts = together | {system: label for system, label in self.verdicts.items() if label}
+        return self
+
+
+class RatingData(NamedTuple):
+    """A person's rating of a summary; `rater` is empty where the file names nobody."""
+
+    criterion: str
+    rater: str
+    value: float
+
+
+class Mark(NamedTuple):
+    """A stretch of a text that a rater marked as wrong; one without an end says that the rater looked.
+
+    `text` is the whole text, where the tool tells it; `words` are those of the stretch, `reason` says why.
+    """
+
+    rater: str
+    start: int = 0
+    end: int = 0
+    words: str = ""
+    reason: str = ""
+    text: str = ""
+
+
+class Peer(_Model):
+    """A summary under test. `units` is how the file cuts it, where it does; `given` are its ratings as written."""
+
+    system: Annotated[str, PlainValidator(_required_name)]
+    summary: Annotated[str, PlainValidator(_text)]
+    claims: list[Claim] = []
+    given: Any = Field(None, alias="ratings")
+    rated: list[RatingData] = []
+    marks: list[Mark] = []
+    units: Any = None
+
+    def remark(self, document_id: str) -> str:
+        """Something to be said of it although it is imported; mostly nothing."""
+        name = f"the summary of {document_id!r} by {self.system!r}"
+        if not self.summary.strip():
+            return f"{name} is empty. It is flagged empty_peer."
+        if _THINKING.search(self.summary):
+            return f"{name} holds a model's thinking, which is scored as part of it."
+        return ""
+
+
+class Reference(NamedTuple):
+    """A reference; `units` is how the file cuts it, where the file does."""
+
+    text: str
+    id: str = ""
+    author: str = ""
+    units: tuple[Stretch, ...] | None = None
+
+
+class Row(_Model):
+    """The checked contents of one record: a document set with any number of summaries, references and claims.
+
+    Without documents it leaves those of the set. `names_reference` says that it names the one reference with which its
+    summaries are compared. `line` is where it stands.
+    """
+
+    document_id: Annotated[str, PlainValidator(_required_name)]
+    documents: Annotated[tuple[str, ...], PlainValidator(_documents)] = Field((), alias="document")
+    texts: Annotated[tuple[str, ...], PlainValidator(_references)] = Field((), alias="reference")
+    reference_ids: Annotated[tuple[str, ...], PlainValidator(_names)] = Field(("",), alias="reference_id")
+    reference_author: Annotated[str, PlainValidator(_name)] = ""
+    target: Annotated[TargetWords, PlainValidator(_target)] = Field(None, alias="target_words")
+    group: Annotated[str, PlainValidator(_name)] = ""
+    language: Annotated[str, PlainValidator(_language)] = ""
+    metadata: Annotated[dict[str, Any], PlainValidator(_metadata)] = {}
+    questions: Annotated[tuple[str, ...], PlainValidator(_questions)] = ()
+    rater: Annotated[str, PlainValidator(_name)] = ""
+    systems: list[Peer] = []
+    claims: list[Claim] = []
+    line: int | None = None
+    references: list[Any] = []
+    names_reference: bool = False
+
+    @model_validator(mode="after")
+    def _named(self) -> Row:
+        """Several references are named by their places where the row names them not."""
+        if not self.references:
+            ids = self.reference_ids
+            if len(ids) != len(self.texts):
+                ids = tuple(map(str, range(1, len(self.texts) + 1)))
+            self.references = [
+                Reference(text, name, self.reference_author)
+                for text, name in zip(self.texts, ids, strict=True)
+                if text.strip()
+            ]
+        return self
+
+    def keys(self, peer: Peer) -> list[PairKey]:
+        named = [reference.id for reference in self.references] or [""]
+        return [(peer.system, self.target, name) for name in named]
+
+
+def faults(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """The place and the reason of each error of a row."""
+    for each in error.errors(include_url=False):
+        kind, told = each["type"], each.get("ctx", {}).get("error")
+        if told is not None:
+            reason = str(told)
+        elif kind == "missing":
+            reason = ""
+        else:
+            reason = "must be a list of objects." if kind == "list_type" else "must be an object."
+        yield each["loc"], reason
+
+
+class Text(NamedTuple):
+    """A text, the line that gave it first, and how the file cuts it, where the file does."""
+
+    text: str
+    line: int | None
+    units: tuple[Stretch, ...] | None = None
+
+
+@dataclass(slots=True)
+class PeerData:
+    """A summary under test. It is compared with every reference of its set, unless all its rows name theirs."""
+
+    text: Text
+    metadata: Mapping[str, object]
+    names_references: bool = False
+    ratings: dict[tuple[str, str], float] = field(default_factory=dict)
+    """By criterion and rater."""
+    marks: list[Mark] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+
+    def rate(self, rating: RatingData) -> None:
+        """Take in a rating. Nameless raters are numbered."""
+        criterion, rater, value = rating
+        if not rater:
+            rater = RATER.format(sum(name == criterion for name, _ in self.ratings) + 1)
+        self.ratings[criterion, rater] = value
+
+
+@dataclass(slots=True)
+class ReferenceData:
+    """A reference under one reference_id: its author, and its text for each target length of its rows."""
+
+    author: str
+    texts: dict[TargetWords, Text] = field(default_factory=dict)
+
+    @property
+    def has_one_text(self) -> bool:
+        return len({text.text for text in self.texts.values()}) == 1
+
+    def text_for(self, target: TargetWords) -> str | None:
+        """The text that summaries of a target length are compared with."""
+        if self.has_one_text:
+            return next(iter(self.texts.values())).text
+        text = self.texts.get(target) or self.texts.get(None)
+        return text.text if text else None
+
+
+@dataclass(slots=True)
+class SetData:
+    """A document set with everything that the file says of it; without documents those of the project stay.
+
+    `claims` are, by reference_id and target length, those of each reference, or of the documents where it has no text.
+    """
+
+    line: int | None
+    documents: tuple[str, ...]
+    group: str
+    language: str
+    metadata: dict[str, object]
+    peers: dict[PeerKey, PeerData] = field(default_factory=dict)
+    references: dict[str, ReferenceData] = field(default_factory=dict)
+    pairs: dict[PairKey, int | None] = field(default_factory=dict)
+    questions: tuple[str, ...] = ()
+    claims: dict[tuple[str, TargetWords], list[Claim]] = field(default_factory=dict)
+
+    def take(self, row: Row) -> None:
+        """Take in a row that contradicts none before it."""
+        self.documents = self.documents or row.documents
+        self.group = self.group or row.group
+        self.language = self.language or row.language
+        self.questions = self.questions or row.questions
+        for claim in row.claims:
+            named = claim.reference_id or (row.references[0].id if len(row.references) == 1 else "")
+            self.claims.setdefault((named, row.target), []).append(claim)
+        self.metadata = {
+            name: value for name, value in self.metadata.items() if row.metadata.get(name, self) == value
+        }
+        for each in row.systems:
+            for key in row.keys(each):
+                self.pairs.setdefault(key, row.line)
+            text = Text(each.summary, row.line, each.units)
+            new = PeerData(text, row.metadata if len(row.systems) == 1 else {}, row.names_reference)
+            peer = self.peers.setdefault((each.system, row.target), new)
+            peer.names_references &= row.names_reference
+            peer.marks += each.marks
+            peer.claims = peer.claims or each.claims
+            for rating in each.rated:
+                peer.rate(rating)
+        for one in row.references:
+            reference = self.references.setdefault(one.id, ReferenceData(author=one.author))
+            reference.author = reference.author or one.author
+            reference.texts.setdefault(row.target, Text(one.text, row.line, one.units))
+
+    def conflicts(self, row: Row, key_advice: str) -> Iterator[tuple[str, str]]:
+        """Field and reason of each contradiction between a row and those before it."""
+        if self.documents and row.documents and self.documents != row.documents:
+            yield (
+                "document",
+                f"differs from the document of {row.document_id!r} at line {self.line}. Another document needs another "
+                "document_id.",
+            )
+        for name in ("group", "language"):
+            before, now = getattr(self, name), getattr(row, name)
+            if before and now and before != now:
+                yield name, f"is {now!r}, but {before!r} in an earlier row of {row.document_id!r}."
+        if self.questions and row.questions and self.questions != row.questions:
+            yield (
+                "questions",
+                f"are not those of an earlier row of {row.document_id!r}. Repeat them or leave them out.",
+            )
+        for peer in row.systems:
+            yield from self._peer_conflicts(row, peer, key_advice)
+        for one in row.references:
+            reference = self.references.get(one.id)
+            before = reference.texts.get(row.target) if reference else None
+            if before and before.text != one.text:
+                yield (
+                    "reference",
+                    f"is another text than at line {before.line} for the same document_id, reference_id and "
+                    "target_words. Several references of one document each need a reference_id.",
+                )
+            if reference and reference.author and one.author and reference.author != one.author:
+                yield (
+                    "reference_author",
+                    f"is {one.author!r}, but {reference.author!r} earlier with this reference_id.",
+                )
+
+    def _peer_conflicts(self, row: Row, peer: Peer, key_advice: str) -> Iterator[tuple[str, str]]:
+        before = self.peers.get((peer.system, row.target))
+        if before is None:
+            return
+        if before.text.text != peer.summary:
+            yield (
+                "",
+                f"repeats the key of line {before.text.line} (document_id {row.document_id!r}, system {peer.system!r}, "
+                f"target_words {row.target or 'none'}) with another summary. {key_advice}",
+            )
+        for rating in peer.rated:
+            value = before.ratings.get(rating[:2])
+            if value is not None and value != rating.value:
+                yield (
+                    "",
+                    f"rates {rating.criterion} as {rating.value:g}, and the same rater, {rating.rater!r}, has rated it "
+                    f"as {value:g} before. Keep one of the two.",
+                )
+
+
+@dataclass(slots=True)
+class Dataset:
+    """All sets of a file by their document_id, in the order of the file.
+
+    `repeated` holds lines that say again what an earlier one said, with that one; `sets_of` in how many sets each
+    system has a summary.
+    """
+
+    sets: dict[str, SetData] = field(default_factory=dict)
+    repeated: dict[int, int] = field(default_factory=dict)
+    sets_of: Counter[str] = field(default_factory=Counter)
+    key_advice: str = "Remove one of the two, or rename the system."
+
+    def add(self, row: Row, *, is_nested: bool = False) -> list[tuple[str, str]]:
+        """Take in a row; or, where it contradicts an earlier one, nothing, and (field, reason) for each.
+
+        Nested rows of one document may only add summaries of other target lengths.
+        """
+        one = self.sets.get(row.document_id)
+        if one is None:
+            one = SetData(row.line, row.documents, row.group, row.language, dict(row.metadata))
+        elif is_nested and any((peer.system, row.target) in one.peers for peer in row.systems):
+            place = f"repeats {row.document_id!r} of line {one.line}. One line holds one document."
+            return [("document_id", place)]
+        elif conflicts := list(one.conflicts(row, self.key_advice)):
+            return conflicts
+        elif row.line and row.systems and not (row.systems[0].rated or row.systems[0].marks):
+            earlier = [one.pairs.get(key) for key in row.keys(row.systems[0])]
+            if all(earlier) and earlier[0]:
+                self.repeated[row.line] = earlier[0]
+        known = {name for name, _ in one.peers}
+        self.sets_of.update({peer.system for peer in row.systems} - known)
+        one.take(row)
+        self.sets[row.document_id] = one
+        return []
+
+    def retarget(self, target: int) -> None:
+        """Give a target length to what has none."""
+        for one in self.sets.values():
+            one.peers = {(system, words or target): peer for (system, words), peer in one.peers.items()}
+            one.pairs = {
+                (system, words or target, name): line for (system, words, name), line in one.pairs.items()
+            }
+            one.claims = {(name, words or target): claims for (name, words), claims in one.claims.items()}
+            for reference in one.references.values():
+                reference.texts = {words or target: text for words, text in reference.texts.items()}
+
+    def writers(self) -> tuple[set[str], set[str]]:
+        """Names of the systems, which wrote summaries; and of the people, who wrote references."""
+        sets = self.sets.values()
+        people = {reference.author for one in sets for reference in one.references.values()}
+        return {name for one in sets for name, _ in one.peers}, people - {""}
+
+    def rated(self) -> dict[str, set[float]]:
+        """The values that were given by criterion."""
+        found: dict[str, set[float]] = defaultdict(set)
+        for one in self.sets.values():
+            for peer in one.peers.values():
+                for (criterion, _), value in peer.ratings.items():
+                    found[criterion].add(value)
+        return dict(found)
+
+    @property
+    def claims_side(self) -> Side | None:
+        """Whose claims the file holds; None without any."""
+        if any(one.claims for one in self.sets.values()):
+            return "reference"
+        is_of_peers = any(peer.claims for one in self.sets.values() for peer in one.peers.values())
+        return "peer" if is_of_peers else None
+
+    def settle_claims(self) -> None:
+        """Give claims that stand beside the summaries to these, where all of the file are so.
+
+        Such a claim names one system, and stands word for word in that system's summary, white space aside.
+        """
+        sets = [one for one in self.sets.values() if one.claims]
+        if not all(_is_of_peer(claim, one) for one in sets for some in one.claims.values() for claim in some):
+            return
+        for one in sets:
+            for (_, target), claims in one.claims.items():
+                for claim in claims:
+                    one.peers[next(iter(claim.systems)), target].claims.append(claim)
+            one.claims = {}
+
+    def take_marks(self) -> int:
+        """Make claims of the summaries that somebody marked: each sentence, with no where a mark touches it, else yes.
+
+        Returns how many sentences are marked; where nothing is, no claims are made.
+        """
+        marked = [
+            (one, name, peer)
+            for one in self.sets.values()
+            for (name, _), peer in one.peers.items()
+            if peer.marks
+        ]
+        if not any(mark.end for *_, peer in marked for mark in peer.marks):
+            return 0
+        for one, name, peer in marked:
+            peer.claims = list(_marked_claims(name, peer, one.language or "en"))
+        return sum(bool(claim.reasons) for *_, peer in marked for claim in peer.claims)
+
+
+def _is_of_peer(claim: Claim, one: SetData) -> bool:
+    texts = [peer.text.text for (name, _), peer in one.peers.items() if {name} == claim.systems]
+    return not (claim.reference_id or claim.unit) and any(
+        _spaced(claim.text) in _spaced(text) for text in texts
+    )
+
+
+def _spaced(text: str) -> str:
+    """The text between single spaces, so that a word is not found inside of another."""
+    return f" {' '.join(text.split())} "
+
+
+def _marked_claims(system: str, peer: PeerData, language: str) -> Iterator[Claim]:
+    text, raters = peer.text.text, dict.fromkeys(mark.rater for mark in peer.marks)
+    for span in sentence_spans(text, language):
+        touching = [
+            mark for mark in peer.marks if mark.end and mark.start < span.end and span.start < mark.end
+        ]
+        against = {mark.rater for mark in touching}
+        votes = {rater: "no" if rater in against else "yes" for rater in raters}
+        words = "; ".join(dict.fromkeys(f"“{mark.words}”: {mark.reason}" for mark in touching))
+        yield judged_sentence(system, text[span.start : span.end], votes, words)
+
+
+def judged_sentence(system: str, text: str, votes: Mapping[str, object], reason: str) -> Claim:
+    """A sentence of a system's summary as a claim with its votes. Raises ValidationError."""
+    reasons = {system: reason} if reason else {}
+    return Claim.model_validate({"claim_text": text, "raw_votes": {system: dict(votes)}, "reasons": reasons})
