@@ -25,7 +25,7 @@ Kind = AccountEvent.Kind
 EVENTS_SHOWN = 20
 NOWHERE = Client()
 """The client of the operator's shell and of the program itself."""
-LIBRARIES_TELL = (
+SIGNALS = (
     (user_logged_in, Kind.SIGN_IN),
     (user_logged_out, Kind.SIGN_OUT),
     (user_login_failed, Kind.FAILURE),
@@ -71,12 +71,12 @@ def events_of(person: User) -> QuerySet[AccountEvent]:
 
 def listen() -> None:
     """Record what the libraries report. Called once, when the program starts."""
-    for signal, kind in LIBRARIES_TELL:
+    for signal, kind in SIGNALS:
         signal.connect(partial(_note, kind), weak=False, dispatch_uid=f"account {kind}")
 
 
 def _note(kind: Kind, request: HttpRequest | None = None, **told: Any) -> None:
-    """Attempts during a lock are not recorded: they would fill the log."""
+    """Record one report, except attempts during a lock, which would fill the log."""
     is_locked = getattr(request, "axes_locked_out", False)
     is_new = getattr(request, "axes_failures_since_start", None) is not None
     is_of_codes = getattr(told.get("authenticator"), "type", "") == "recovery_codes" and kind != Kind.RECOVERY

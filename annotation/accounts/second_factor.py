@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
 OPEN_PAGES = ("mfa_index", "account_reauthenticate", "account_logout")
-"""What somebody needs to set up the second factor that they must have."""
+"""The pages on which people set up a required second factor."""
 
 
 def has_second_factor(person: User) -> bool:

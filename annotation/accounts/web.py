@@ -48,7 +48,7 @@ THEME_SECONDS = 365 * 24 * 60 * 60
 THEMES = (("", "As the system"), ("light", "Light"), ("dark", "Dark"))
 
 PROVIDER_FAULTS = (OAuth2Error, RequestException, LookupError, ValueError, TypeError, AttributeError)
-"""What django-allauth's client raises for an invalid answer of the provider."""
+"""The exceptions of django-allauth's client for an invalid answer of the provider."""
 
 logger = logging.getLogger(__name__)
 

@@ -47,7 +47,7 @@ _SEVERAL = " Several objects stand one a line (JSONL), as jq -c . writes them."
 
 @dataclass(frozen=True, slots=True)
 class NamedFile:
-    """A file and what people call it, where its path is a temporary one."""
+    """A file with its name for people, because its path may be a temporary one."""
 
     name: str
     path: Path
@@ -105,7 +105,7 @@ class Record:
 
 @dataclass(slots=True)
 class Table:
-    """The columns of a file that has a header, and its records as they are read; faults go into `problems`."""
+    """The columns of a file with a header, and an iterator of its records, which adds to `problems`."""
 
     format: Format
     records: Iterator[Record]
@@ -117,7 +117,7 @@ class Table:
 def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
     """The records of a file of rows, whose content decides what it is.
 
-    Without an `encoding` a text is read as UTF-8, or, where none of its lines with accents is UTF-8, as Windows-1252.
+    Without an `encoding` a text is read as UTF-8, or as Windows-1252 if none of its lines with accents is UTF-8.
     Raises ImportRefused for an empty file, one that cannot be opened, one of another kind, or a broken header.
     """
     form, problems = recognise(path, name=name), Findings()
@@ -180,7 +180,7 @@ def recognise(path: Path, *, name: str) -> Format:
 
 
 def head_of(path: Path, name: str) -> bytes:
-    """The first bytes of a file. Raises ImportRefused where it is empty or cannot be opened."""
+    """The first bytes of a file. Raises ImportRefused for one that is empty or cannot be opened."""
     try:
         with path.open("rb") as stream:
             head = stream.read(HEAD_BYTES)

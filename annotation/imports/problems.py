@@ -1,4 +1,4 @@
-"""What is wrong with a file, or worth a remark: the place, the reason and the remedy."""
+"""Problems of a file and remarks on it: the place, the reason and the remedy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIKELY_PAIR = "summary=output"
 
 _SENTENCE_END = re.compile(r"\. [A-Z]")
 _PARTICULARS = re.compile(r"""'[^']*'|"[^"]*"|“[^”]*”|[0-9][0-9,.]*""")
-"""What differs between sentences with the same cause."""
+"""The parts in which sentences with the same cause differ."""
 
 
 class Remedy(StrEnum):
@@ -51,11 +51,11 @@ def ways_out(
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong: the line (of Parquet and pushes the row, from 1), the column, and why.
+    """One problem: the line (of Parquet and pushes the row, from 1), the column, and the reason.
 
-    `line` is None where the whole file is meant, `column` empty where the whole line is. `pair` is the column that may
-    help, as in "system=model". `times` counts the lines with this cause,
-    and `lines` names the first of more than three.
+    `line` is None for the whole file, `column` is empty for the whole line. `pair` is an assignment of a column that
+    may fix it, as in "system=model". `times` is the number of lines with this cause, and `lines` has the first three of
+    more.
     """
 
     line: int | None
@@ -196,8 +196,14 @@ class ImportRefused(Invalid):
 
 
 def unreadable(
-    reason: str, *, line: int | None = None, column: str = "", file: str = "", **help_: object
+    reason: str,
+    *,
+    line: int | None = None,
+    column: str = "",
+    file: str = "",
+    remedy: Remedy | None = None,
+    pair: str = "",
 ) -> ImportRefused:
     """The refusal of a file of which no row can be trusted."""
-    problem = Problem(line, column, reason, file, **help_)  # type: ignore[arg-type]
+    problem = Problem(line, column, reason, file, remedy, pair)
     return ImportRefused(problem.describe(), problems=[problem])

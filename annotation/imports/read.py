@@ -1,4 +1,4 @@
-"""From a file, or pushed rows, to what they say, or to everything that is wrong with them."""
+"""Read files and pushed rows into typed rows, and find every problem in them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _NESTED = {
     "reference": "reference_text",
     "summary": "summary_text",
 }
-"""The names that fields have in nested lines, where they differ."""
+"""The other names of fields in nested lines."""
 _KNOWN = (
     frozenset({"document_id", "document", "reference", "systems", "claims", *NESTED_OPTIONAL}),
     frozenset({"system", "summary", "ratings", "claims"}),
@@ -57,10 +57,10 @@ _NEVER_READ = {
 
 @dataclass(slots=True)
 class Progress:
-    """Rows read, document sets written, and how many there are; 0 until all rows are read.
+    """The numbers of rows read, of document sets written, and of all document sets (0 until all rows are read).
 
-    `step` is called every few hundred rows and sets, never inside of a write that people wait for; what it raises ends
-    the import. `hold` is called inside the transaction that shows everything: what it raises is the end of all of it.
+    `step` is called every few hundred rows and sets; an exception from it ends the import. `hold` is called at the end
+    of the transaction; an exception from it rolls the import back.
     """
 
     rows_read: int = 0
@@ -73,17 +73,17 @@ class Progress:
             self.step()
 
     def step(self) -> None:
-        """Nobody waits."""
+        """Do nothing, unless a subclass reports progress."""
 
     def hold(self) -> None:
-        """Nobody ends it."""
+        """Do nothing, unless a subclass can stop the import."""
 
 
 @dataclass(slots=True)
 class FileReading:
-    """What a file says and what is wrong with it; rows with problems are not in the data set.
+    """The contents and the problems of a file; rows with problems are not in the data set.
 
-    `lacks_target` says that neither the rows nor a choice give a target length.
+    `lacks_target` is True if neither the rows nor the layout give a target length.
     """
 
     format: Format
@@ -106,7 +106,7 @@ def read_files(
 ) -> FileReading:
     """Read one file of rows, or any number of SEE's and DUCView's.
 
-    Raises as `read_dataset`; ImportRefused, too, where no file is of a known format.
+    Raises as `read_dataset`; also ImportRefused if no file has a known format.
     """
     if not files:
         raise unreadable("There is no file to import.")
@@ -132,11 +132,11 @@ def read_dataset(
     length_unit: LengthUnit = "words",
     progress: Progress | None = None,
 ) -> FileReading:
-    """Read a whole file, row by row, and check every row by itself and against those before it.
+    """Read a whole file, and check every row by itself and against the rows before it.
 
-    `name` is what the file is called, where `path` is a temporary one; lengths of references are counted in the
-    `length_unit`. Raises ImportRefused where no row can be trusted: an empty file, another kind of file, a missing
-    column, broken quoting.
+    `name` is the name for people if `path` is a temporary file; lengths of references are counted in the `length_unit`.
+    Raises ImportRefused if no row can be trusted: an empty file, another kind of file, a missing column, broken
+    quoting.
     """
     file, layout = NamedFile(name or path.name, path), layout or Layout()
     look = look_at(file, layout.encoding)
@@ -146,10 +146,10 @@ def read_dataset(
 
 @dataclass(slots=True)
 class RowReader:
-    """Makes typed rows of records; whatever is wrong with one is noted, with the file's own name of the field.
+    """Makes typed rows of records, and notes every problem with the file's own name of the field.
 
-    `columns` are those of each flat field, `given` values of fields that have none. `target` is that of rows that name
-    none. Pushed rows may lack their document, and hold references alone.
+    `columns` has the columns of each flat field, `given` the values of fields without a column. `target` is the target
+    length of rows without one. Pushed rows may lack their document, and may have references alone.
     """
 
     problems: Findings
@@ -209,7 +209,7 @@ class RowReader:
         return row
 
     def _value(self, record: Record, name: str, column: str | None = None) -> Any:
-        """The value of a field: of several columns a list, of pieces of one text the text; ... where there is none."""
+        """The value of a field: of several columns a list, of pieces of one text the text; `...` without a column."""
         columns = (column,) if column else self.columns.get(name, ())
         if not columns or name == "rating" or (name == "summary" and not column):
             return ...
@@ -247,7 +247,7 @@ class RowReader:
             self.warnings.remark(remark, line=record.line)
 
     def _marks(self, record: Record, summary: str) -> Iterator[Mark]:
-        """What raters marked in the summary; marks of other texts are told and left out."""
+        """The marks in the summary. Marks of other texts are left out with a remark."""
         for mark in record.said.marks:
             words = mark.words or (mark.text or summary)[mark.start : mark.end]
             start = mark.start if summary[mark.start : mark.end] == words else summary.find(words)
@@ -324,11 +324,23 @@ class RowReader:
                         told = f"repeats an earlier claim with another verdict on {system!r}. Remove one."
                         complain((*path, place, "claim_text"), told)
         ids = {one.id for one in row.references}
-        if len(ids) > 1 and not all(claim.reference_id in ids for claim in row.claims):
+        for place, claim in enumerate(row.claims):
+            if claim.reference_id and claim.reference_id not in ids:
+                there = (
+                    f"The line has {_listed(sorted(ids))}."
+                    if ids - {""}
+                    else "No reference of the line has an id."
+                )
+                named = printable(claim.reference_id)
+                complain(
+                    ("claims", place, "reference_id"),
+                    f"is {named!r}, which is no reference of the line. {there}",
+                )
+        if len(ids) > 1 and not all(claim.reference_id for claim in row.claims):
             complain(
                 ("claims",),
-                "stand beside several references, and do not say of which they are. Give each claim its "
-                "`reference_id`: one of the line's, or the reference's place from 1.",
+                "are beside several references, and do not name theirs. Give each claim its `reference_id`: one of "
+                "the line's, or the reference's place from 1.",
             )
 
     def column(self, place: Sequence[str | int]) -> str:
@@ -352,7 +364,7 @@ class RowReader:
         return row
 
     def _note(self, record: Record, place: Sequence[str | int], reason: str) -> None:
-        """Note what is wrong with a place in a row; without a reason that it is missing."""
+        """Add a problem of a place in a row; without a reason, the place is missing."""
         column = self.column(place)
         if reason:
             self.problems.add(record.line, column, reason)
@@ -379,7 +391,7 @@ class _FileReader:
     warnings: Findings = field(default_factory=Findings)
     lacks_target: bool = False
     system_pair: str = ""
-    """What may name the systems, where no column is read as that."""
+    """The assignment to propose if no column is read as the system."""
 
     @property
     def problems(self) -> Findings:
@@ -444,9 +456,9 @@ class _FileReader:
             )
 
     def _settle(self) -> RowReader:
-        """Make the layout whole: the column of every field that the file has, and what stands for the others.
+        """Complete the layout: the column of every field, or a fixed value for fields without a column.
 
-        Raises ImportRefused where a column is missing.
+        Raises ImportRefused for a missing column.
         """
         asked, look = self.layout, self.look
         guess = look.guess(preset=asked.preset or AUTO, given=asked.mapping)
@@ -507,7 +519,7 @@ class _FileReader:
             )
 
     def _refuse_claims(self, columns: Mapping[str, tuple[str, ...]]) -> None:
-        """Claims that are not read must not pass for a file without any."""
+        """Refuse claims in columns that are not read, which would otherwise be lost without a word."""
         read = {column for some in columns.values() for column in some}
         read |= set(map(root, read))
         for column in self.look.columns:
@@ -538,7 +550,7 @@ class _FileReader:
         self.warnings.remark(f"Columns are read{f' as {title}' if title else ''}: {', '.join(read)}.")
 
     def _refuse_missing(self, missing: Sequence[str]) -> None:
-        """Raises ImportRefused where a field has no column and nothing can stand for it, or a column looks like it."""
+        """Raise ImportRefused if a field has neither a column nor a fixed value, or if another column looks like it."""
         if not missing:
             return
         proposal, layout = self.look.guess(), self.layout
@@ -567,7 +579,7 @@ class _FileReader:
         )
 
     def _is_made_up(self, name: str) -> bool:
-        """True if something stands for a field without a column."""
+        """True if a field without a column gets a fixed value or may be missing."""
         layout = self.layout
         if name == "system" and (layout.system or len(layout.of("summary")) > 1):
             return True
@@ -673,7 +685,7 @@ class _FileReader:
 
 
 _OF_ALL = {"document_id", "system", "rater", "rating"}
-"""Fields that are read where the first rows have them, or not at all."""
+"""Fields that are read only if the first rows have them."""
 
 
 def _listed(columns: Iterable[str]) -> str:

@@ -48,7 +48,7 @@ _WRITTEN_LIST = re.compile(rf"\[\s*(?:(?:{_QUOTED}|None|null|nan)[\s,]*+)*+\]", 
 _OBJECT_BEGINS = re.compile(rf"(?:\[\s*)?\{{\s*{_QUOTED}\s*:", re.DOTALL)
 _FILE_NAME = re.compile(r"(https?://\S+|\S+\.(txt|md|html?|xml|json|pdf|docx?|story))", re.IGNORECASE)
 _NO_TEXT = re.compile("[\udc80-\udcff]")
-"""What reading makes of bytes that are no text."""
+"""Half surrogates, which stand for bytes that the encoding does not have."""
 _WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8}){0,2}")
 _THINKING = re.compile(r"</?(think|thinking|reasoning)>|\[/?THINK\]", re.IGNORECASE)
@@ -56,7 +56,7 @@ _LABELS: Mapping[object, str] = {0: "no", 1: "yes", **{label: label for label in
 
 
 class NotJson(ValueError):
-    """A text is not JSON, or says a thing twice."""
+    """A text is not valid JSON, is nested too deeply, or repeats a name in one object."""
 
 
 def load_json(text: str) -> object:
@@ -241,10 +241,11 @@ def _questions(value: object) -> tuple[str, ...]:
 
 
 def _weight(value: object) -> float:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if value is not None and not (is_number and 0 < value < 1e300):  # type: ignore[operator]
+    if value is None:
+        return 1.0
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e300:
         raise ValueError("must be a number above 0.")
-    return 1.0 if value is None else float(value)  # type: ignore[arg-type]
+    return float(value)
 
 
 def _unit(value: object) -> int | None:
@@ -334,10 +335,11 @@ class _Model(BaseModel):
 
 
 class Claim(_Model):
-    """A claim with people's answers to it by system: `verdicts` together, `votes` by rater.
+    """A claim with people's answers by system, and the places in each system's summary that express it.
 
-    `systems` are those that the file names beside it, `unit` is the number of the reference's unit, `reference_id`
-    names the reference where there are several, and `places` says where each summary expresses it.
+    `verdicts` are the combined answers, `votes` those of single raters. `systems` are all systems that the file lists
+    for the claim. `unit` is the number of the claim's unit in the reference; `reference_id` names one of several
+    references.
     """
 
     text: Annotated[str, PlainValidator(_statement)] = Field(alias="claim_text")
@@ -360,7 +362,7 @@ class Claim(_Model):
 
 
 class RatingData(NamedTuple):
-    """A person's rating of a summary; `rater` is empty where the file names nobody."""
+    """A person's rating of a summary; `rater` is empty if the file names nobody."""
 
     criterion: str
     rater: str
@@ -370,7 +372,7 @@ class RatingData(NamedTuple):
 class Mark(NamedTuple):
     """A stretch of a text that a rater marked as wrong; one without an end says that the rater looked.
 
-    `text` is the whole text, where the tool tells it; `words` are those of the stretch, `reason` says why.
+    `text` is the whole text, if the tool writes it; `words` are the marked words, `reason` is the rater's.
     """
 
     rater: str
@@ -382,7 +384,7 @@ class Mark(NamedTuple):
 
 
 class Peer(_Model):
-    """A summary under test. `units` is how the file cuts it, where it does; `given` are its ratings as written."""
+    """A summary under test. `units` are its units in the file, if there are any; `given` are its ratings as written."""
 
     system: Annotated[str, PlainValidator(_required_name)]
     summary: Annotated[str, PlainValidator(_text)]
@@ -393,7 +395,7 @@ class Peer(_Model):
     units: Any = None
 
     def remark(self, document_id: str) -> str:
-        """Something to be said of it although it is imported; mostly nothing."""
+        """A remark on an unusual summary, which is imported; usually empty."""
         name = f"the summary of {document_id!r} by {self.system!r}"
         if not self.summary.strip():
             return f"{name} is empty. It is flagged empty_peer."
@@ -403,7 +405,7 @@ class Peer(_Model):
 
 
 class Reference(NamedTuple):
-    """A reference; `units` is how the file cuts it, where the file does."""
+    """A reference; `units` are its units in the file, if there are any."""
 
     text: str
     id: str = ""
@@ -414,8 +416,8 @@ class Reference(NamedTuple):
 class Row(_Model):
     """The checked contents of one record: a document set with any number of summaries, references and claims.
 
-    Without documents it leaves those of the set. `names_reference` says that it names the one reference with which its
-    summaries are compared. `line` is where it stands.
+    A row without documents leaves the documents of its set unchanged. `names_reference` is True if the row names the
+    one reference with which its summaries are compared. `line` is its place in the file.
     """
 
     document_id: Annotated[str, PlainValidator(_required_name)]
@@ -437,7 +439,7 @@ class Row(_Model):
 
     @model_validator(mode="after")
     def _named(self) -> Row:
-        """Several references are named by their places where the row names them not."""
+        """Several references without ids are named by their places."""
         if not self.references:
             ids = self.reference_ids
             if len(ids) != len(self.texts):
@@ -468,7 +470,7 @@ def faults(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], str]
 
 
 class Text(NamedTuple):
-    """A text, the line that gave it first, and how the file cuts it, where the file does."""
+    """A text, its first line in the file, and its units in the file, if there are any."""
 
     text: str
     line: int | None
@@ -488,7 +490,7 @@ class PeerData:
     claims: list[Claim] = field(default_factory=list)
 
     def rate(self, rating: RatingData) -> None:
-        """Take in a rating. Nameless raters are numbered."""
+        """Add a rating. Raters without a name are numbered."""
         criterion, rater, value = rating
         if not rater:
             rater = RATER.format(sum(name == criterion for name, _ in self.ratings) + 1)
@@ -516,9 +518,10 @@ class ReferenceData:
 
 @dataclass(slots=True)
 class SetData:
-    """A document set with everything that the file says of it; without documents those of the project stay.
+    """A document set with its rows of the file; without documents, the documents of the project stay.
 
-    `claims` are, by reference_id and target length, those of each reference, or of the documents where it has no text.
+    `claims` has the claims of each reference by reference_id and target length, or of the documents if the set has no
+    reference.
     """
 
     line: int | None
@@ -533,7 +536,7 @@ class SetData:
     claims: dict[tuple[str, TargetWords], list[Claim]] = field(default_factory=dict)
 
     def take(self, row: Row) -> None:
-        """Take in a row that contradicts none before it."""
+        """Add a row that contradicts no earlier one."""
         self.documents = self.documents or row.documents
         self.group = self.group or row.group
         self.language = self.language or row.language
@@ -618,7 +621,7 @@ class SetData:
 class Dataset:
     """All sets of a file by their document_id, in the order of the file.
 
-    `repeated` holds lines that say again what an earlier one said, with that one; `sets_of` in how many sets each
+    `repeated` has the lines that only repeat an earlier one, with that line; `sets_of` the number of sets in which each
     system has a summary.
     """
 
@@ -628,7 +631,7 @@ class Dataset:
     key_advice: str = "Remove one of the two, or rename the system."
 
     def add(self, row: Row, *, is_nested: bool = False) -> list[tuple[str, str]]:
-        """Take in a row; or, where it contradicts an earlier one, nothing, and (field, reason) for each.
+        """Add a row and return no conflicts, or add nothing and return (field, reason) for each conflict.
 
         Nested rows of one document may only add summaries of other target lengths.
         """
@@ -651,7 +654,7 @@ class Dataset:
         return []
 
     def retarget(self, target: int) -> None:
-        """Give a target length to what has none."""
+        """Give a target length to summaries and references without one."""
         for one in self.sets.values():
             one.peers = {(system, words or target): peer for (system, words), peer in one.peers.items()}
             one.pairs = {
@@ -678,16 +681,16 @@ class Dataset:
 
     @property
     def claims_side(self) -> Side | None:
-        """Whose claims the file holds; None without any."""
+        """The kind of text whose claims the file has; None without claims."""
         if any(one.claims for one in self.sets.values()):
             return "reference"
         is_of_peers = any(peer.claims for one in self.sets.values() for peer in one.peers.values())
         return "peer" if is_of_peers else None
 
     def settle_claims(self) -> None:
-        """Give claims that stand beside the summaries to these, where all of the file are so.
+        """Move claims from references to summaries, if every claim of the file is a sentence of a summary.
 
-        Such a claim names one system, and stands word for word in that system's summary, white space aside.
+        Such a claim names one system, and is word for word in that system's summary, white space aside.
         """
         sets = [one for one in self.sets.values() if one.claims]
         if not all(_is_of_peer(claim, one) for one in sets for some in one.claims.values() for claim in some):
@@ -701,7 +704,7 @@ class Dataset:
     def take_marks(self) -> int:
         """Make claims of the summaries that somebody marked: each sentence, with no where a mark touches it, else yes.
 
-        Returns how many sentences are marked; where nothing is, no claims are made.
+        Returns the number of marked sentences; without any, no claims are made.
         """
         marked = [
             (one, name, peer)

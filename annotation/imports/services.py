@@ -1,4 +1,4 @@
-"""A manager brings files or rows into a project: documents and summaries, or what DUC and TAC left of their own."""
+"""Import files or rows into a project, in one transaction."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ImportReport:
     """The result of an import, or with `dry_run` of a trial: rows by kind, omissions and remarks.
 
     `problems` holds the first problems of the rows that `skip_invalid` left out; `problem_count`
-    counts them all and `rows_left_out` their rows. `claims_side` is None where the file has no claims.
+    counts them all and `rows_left_out` their rows. `claims_side` is None if the file has no claims.
     `remedies` are what may help against a warning; a door says how.
     """
 
@@ -76,8 +76,8 @@ def import_files(
     nothing; a text that differs from the project's replaces it, units and claims too, unless somebody or a judge has
     judged it. `skip_invalid` leaves bad rows and files out, never such a contradiction.
 
-    Raises ImportRefused, with the problems by file, line and column; Conflict (code `busy`) where what the import
-    changes was changed meanwhile.
+    Raises ImportRefused, with the problems by file, line and column; Conflict (code `busy`) if somebody else changed
+    the same rows meanwhile.
     """
     require(by, project, Verb.IMPORT)
     progress = progress or Progress()
@@ -125,7 +125,7 @@ def import_new_project(
 ) -> ImportReport:
     """As `import_files`, into a project that is made in the same transaction: both or neither.
 
-    Raises Conflict (code `slug_taken`) where there is one of that name, Invalid for a name that cannot be one.
+    Raises Conflict (code `slug_taken`) if a project has that slug, Invalid for an unusable slug.
     """
     with transaction.atomic():
         project = create_project(slug=slug, by=by)
@@ -229,9 +229,9 @@ class PushReport:
 def push_rows(
     *, project: Project, rows: Sequence[Mapping[str, object]], by: User | None, skip_invalid: bool = False
 ) -> PushReport:
-    """Bring rows into a project as `import_files` does those of a file.
+    """Import rows into a project as `import_files` imports a file.
 
-    A row holds a summary of a document with its system, a reference, or both, and leaves out a document that the
+    A row has a summary of a document with its system, a reference, or both; it may leave out a document that the
     project has. The same rows again change nothing. With `skip_invalid` each bad row is left out with its problems,
     and all rows of a document set that contradicts the project; otherwise all of them are. Managers and owners may.
 
@@ -253,10 +253,10 @@ def push_rows(
             found = _by_row(refusal.problems)
             if not skip_invalid or not found:
                 raise
-            # What is wrong with a set is told of its first row, and goes for all.
-            told = {read[number].document_id: problems for number, problems in found.items()}
+            # A problem of a document set names its first row and applies to all of its rows.
+            of_set = {read[number].document_id: problems for number, problems in found.items()}
             refused |= {
-                number: told[row.document_id] for number, row in read.items() if row.document_id in told
+                number: of_set[row.document_id] for number, row in read.items() if row.document_id in of_set
             }
         else:
             outcomes = [
@@ -297,7 +297,7 @@ def _read_pushed(rows: Mapping[int, Mapping[str, object]]) -> tuple[FileReading,
 
 
 def _require_documents(store: Store, dataset: Dataset) -> None:
-    """A problem for each set whose rows name no document, where the project has none."""
+    """Add a problem for each set without a document in its rows and in the project."""
     bare = {name: one for name, one in dataset.sets.items() if not one.documents}
     known = Document.objects.filter(document_set__project=store.project, document_set__external_id__in=bare)
     there = set(known.values_list("document_set__external_id", flat=True)) if bare else set()

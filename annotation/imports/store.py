@@ -1,6 +1,6 @@
 """Bring a data set into a project: one upsert for each document set, many sets in a few statements.
 
-The caller owns the transaction and ends it where `problems` are found: what was written by then goes with it.
+The caller owns the transaction and rolls it back if `problems` are found.
 """
 
 from __future__ import annotations
@@ -114,17 +114,17 @@ class ImportCounts:
     def has_changes(self) -> bool:
         return any(count.has_changes for count in self.by_kind.values())
 
-    def told(self) -> dict[str, Count]:
-        """Those of the kinds that the import has anything to do with."""
+    def present(self) -> dict[str, Count]:
+        """The kinds of rows that the import changes or finds unchanged."""
         return {kind: count for kind, count in self.by_kind.items() if count.has_changes or count.unchanged}
 
 
 @dataclass(slots=True)
 class Store:
-    """Writes document sets of a file into a project, `write` by `write`.
+    """Writes the document sets of a file into a project, some at a time.
 
-    `stale` are sets that were there and that it changed, `peers` and `models` what became of the summaries and
-    references by set: a row and "created", "changed" or "unchanged".
+    `stale` has earlier sets that changed; `peers` and `models` have the row of each summary and reference with
+    "created", "changed" or "unchanged".
     """
 
     project: Project
@@ -143,7 +143,7 @@ class Store:
         return f"{ORIGIN}{self.origin_name}"
 
     def begin(self, dataset: Dataset) -> None:
-        """Make the systems and criteria. People count apart where they wrote references alone."""
+        """Create the systems and criteria. People who wrote references alone are counted apart."""
         names, people = dataset.writers()
         self.systems = {row.name: row for row in System.objects.filter(project=self.project)}
         new = []
@@ -202,7 +202,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """People's answer in the file to a claim compared with a summary; the check, if there is one."""
+    """The answer of people in the file to a claim compared with a summary; the check, if it exists."""
 
     claim: Claim
     data: ClaimData
@@ -214,7 +214,7 @@ class _Answer:
 
 @dataclass(slots=True)
 class _Batch:
-    """Some sets of a file beside the rows that the project has of them."""
+    """Some document sets of a file, with their rows in the project."""
 
     store: Store
     data: dict[str, SetData]
@@ -236,7 +236,7 @@ class _Batch:
     redocumented: dict[int, int | None] = field(default_factory=dict)
     """The same of sets that get other documents."""
     cuts: list[tuple[Summary | Document, tuple[tuple[int, int], ...] | None]] = field(default_factory=list)
-    """Texts to be cut into units, and how the file cuts them, where it does."""
+    """Texts to be cut into units, with their units in the file, if there are any."""
     documents: list[Document] = field(default_factory=list)
     all_claims: list[Claim] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
@@ -345,9 +345,9 @@ class _Batch:
             self.peers[row.external_id][key] = summary
 
     def _plan_reference(self, row: DocumentSet, reference_id: str, reference: ReferenceData) -> None:
-        """Hold or make a reference for each target length: its own, else the one for all lengths.
+        """Find or create the reference of each target length: its own, else the one for all lengths.
 
-        The one for all lengths takes another text only where all that it serves get it.
+        The text of the one for all lengths is replaced only if every length that it serves gets the new text.
         """
         rows = [each for each in self.there[row.pk] if each.is_model and each.external_id == reference_id]
         own = {each.target_words: each for each in rows}
@@ -406,7 +406,7 @@ class _Batch:
         return True
 
     def make_way(self) -> None:
-        """Take away what belongs to replaced texts; a problem for each that somebody has judged."""
+        """Delete units and claims of replaced texts; add a problem for each text with judgments."""
         if not (self.replaced or self.redocumented):
             return
         _hold(self.replaced)
@@ -501,7 +501,7 @@ class _Batch:
                 == (peer.target_words if (model.external_id, peer.target_words) in of_length else None)
             ]
             for key, (peer, model) in {(peer.pk, model.pk): (peer, model) for peer, model in pairs}.items():
-                # A text is never held against itself.
+                # A text is never compared with itself.
                 if peer is model or (peer.system and peer.system == model.system and peer.text == model.text):
                     continue
                 self.counts.comparisons.of(key in self.pairs)
@@ -513,9 +513,9 @@ class _Batch:
     # Questions and claims
 
     def write_questions(self) -> None:
-        """Questions that were never asked here are new; given ones win over those that a judge made up.
+        """Create questions that are new here; they replace questions that a judge generated.
 
-        One that somebody retired stays retired, and none is retired because the file leaves it out.
+        A retired question stays retired. A question that the file leaves out stays.
         """
         asked = {row.pk: one for row, one in self.each() if one.questions}
         known: dict[int, list[Claim]] = defaultdict(list)
@@ -568,7 +568,7 @@ class _Batch:
         )
 
     def write_claims(self) -> list[_Answer]:
-        """The lists of claims, each one text's, which come or go whole; people's answers to them."""
+        """Write the claims of each text as a whole list; return people's answers to them."""
         lists = list(self._lists_of_claims())
         owners = [owner for _, owner, *_ in lists if _set_of(owner).pk not in self.new_sets]
         if owners:
@@ -623,7 +623,7 @@ class _Batch:
                 yield one.line, models.get(of) or row, claims, "reference", of[1]
 
     def _was_there(self, owner: Owner) -> bool:
-        """The claims of a text that is replaced go with it, even where the file has the same again."""
+        """True unless the text is replaced, which deletes its claims, even if the file has the same claims."""
         return owner.pk not in (self.replaced if isinstance(owner, Summary) else self.redocumented)
 
     def _refuse_outdated(self, outdated: Mapping[int, tuple[int | None, str]]) -> None:
@@ -648,7 +648,7 @@ class _Batch:
             row.unit_id = units.get((row.claim_set.summary_id or 0, number))
 
     def _answers(self, answered: Iterable[tuple[Any, ...]]) -> list[_Answer]:
-        """The answers that the project does not have; a file's are its last ones."""
+        """The answers that the project does not have yet; of one file, its latest answers count."""
         old = [row.pk for row in self.sets.values() if row.pk not in self.new_sets]
         checks, said = _known_answers(old)
         found = []
@@ -761,7 +761,7 @@ class _Batch:
 
 
 def _copy_answers(kind: type[Answer], names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
-    """Store answers of raters as tuples: instances take half of the time of an import."""
+    """Store answers of raters as tuples, because model instances take half of the time of an import."""
     now = connection.ops.adapt_datetimefield_value(timezone.now())
     rest = {"role": Answer.Role.REVIEWER, "error_type": "", "created_at": now}
     copy_rows(kind, (*names, *rest), ((*row, *rest.values()) for row in rows))
@@ -797,7 +797,7 @@ def _owner_key(summary_id: int | None, document_set_id: int | None) -> tuple[typ
 def _known_answers(
     sets: Sequence[int],
 ) -> tuple[dict[tuple[int, int], int], dict[int, dict[str, tuple[Any, Votes]]]]:
-    """The checks of sets by claim and peer; what each file said of a check, the latest last."""
+    """The checks of sets by claim and summary; the answer of each file to a check, the latest last."""
     said: dict[int, dict[str, tuple[Any, Votes]]] = defaultdict(dict)
     if not sets:
         return {}, said
@@ -816,9 +816,9 @@ def _known_answers(
 
 
 def _criterion(name: str, values: Collection[float]) -> metrics.Criterion:
-    """A criterion for ratings by a name: the published one of SummEval, else one with a scale that holds the values.
+    """A criterion for the ratings of a column: the published one of SummEval, else one whose scale fits the values.
 
-    Names that judges rate by are theirs, so people's ratings get another.
+    Criteria of judges keep their names, so people's ratings get another name.
     """
     published = {each.name.removeprefix("summeval_"): each for each in PACKS["SummEval"]}
     known = published.get(name.casefold())
@@ -863,7 +863,7 @@ def _owner_name(owner: Owner) -> str:
 
 
 def _hold(summaries: Iterable[int]) -> None:
-    """Lock summaries and the assignments that hold them, so that nobody saves an answer at the same time."""
+    """Lock summaries and their assignments, so that nobody saves an answer at the same time."""
     keys = list(summaries)
     held = Reading.objects.filter(Q(comparison__peer__in=keys) | Q(comparison__model__in=keys))
     assignments = Assignment.objects.select_for_update(of=("self",)).filter(
@@ -874,19 +874,19 @@ def _hold(summaries: Iterable[int]) -> None:
 
 
 def _judged_sets(keys: Iterable[int]) -> set[int]:
-    """Of which of these sets the documents have been judged against, or judged by, in some verdict."""
+    """The sets among these whose documents a verdict, rating or score depends on."""
     return _reached(
         keys,
         (Verdict.objects.filter(check_row__side=Check.Side.PEER), "check_row__peer__document_set"),
         (Verdict.objects, "check_row__claim__claim_set__document_set"),
-        # Completeness and conciseness hold a summary's length and words against the documents'.
+        # Completeness and conciseness compare a summary's length and words with those of the documents.
         (Rating.objects.filter(judge__isnull=False), "summary__document_set"),
         (Summary.objects.exclude(computed={}), "document_set"),
     )
 
 
 def _judged_claim_sets(keys: Iterable[int]) -> set[int]:
-    """Of which of these claim sets a claim has been answered, sampled, given a percent or changed by somebody."""
+    """The claim sets among these with a claim that is answered, sampled, given a percent or changed by a person."""
     return _reached(
         keys,
         (Verdict.objects, "check_row__claim__claim_set"),
@@ -897,7 +897,7 @@ def _judged_claim_sets(keys: Iterable[int]) -> set[int]:
 
 
 def _reached(keys: Iterable[int], *statements: tuple[Any, str]) -> set[int]:
-    """Those of the keys that some of these rows lead to, each by its path; one query for each."""
+    """The keys that the rows of any statement reach by its path; one query a statement."""
     wanted = set(keys)
     found: set[int] = set()
     for rows, path in statements if wanted else ():

@@ -318,7 +318,7 @@ def _outcome(report: ImportReport | None, refusal: Conflict | Invalid | None) ->
     if refused and [problem.describe(refused.word) for problem in problems] == [refused.message]:
         problems, count = (), 0
     place = report.place if report else refused.word if refused else "line"
-    counts = report.counts.told() if report else {}
+    counts = report.counts.present() if report else {}
     return {
         "report": report,
         "counts": [(_named(kind, KINDS), count) for kind, count in counts.items()],

@@ -1,6 +1,4 @@
-"""Files that are kept until it is said how they are read; and large ones, that a worker checks or brings in while
-the person who sent them sees how far it is.
-"""
+"""Uploaded files: kept until somebody says how to read them, then checked or imported, large ones by a worker."""
 
 from __future__ import annotations
 
@@ -48,7 +46,7 @@ MOST_FILES = 100
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """One file as it was sent: its name for people, its size in bytes where that is known, and its content."""
+    """One uploaded file: its name for people, its size in bytes (0 if unknown), and its content."""
 
     name: str
     size: int
@@ -59,7 +57,7 @@ class Upload:
 def staged(uploads: Iterable[Upload], *, most_bytes: int) -> Iterator[tuple[NamedFile, ...]]:
     """The files on the disk, gone when the block ends.
 
-    Raises Invalid (field `files`) where the sizes that are given are more than `most_bytes` together.
+    Raises Invalid (field `files`) if the files have more than `most_bytes` together.
     """
     given = list(uploads)
     if sum(one.size for one in given) > most_bytes:
@@ -79,7 +77,7 @@ def staged(uploads: Iterable[Upload], *, most_bytes: int) -> Iterator[tuple[Name
 
 
 def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None) -> Import:
-    """Keep files until it is said how they are read; for `KEPT_FOR`, and for this person. Managers and owners may."""
+    """Keep files for this person and for `KEPT_FOR`, until they say how to read them. Managers and owners may."""
     require(by, project, Verb.IMPORT)
     drop_stale_uploads()
     asked = Import(project=project, files=[file.name for file in files], requested_by=by)
@@ -99,10 +97,10 @@ def import_kept(
     by: User | None,
     **choices: Any,
 ) -> Import:
-    """Check or bring in files that are kept, with the choices of `import_files`: at once, or by a worker where they
-    are large. The row tells what came of it.
+    """Check or import kept files with the choices of `import_files`: small ones at once, large ones by a worker.
 
-    Raises Conflict (code `unkept`) where they are imported, under way or gone; as `import_files` but for ImportRefused.
+    The result is in the row. Raises Conflict (code `unkept`) for files that are imported, being imported or gone; as
+    `import_files`, except ImportRefused.
     """
     require(by, asked.project, Verb.IMPORT)
     with transaction.atomic():
@@ -174,7 +172,7 @@ def _begin(
 
 @transaction.atomic
 def cancel_import(*, asked: Import, by: User | None) -> Import:
-    """End an import of which then nothing is left. Raises Conflict (code `over`) where it is over."""
+    """Cancel an import, which then changes nothing. Raises Conflict (code `over`) for one that has ended."""
     require(by, asked.project, Verb.IMPORT)
     # Once all sets are written nothing is left to cancel; the report follows.
     is_written = Q(state=Job.State.WORKING, total__gt=0, done=F("total"))
@@ -187,13 +185,13 @@ def cancel_import(*, asked: Import, by: User | None) -> Import:
 
 
 def imports_of(project: Project, person: User) -> QuerySet[Import]:
-    """Newest first, each with its job; not what somebody else has sent and not started."""
+    """The imports of a project, newest first, each with its job, without uploads of others that wait."""
     seen = Q(job__isnull=False) | Q(requested_by=person)
     return project.imports.filter(seen).select_related("project", "requested_by", "job").order_by("-pk")
 
 
 def state_of(asked: Import) -> str:
-    """The state of its job; waiting where nobody has started it."""
+    """The state of its job; waiting if nobody has started it."""
     return asked.job.state if asked.job else Job.State.WAITING
 
 
@@ -247,7 +245,7 @@ def report_of(asked: Import) -> ImportReport | None:
 
 
 def refusal_of(asked: Import) -> ImportRefused | None:
-    """Why the files were refused; None where they were not."""
+    """The refusal of the files; None if they were not refused."""
     if asked.refusal is None:
         return None
     told = dict(asked.refusal)
@@ -264,9 +262,9 @@ def choices_of(asked: Import) -> dict[str, Any]:
 
 
 def perform(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
-    """Check or bring in the files. Anyone who takes a job over starts over: what was written before was never seen.
+    """Check or import the files. A worker that takes the job over starts again, because nothing was committed.
 
-    Raises StoppedJob where it was cancelled; Refusal where it cannot be done.
+    Raises StoppedJob for a cancelled job, Refusal for files that cannot be imported.
     """
     asked = claimed.job.import_row
     try:
@@ -278,7 +276,7 @@ def perform(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
 
 
 def drop_stale_uploads() -> None:
-    """Take away files that nobody has come back for."""
+    """Remove uploads that nobody imported within `KEPT_FOR`."""
     before = timezone.now() - KEPT_FOR
     for public_id, kept_at in list(folders_in(FOLDER)):
         if kept_at < before:
@@ -289,8 +287,8 @@ def drop_stale_uploads() -> None:
 
 
 def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
-    """Check or import, and write into the row what came of it. Files of which rows were left out stay for a while."""
-    progress = _Told(claimed, lease)
+    """Check or import, and write the result into the row. Files whose rows were left out in part are kept."""
+    progress = _JobProgress(claimed, lease)
     try:
         with files_of(asked) as files:
             report = import_files(
@@ -320,8 +318,8 @@ def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
         forget_files(asked)
 
 
-class _Told(Progress):
-    """Writes how far it is into the job, and learns there of a cancellation."""
+class _JobProgress(Progress):
+    """Writes the progress into the job, and ends the import if the job was cancelled."""
 
     def __init__(self, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
         super().__init__()

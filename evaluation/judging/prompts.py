@@ -14,6 +14,7 @@ words of their own (`Prompt.reworded`), which make a version of their own.
 import hashlib
 import json
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -84,7 +85,9 @@ class Prompt:
             raise JudgeSettings(
                 f"A prompt needs words at its start and in each part, and takes at most {LONGEST_PROMPT} characters."
             )
-        if not own.replace("\n", "").replace("\t", "").isprintable():
+        if len(words) < len(sections) // 2:
+            raise JudgeSettings(f"The step {self.step!r} has a part twice. Write each part once.")
+        if any(unicodedata.category(each) in ("Cc", "Cs") and each not in "\n\t" for each in own):
             raise JudgeSettings("A prompt must not hold control characters. Take them out.")
         parts = {
             name: replace(part, instruction=words.get(name, part.instruction))

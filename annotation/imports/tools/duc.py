@@ -67,7 +67,7 @@ def check_duc_files(files: Sequence[NamedFile]) -> None:
 def read_duc_files(
     files: Sequence[NamedFile], problems: Findings, warnings: Findings
 ) -> tuple[Format, Dataset]:
-    """What all the files say together, and the format that they have in common. Raises as `check_duc_files`."""
+    """The rows of all files together, and their common format. Raises as `check_duc_files`."""
     check_duc_files(files)
     found: set[Format] = set()
     summaries, pyramids = _Summaries(), _Pyramids()

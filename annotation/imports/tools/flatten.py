@@ -111,7 +111,7 @@ def _check(said: Said) -> None:
 
 
 def _rest(values: Values, *consumed: str) -> dict[str, Any]:
-    """What a tool's layout does not consume."""
+    """The values that a tool's layout does not consume."""
     return {name: value for name, value in values.items() if name not in consumed}
 
 
@@ -207,7 +207,7 @@ def _doccano(values: Values) -> Rows:
 
 
 def _with_summary(row: dict[str, object]) -> dict[str, object]:
-    """The row, in which the text that was judged is the summary where another column holds the document."""
+    """The row, with `text` as the summary if another column is the document."""
     if "summary" in row or not any(name != "text" and plain(name) in GENERAL["document"] for name in row):
         return row
     return {"summary" if name == "text" else name: value for name, value in row.items()}
@@ -401,11 +401,12 @@ def _xsum_marks(values: Values) -> Rows:
 
 
 def _rose(values: Values) -> Rows:
-    outputs, judged = opened(values["system_outputs"]), opened(values["annotations"])
+    outputs: Any = opened(values["system_outputs"])
+    judged: Any = opened(values["annotations"])
     claims: list[dict[str, Any]] = [{"claim_text": text, "verdicts": {}} for text in values["reference_acus"]]
     systems = []
-    for system, text in outputs.items():  # type: ignore[attr-defined]
-        given = judged.get(system, {})  # type: ignore[attr-defined]
+    for system, text in outputs.items():
+        given = judged.get(system, {})
         systems.append({"system": system, "summary_text": text, **_rest(given, "acu_labels")})
         for claim, label in zip(claims, given.get("acu_labels", [None] * len(claims)), strict=True):
             claim["verdicts"][system] = label

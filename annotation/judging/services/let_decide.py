@@ -1,4 +1,4 @@
-"""A judge's verdicts come to stand where no person has decided."""
+"""Choose the judge whose verdicts count if no person has decided."""
 
 from __future__ import annotations
 
@@ -18,21 +18,15 @@ if TYPE_CHECKING:
 
 
 def let_decide(*, project: Project, judge: Judge, by: User | None) -> None:
-    """Make the judge the deciding one of the project; the scores follow. Choosing the one that decides is no act.
+    """Make the judge the deciding one of the project, and rescore. Choosing the deciding judge again changes nothing.
 
     Raises NotFound for a judge of another project; Invalid (code `unusable_judge`) for one that cannot be asked;
-    Conflict (`trial_only`) for one whose latest run was a trial.
+    Conflict as `require_whole`.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     require_of(judge, project)
     require_usable(judge)
-    latest = Run.objects.filter(project=project, judge=judge).order_by("-pk").first()
-    if latest is not None and latest.is_trial:
-        raise Conflict(
-            f"{judge.name} has judged a sample only. Start a run with it over the whole project, then use it for "
-            "scores.",
-            code="trial_only",
-        )
+    require_whole(project, judge)
     with transaction.atomic():
         project = Project.objects.select_for_update(of=("self",)).get(pk=project.pk)
         if project.deciding_judge_id == judge.pk:
@@ -45,8 +39,19 @@ def let_decide(*, project: Project, judge: Judge, by: User | None) -> None:
         rescore(project=project)
 
 
+def require_whole(project: Project, judge: Judge) -> None:
+    """Raise Conflict (code `trial_only`) for a judge whose runs in the project were all trials."""
+    runs = Run.objects.filter(project=project, judge=judge)
+    if runs.filter(is_trial=True).exists() and not runs.filter(is_trial=False).exists():
+        raise Conflict(
+            f"{judge.name} has judged a sample only. Start a run with it over the whole project, then use it for "
+            "scores.",
+            code="trial_only",
+        )
+
+
 def decide(project: Project, judge: Judge, by: User | None) -> None:
-    """Write and log it, of a project that the caller has locked; scores are the caller's to renew."""
+    """Store the deciding judge of a project that the caller has locked, and log it. The caller rescores."""
     before = None if project.deciding_judge is None else project.deciding_judge.name
     project.deciding_judge = judge
     project.save(update_fields=["deciding_judge"])

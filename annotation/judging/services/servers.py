@@ -14,6 +14,8 @@ from evaluation.judging.openai import base_url_fault
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+LONGEST_URL = AllowedServer._meta.get_field("url").max_length or 0
+
 logger = logging.getLogger(__name__)
 
 
@@ -29,7 +31,10 @@ def allow_server(*, url: str, by: User) -> AllowedServer:
     """
     _require_administrator(by)
     url = url.strip()
-    if fault := base_url_fault(url):
+    fault = base_url_fault(url) or (
+        len(url) > LONGEST_URL and f"An address has at most {LONGEST_URL} characters."
+    )
+    if fault:
         raise Invalid(fault, field="url")
     server, is_new = AllowedServer.objects.get_or_create(url=url)
     if is_new:
@@ -38,7 +43,7 @@ def allow_server(*, url: str, by: User) -> AllowedServer:
 
 
 def disallow_server(*, server: AllowedServer, by: User) -> None:
-    """Keep judges from calling a server that an administrator added. Running calls end."""
+    """Remove a server that an administrator added. A run that uses it stops at its next turn."""
     _require_administrator(by)
     server.delete()
     logger.info("Server no longer allowed: %s by %s", server.url, by.username)

@@ -179,7 +179,7 @@ def _report_lines(report: ImportReport, project: str) -> list[str]:
 
 
 def _count_lines(report: ImportReport) -> list[str]:
-    kinds = {kind.replace("_", " "): count for kind, count in report.counts.told().items()}
+    kinds = {kind.replace("_", " "): count for kind, count in report.counts.present().items()}
     width = max([16, *map(len, kinds)])
     lines = [f"  {'':<{width}}{'new':>9}{'changed':>9}{'as before':>11}"]
     lines += [

@@ -18,6 +18,7 @@ from annotation.core.events import log
 from annotation.core.permissions import Verb, may_create_projects, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.judging.queries.judges import is_of
+from annotation.judging.services.let_decide import require_whole
 from annotation.models import (
     CoverageJudgment,
     Membership,
@@ -204,6 +205,8 @@ def _check(project: Project, moved: Collection[str]) -> None:
             f"{named}. Import them into a new project instead.",
             code="judged",
         )
+    if "deciding_judge" in moved and project.deciding_judge is not None:
+        require_whole(project, project.deciding_judge)
     if "percent_scale" in moved:
         _check_scale(project)
     if "reveal" in moved:

@@ -128,6 +128,12 @@ class OpenAIJudge:
         self._limits = self._settings.limits
         self._custom_instruction = (custom_instruction or "").strip()
         self._prompts: dict[Step, Prompt] = {**PROMPTS, **(prompts or {})}
+        if wrong := [
+            step for step, prompt in self._prompts.items() if step not in PROMPTS or step != prompt.step
+        ]:
+            raise JudgeSettings(
+                f"No prompt belongs under the step {wrong[0]!r}. Steps: {', '.join(PROMPTS)}."
+            )
         own: dict[str, Json] = {"base_url": self._settings.base_url, "max_tokens": self._limits.max_tokens}
         self._identity = canonical({**own, **self._settings.parameters})
         self.signature = self._signed(model)

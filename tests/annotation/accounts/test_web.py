@@ -77,3 +77,10 @@ def test_without_the_demo_there_is_no_such_address(ana: User) -> None:
     client = Client()
     assert client.post("/accounts/demo/", {"person": "ana"}).status_code == 404
     assert b"/accounts/demo/" not in client.get("/accounts/login/").content
+
+
+def test_the_rules_of_a_new_password_are_a_list(world: World, client: Client) -> None:
+    client.force_login(world.rex)
+    page = client.get("/accounts/password/change/").content.decode()
+    assert "&lt;li&gt;" not in page
+    assert "<li>" in page[page.index("helptext") :]

@@ -164,7 +164,7 @@ def test_one_under_way_leaves_nothing_when_it_is_cancelled(
 ) -> None:
     asked = asked_for(world, tmp_path, *LINES)
     monkeypatch.setattr("annotation.imports.read.ROWS_BETWEEN_STEPS", 1)
-    step, steps = background._Told.step, []
+    step, steps = background._JobProgress.step, []
 
     def cancel_amid(progress: Any) -> None:
         steps.append(progress.rows_read)
@@ -174,7 +174,7 @@ def test_one_under_way_leaves_nothing_when_it_is_cancelled(
                 progress._lease.beat()
         step(progress)
 
-    monkeypatch.setattr(background._Told, "step", cancel_amid)
+    monkeypatch.setattr(background._JobProgress, "step", cancel_amid)
     work()
     assert (len(steps) == 3) is is_noticed
     assert state() == "cancelled"

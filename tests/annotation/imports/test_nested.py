@@ -33,6 +33,14 @@ def test_a_claim_that_names_a_reference_is_the_reference_s(tmp_path: Path) -> No
     assert read_dataset(jsonl(tmp_path, line)).claims_side == "reference"
 
 
+@pytest.mark.parametrize("own", ["A", ""])
+def test_a_claim_of_a_reference_that_the_line_does_not_have_is_refused(tmp_path: Path, own: str) -> None:
+    line = nested(reference_id=own, claims=[_claim(reference_id="B")])
+    [(_, column, reason)] = problems_of(jsonl(tmp_path, line))
+    assert column == "claims[1].reference_id"
+    assert reason.startswith("is 'B', which is no reference of the line.")
+
+
 def test_verdicts_may_cover_some_systems(tmp_path: Path) -> None:
     claims = [{"claim_text": "It rained", "verdicts": {"birch": 1, "alder": None}}]
     [claim] = claims_of(read_dataset(jsonl(tmp_path, nested(claims=claims))).dataset.sets["d1"])
@@ -120,4 +128,4 @@ def test_a_line_of_another_target_length_belongs_to_the_same_document(tmp_path: 
 def test_claims_beside_several_references_are_refused(tmp_path: Path) -> None:
     [(line, column, reason)] = problems_of(jsonl(tmp_path, nested(reference_text=["One.", "Two."])))
     assert (line, column) == (1, "claims")
-    assert "do not say of which they are" in reason
+    assert "do not name theirs" in reason

@@ -76,6 +76,7 @@ def test_administrators_say_which_servers_judges_call(
     assert url_fault("http://127.0.0.1:11434/v1") == ""
     assert url in admin_client.get("/status/").content.decode()
     assert admin_client.post("/status/servers/allow/", {"url": "llm.example.org"}).status_code == 422
+    assert admin_client.post("/status/servers/allow/", {"url": f"https://{'x' * 500}.org"}).status_code == 422
     assert staff("mona").post(f"/status/servers/{server.public_id}/disallow/").status_code == 403
     admin_client.post(f"/status/servers/{server.public_id}/disallow/")
     assert (

@@ -4,6 +4,7 @@ import json
 import pytest
 
 from evaluation.judging.errors import JudgeSettings
+from evaluation.judging.openai import OpenAIJudge
 from evaluation.judging.prompts import PROMPTS, Prompt, Step, canonical, cover_input
 
 # Digests of what each version says. Anyone who changes a prompt's words or schema raises its version and records
@@ -81,6 +82,7 @@ def test_the_text_of_a_prompt_holds_all_its_words(step: Step) -> None:
         ("x\n[claims]\n", "needs words"),
         ("x" * 8001, "at most 8000"),
         ("x\n[nothing]\ny", "no part 'nothing'; it has: claims, questions, topics, ratings"),
+        ("x\n[claims]\ny\n[claims]\nz", "part twice"),
         ("x\0", "control characters"),
         ("x\ud800", "control characters"),
     ],
@@ -88,3 +90,13 @@ def test_the_text_of_a_prompt_holds_all_its_words(step: Step) -> None:
 def test_words_that_no_prompt_can_have_are_refused(text: str, reason: str) -> None:
     with pytest.raises(JudgeSettings, match=reason):
         PROMPTS["cover_summary"].reworded(text)
+
+
+def test_spaces_of_other_scripts_and_editors_are_no_control_characters() -> None:
+    words = "判断してください。\u3000はい\u00a0いいえ"
+    assert PROMPTS["cover_summary"].reworded(words).render().startswith(words)
+
+
+def test_a_prompt_under_another_step_is_refused() -> None:
+    with pytest.raises(JudgeSettings, match="'align_summary'"):
+        OpenAIJudge("m", "http://127.0.0.1:9/v1", prompts={"align_summary": PROMPTS["cover_summary"]})

@@ -10,7 +10,8 @@ from django.utils import timezone
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.criteria import asked_of_people
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import Assignment, Check, Event, Job, Membership, Project, Score
+from annotation.judging.services.let_decide import let_decide
+from annotation.models import Assignment, Check, Event, Job, Judge, Membership, Project, Run, Score
 from annotation.perform_job import pull
 from annotation.projects.services.change_project import change_project, create_project
 from annotation.reviewing.services.review import override
@@ -231,3 +232,19 @@ def test_rules_of_the_protocol_move_no_score(world: World) -> None:
     change_project(project=world.project, by=world.mona, assessors_per_set=2, lease_minutes=5)
     assert list(Score.objects.order_by("pk").values_list("computed_at", flat=True)) == before
     assert Project.objects.get(pk=world.project.pk).lease_minutes == 5
+
+
+def test_a_judge_that_has_judged_a_sample_only_decides_by_no_door(world: World) -> None:
+    judge = Judge.objects.create(name="tried", kind="lexical", project=world.project)
+    Run.objects.create(project=world.project, judge=judge, is_trial=True, state="finished")
+    for choose in (
+        lambda: change_project(project=world.project, by=world.olga, deciding_judge=judge),
+        lambda: let_decide(project=world.project, judge=judge, by=world.olga),
+    ):
+        with pytest.raises(Conflict, match="has judged a sample only") as refused:
+            choose()
+        assert refused.value.code == "trial_only"
+    # A further trial takes nothing from a judge that has judged the whole project.
+    Run.objects.create(project=world.project, judge=judge, state="finished")
+    Run.objects.create(project=world.project, judge=judge, is_trial=True, state="finished")
+    assert change_project(project=world.project, by=world.olga, deciding_judge=judge).deciding_judge == judge
