@@ -475,6 +475,14 @@ class Migration(migrations.Migration):
                         max_length=100,
                     ),
                 ),
+                (
+                    "sealed_key",
+                    models.TextField(
+                        blank=True,
+                        editable=False,
+                        help_text="An API key, encrypted so that it opens for one server only.",
+                    ),
+                ),
                 ("temperature", models.FloatField(blank=True, default=0.0, null=True)),
                 ("seed", models.IntegerField(blank=True, null=True)),
                 (
