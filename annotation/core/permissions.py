@@ -275,7 +275,9 @@ def _require(standing: Standing, project: Project, verb: Verb) -> None:
     if not standing.roles:
         raise NotFound("There is no such project.")
     if verb not in verbs_of(standing.roles):
-        raise NotAllowed(f"Your roles in {project.name} do not let you {verb}.")
+        able = [f"{role}s" for role in Role if role in roles_with(verb)]
+        who = " and ".join(filter(None, (", ".join(able[:-1]), able[-1])))
+        raise NotAllowed(f"Only {who} of {project.name} can do this: {verb}.")
     if verb not in BLIND_VERBS and standing.is_blind:
         raise NotAllowed(
             f"You have open assessor work in {project.name}, so this stays closed until you have "
