@@ -12,9 +12,7 @@ from annotation.core.permissions import Standing, Verb, visible_projects
 from annotation.models import (
     Assignment,
     Check,
-    Claim,
     Dispute,
-    Document,
     DocumentSet,
     Membership,
     Project,
@@ -23,7 +21,7 @@ from annotation.models import (
     Summary,
     System,
 )
-from annotation.models.claim import OF_CLAIMS, QUESTIONS
+from annotation.models.claim import OF_CLAIMS
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -45,43 +43,13 @@ class ProjectCard:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
+    """The size of a project; `answered` counts the checks with an answer of a reviewer or an adjudicator."""
+
     document_sets: int
-    documents: int
     systems: int
-    model_summaries: int
-    peer_summaries: int
-    claims: int
-
-
-@dataclass(frozen=True, slots=True)
-class CheckCounts:
-    """The checks by the kind of their answers; `unscored` checks have no usable answer.
-
-    `by_people` counts the checks with an answer of a reviewer or an adjudicator.
-    """
-
-    total: int
-    by_judge: int
-    by_people: int
-    disputed: int
-    unscored: int
-
-    @property
-    def share_by_people(self) -> float | None:
-        return self.by_people / self.total if self.total else None
-
-    @property
-    def waiting(self) -> int:
-        return self.total - self.by_people
-
-
-@dataclass(frozen=True, slots=True)
-class AssignmentCounts:
-    """The open and closed assignments of a project, and the person's own open summaries."""
-
-    open: int
-    closed: int
-    own_open_summaries: int
+    summaries: int
+    checks: int
+    answered: int
 
 
 def project_cards(person: User) -> list[ProjectCard]:
@@ -128,42 +96,28 @@ def project_cards(person: User) -> list[ProjectCard]:
 
 
 def contents(project: Project) -> Contents:
-    summaries = Summary.objects.filter(document_set__project=project).aggregate(
-        models=Count("pk", filter=Q(is_model=True)), peers=Count("pk", filter=Q(is_peer=True))
-    )
-    peers = Summary.objects.filter(system=OuterRef("pk"), is_peer=True)
+    """Count what the project contains; checks of closed questions are left out."""
+    peers = Summary.objects.filter(document_set__project=project, is_peer=True)
+    checks = Check.objects.filter(OF_CLAIMS, project=project, is_current=True)
     return Contents(
         document_sets=DocumentSet.objects.filter(project=project).count(),
-        documents=Document.objects.filter(document_set__project=project).count(),
-        systems=System.objects.filter(Exists(peers), project=project).count(),
-        model_summaries=summaries["models"],
-        peer_summaries=summaries["peers"],
-        claims=_active_claims(project).count(),
+        systems=System.objects.filter(Exists(peers.filter(system=OuterRef("pk"))), project=project).count(),
+        summaries=peers.count(),
+        **checks.aggregate(checks=Count("pk"), answered=Count("pk", filter=Q(human_label__isnull=False))),
     )
 
 
-def check_counts(project: Project) -> CheckCounts:
-    """Count the checks of claims by the kind of their answers, in one query."""
-    counts = Check.objects.filter(OF_CLAIMS, project=project, is_current=True).aggregate(
-        total=Count("pk"),
-        by_judge=Count("pk", filter=Q(judge_label__isnull=False)),
-        by_people=Count("pk", filter=Q(human_label__isnull=False)),
-        disputed=Count("pk", filter=Q(is_disputed=True)),
-        unscored=Count("pk", filter=Q(final_label__isnull=True)),
+def open_summaries(project: Project, person: User) -> int:
+    """The number of summaries in the person's open assignments."""
+    return (
+        _open_readings()
+        .filter(assignment__assessor=person, assignment__document_set__project=project)
+        .count()
     )
-    return CheckCounts(**counts)
 
 
-def assignment_counts(project: Project, person: User) -> AssignmentCounts:
-    """Count open and closed assignments, in two queries."""
-    assignments = Assignment.objects.filter(document_set__project=project).aggregate(
-        open=Count("pk", filter=Q(closed_at__isnull=True, unassigned_at__isnull=True)),
-        closed=Count("pk", filter=Q(closed_at__isnull=False)),
-    )
-    own = _open_readings().filter(assignment__assessor=person, assignment__document_set__project=project)
-    return AssignmentCounts(
-        open=assignments["open"], closed=assignments["closed"], own_open_summaries=own.count()
-    )
+def has_assignments(project: Project) -> bool:
+    return Assignment.objects.filter(document_set__project=project, unassigned_at=None).exists()
 
 
 def open_disputes(project: Project) -> int:
@@ -182,9 +136,3 @@ def _with_some(rows: QuerySet[Any], projects: Sequence[int]) -> set[int]:
 
 def _open_readings() -> QuerySet[Reading]:
     return Reading.objects.filter(assignment__closed_at__isnull=True, assignment__unassigned_at__isnull=True)
-
-
-def _active_claims(project: Project) -> QuerySet[Claim]:
-    return Claim.objects.filter(~QUESTIONS, claim_set__is_active=True).filter(
-        Q(claim_set__summary__document_set__project=project) | Q(claim_set__document_set__project=project)
-    )

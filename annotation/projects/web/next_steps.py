@@ -10,14 +10,14 @@ from django.template.defaultfilters import pluralize
 
 from annotation.assessing.queries.assignments import queue_offer
 from annotation.core.permissions import Verb
-from annotation.projects.queries.overview import open_disputes
+from annotation.projects.queries.overview import has_assignments, open_disputes, open_summaries
 from annotation.sampling.queries.check_samples import open_samples
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from annotation.models import Project
-    from annotation.projects.queries.overview import AssignmentCounts, CheckCounts, Contents
+    from annotation.projects.queries.overview import Contents
     from annotation.web.rooms import Room
 
 
@@ -31,43 +31,40 @@ class Step:
     query: str = ""
 
 
-def next_steps(
-    room: Room, person: User, contents: Contents, checks: CheckCounts, assignments: AssignmentCounts
-) -> Iterator[Step]:
+def next_steps(room: Room, person: User, contents: Contents) -> Iterator[Step]:
     verbs, project = room.verbs, room.project
     if Verb.ASSESS in verbs:
-        yield from _own_work(project, person, assignments)
-    if not contents.peer_summaries:
+        yield from _own_work(project, person)
+    if not contents.summaries:
         if Verb.IMPORT in verbs:
             yield Step("Import summaries", "Use CSV, JSONL or Parquet with one row per summary.", "import")
         return
     if Verb.CHANGE_PROJECT in verbs and project.deciding_judge_id is None:
         why = "Use a language model on a server, or the built-in offline lexical judge."
         yield Step("Choose a judge", why, "judges")
-    if Verb.RUN in verbs and not checks.total:
+    if Verb.RUN in verbs and not contents.checks:
         yield Step("Start a run", "No judge has checked these summaries yet.", "runs")
     if Verb.ADJUDICATE in verbs and (disputes := open_disputes(project)):
         why = f"{disputes:,} dispute{pluralize(disputes)} over claims or units without a decision."
         yield Step("Resolve disagreements", why, "adjudicate")
     if Verb.REVIEW in verbs:
         for sample in open_samples(project, but=person)[:1]:
-            waiting = sample.sampled - sample.answered
+            left = sample.sampled - sample.answered
             checked = f"{sample.sampled:,} check{pluralize(sample.sampled)}"
-            why = f"{waiting:,} of {checked} in a random sample have no answer."
+            why = f"{left:,} of {checked} in a random sample have no answer."
             yield Step("Answer the sampled claims", why, "review", f"sample={sample.sample_id}")
-        if checks.waiting:
-            have = pluralize(checks.waiting, "check has,checks have")
-            why = f"{checks.waiting:,} {have} no answer by a person yet."
+        if waiting := contents.checks - contents.answered:
+            have = pluralize(waiting, "check has,checks have")
+            why = f"{waiting:,} {have} no answer by a person yet."
             yield Step("Review claims", why, "review")
-    if Verb.ASSIGN in verbs and not (assignments.open or assignments.closed):
+    if Verb.ASSIGN in verbs and not has_assignments(project):
         yield Step("Assign a set to an assessor", "No reference units have been judged yet.", "assignments")
-    if Verb.VIEW_SCORES in verbs and checks.total:
+    if Verb.VIEW_SCORES in verbs and contents.checks:
         yield Step("View scores", "The leaderboard, with an interval around each average.", "scores")
 
 
-def _own_work(project: Project, person: User, assignments: AssignmentCounts) -> Iterator[Step]:
-    if assignments.own_open_summaries:
-        left = assignments.own_open_summaries
+def _own_work(project: Project, person: User) -> Iterator[Step]:
+    if left := open_summaries(project, person):
         why = f"{left:,} {pluralize(left, 'summary,summaries')} assigned to you."
         yield Step("Continue your judgments", why, "work")
         return

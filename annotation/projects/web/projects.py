@@ -14,12 +14,7 @@ from annotation.analysis.leaderboard.leaderboards import opening_board
 from annotation.core.permissions import Verb, may_create_projects
 from annotation.judging.queries.runs import is_worker_alive, latest_run, run_progress
 from annotation.models import Run
-from annotation.projects.queries.overview import (
-    assignment_counts,
-    check_counts,
-    contents,
-    project_cards,
-)
+from annotation.projects.queries.overview import contents, project_cards
 from annotation.projects.web.next_steps import next_steps
 from annotation.web.htmx import Request
 from annotation.web.rooms import enter
@@ -75,18 +70,16 @@ def _projects(request: Request) -> HttpResponse:
 @screen("GET")
 def project(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_PROJECT, here="project")
-    held, checks = contents(room.project), check_counts(room.project)
-    assignments = assignment_counts(room.project, request.user)
-    run = latest_run(room.project)
+    size = contents(room.project)
+    run = latest_run(room.project) if Verb.VIEW_RUNS in room.verbs else None
+    is_active = run is not None and run.state == Run.State.ACTIVE
     context = {
         "room": room,
-        "contents": held,
-        "checks": checks,
-        "assignments": assignments,
-        "run": run if Verb.VIEW_RUNS in room.verbs else None,
-        "progress": run_progress(run) if run and Verb.VIEW_RUNS in room.verbs else None,
-        "waits_for_worker": run and run.state == Run.State.ACTIVE and not is_worker_alive(),
-        "steps": list(next_steps(room, request.user, held, checks, assignments)),
+        "contents": size,
+        "run": run,
+        "progress": run_progress(run) if run and is_active else None,
+        "waits_for_worker": is_active and not is_worker_alive(),
+        "steps": list(next_steps(room, request.user, size)),
         **_excerpt(room),
     }
     return render(request, "projects/overview.html", context)

@@ -14,7 +14,7 @@ from annotation.core.lists import Viewer
 from annotation.judging.services.ask_questions import ask_questions, retire_question
 from annotation.management.commands.verify_scores import differences
 from annotation.models import Check, Judge, Score, Summary
-from annotation.projects.queries.overview import check_counts, contents
+from annotation.projects.queries.overview import contents
 from annotation.reviewing.queries.review_queue import QUEUE, count
 from annotation.reviewing.services.review import override, withdraw_answer
 from annotation.sampling.queries.check_samples import eligible
@@ -153,7 +153,6 @@ def test_questions_are_no_claims(world: World) -> None:
         waiting = count(QUEUE.look(viewer, {"only": "all"}))
         counts = (
             contents(world.project),
-            check_counts(world.project),
             eligible(world.project).count(),
             waiting,
         )
