@@ -41,8 +41,8 @@ NAME = "Harbour study"
 OPEN_SET = "news-ferry"
 PEOPLE = {person.username: person for person in (MONA, ANA, CLEO, BEN, DORA)}
 DESCRIPTION = (
-    "Twelve invented document sets, four summarisers and a person. Mark what each summary says of "
-    "the reference, and correct the judge where it is wrong."
+    "A word matcher judged these invented summaries. It misses what is said in other words, and takes shared words "
+    "for agreement; people's answers show where. A language model judges better."
 )
 
 
