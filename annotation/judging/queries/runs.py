@@ -15,10 +15,11 @@ from django.utils.text import Truncator
 
 from annotation.core.jobs import OPEN, due, workers_alive
 from annotation.core.lists import Choices, Column, Filter, Kind, List
-from annotation.core.paging import page_after
 from annotation.core.permissions import Verb
+from annotation.core.shared.clock import shared_now
 from annotation.models import Event, Job, Judge, JudgeCall, Project, Rating, Run, Summary, Verdict
 from evaluation.judging import Usage
+from evaluation.judging.pace import SECONDS as PACED_SECONDS
 
 FAILURES_SHOWN = 50
 REASONS_SHOWN = 3
@@ -28,6 +29,8 @@ POOR_SHARE = 0.1
 """A run of which so much came to nothing is not shown as good."""
 RATE_OVER = timedelta(minutes=2)
 """How fast a run goes is measured over the latest document sets done."""
+SILENT_AFTER = 8.0
+"""Seconds without a reply after which a server with open calls is reported."""
 REPLY_SHOWN = 500
 REASON_SHOWN = 200
 
@@ -61,6 +64,15 @@ class ServedModel:
 
 
 @dataclass(frozen=True, slots=True)
+class SilentServer:
+    """A judge whose server owes replies and has sent none for so many seconds; an attempt ends at the timeout."""
+
+    judge: str
+    seconds: float
+    timeout_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class RunProgress:
     """The progress of a run. Jobs count document sets.
 
@@ -78,6 +90,7 @@ class RunProgress:
     done: int
     failed: int
     cancelled: int
+    failing: int
     summaries_total: int
     summaries_done: int
     unscored: int
@@ -90,6 +103,7 @@ class RunProgress:
     unscored_reasons: list[tuple[str, int]]
     rate: float | None
     served: list[ServedModel]
+    silent: list[SilentServer]
 
     @property
     def asked(self) -> int:
@@ -98,11 +112,12 @@ class RunProgress:
 
     @property
     def share_unusable(self) -> float:
-        """Share of what was asked that came to nothing, in [0, 1]: answers that cannot be used, or sets that failed,
-        whichever is worse; 0 where nothing was asked.
+        """The share of unusable answers, or of failing document sets among those tried, whichever is larger.
+
+        In [0, 1]; 0 before the first answer or attempt ends.
         """
         answers = self.unscored / self.asked if self.asked else 0.0
-        return max(answers, self.failed / self.total_jobs if self.total_jobs else 0.0)
+        return max(answers, self.failing / (self.failing + self.done) if self.failing else 0.0)
 
     @property
     def outcome(self) -> Outcome:
@@ -167,6 +182,7 @@ def run_progress(run: Run) -> RunProgress:
     return RunProgress(
         **in_state,
         total_jobs=jobs,
+        failing=_failing(run).count(),
         summaries_total=total,
         summaries_done=done,
         unscored=unscored,
@@ -180,6 +196,7 @@ def run_progress(run: Run) -> RunProgress:
         unscored_reasons=why_unusable(run)[:REASONS_SHOWN] if unscored else [],
         rate=_rate(run) if run.state == Run.State.ACTIVE else None,
         served=served_in(JudgeCall.objects.filter(run=run)) if paid.calls else [],
+        silent=_silent(run) if run.state == Run.State.ACTIVE else [],
     )
 
 
@@ -297,10 +314,17 @@ def is_worker_alive(now: datetime | None = None) -> bool:
     return workers_alive(now) > 0
 
 
+def _failing(run: Run) -> QuerySet[Job]:
+    """The jobs whose latest attempt failed."""
+    has_failed = ~Q(error="") | Q(state=Job.State.FAILED)
+    return Job.objects.filter(has_failed, run=run).exclude(state=Job.State.DONE)
+
+
 def _failures(run: Run) -> list[Failure]:
-    failed = Job.objects.filter(run=run).exclude(error="").exclude(state=Job.State.DONE)
-    rows = failed.order_by("document_set__external_id").values_list(
-        "document_set__external_id", "error", "attempt"
+    rows = (
+        _failing(run)
+        .order_by("document_set__external_id")
+        .values_list("document_set__external_id", "error", "attempt")
     )
     return [Failure(*row) for row in rows[:FAILURES_SHOWN]]
 
@@ -314,6 +338,25 @@ def _rate(run: Run) -> float | None:
         return None
     seconds = min(RATE_OVER, now - found["began"]).total_seconds()
     return float(60 * found["summaries"] / max(1.0, seconds))
+
+
+def _silent(run: Run) -> list[SilentServer]:
+    now = shared_now()
+    asking = JudgeCall.all_calls.filter(judge=OuterRef("pk"), run=run, lease_until__gt=now)
+    # A row is written again with its reply, so its time is that of the reply.
+    answered = JudgeCall.objects.filter(judge=OuterRef("pk"))
+    judges = Judge.objects.filter(Exists(asking)).annotate(
+        asked_at=Subquery(asking.order_by("created_at").values("created_at")[:1]),
+        answered_at=Subquery(answered.order_by("-pk").values("created_at")[:1]),
+    )
+    found = []
+    for judge in judges.order_by("name"):
+        seconds = (now - max(filter(None, (judge.asked_at, judge.answered_at)))).total_seconds()
+        # The limits per minute of the judge may hold its calls back.
+        is_paced = judge.calls_per_minute or judge.tokens_per_minute
+        if seconds >= SILENT_AFTER + (PACED_SECONDS if is_paced else 0.0):
+            found.append(SilentServer(judge.name, seconds, judge.timeout_seconds))
+    return found
 
 
 def last_reply(run: Run) -> JudgeCall | None:
@@ -368,6 +411,25 @@ RUNS = List(
 )
 
 
-def calls_of(run: Run, *, after: str) -> tuple[list[JudgeCall], str]:
-    """A page of the run's calls, the newest first, and where the next page starts. Raises NoSuchPage."""
-    return page_after(JudgeCall.objects.filter(run=run).select_related("judge"), order=("-id",), after=after)
+def calls_of(run: Run) -> List:
+    """The list of the calls that a run paid for, newest first."""
+    return List(
+        name="calls",
+        verbs=(Verb.VIEW_SCORES,),
+        rows=lambda viewer: JudgeCall.objects.filter(run=run).select_related("judge"),
+        order=("-pk",),
+        empty="This run has no paid calls: answers were already stored, or no call succeeded.",
+        columns=(
+            Column("created_at", kind=Kind.MOMENT, head="Answered", order="pk"),
+            Column("id", "public_id"),
+            Column("step", head="Step", order=True),
+            Column("judge", "judge.name", head="Judge", order=True),
+            Column("reply", head="Call", search=True, cell="judging/runs/_call.html"),
+            Column("request", search=True),
+            Column("finish_reason", head="Ended by", order=True, missing="no reason given"),
+            Column("prompt_tokens", kind=Kind.COUNT, head="Tokens sent", order=True),
+            Column("completion_tokens", kind=Kind.COUNT, head="received", order=True),
+            Column("seconds", kind=Kind.NUMBER, head="Seconds", order=True),
+            Column("erased_at", kind=Kind.MOMENT, nullable=True),
+        ),
+    )

@@ -103,13 +103,11 @@ def estimate(request: Request, slug: str) -> HttpResponse:
 
 
 @screen("GET")
-def calls(request: Request, slug: str, run_id: str) -> HttpResponse:
-    # What the judge said of every summary: not for somebody who is to stay blind to it.
+def calls(request: Request, slug: str, run_id: str) -> HttpResponseBase:
+    # Replies show the judge's verdicts, so they are closed to blind people.
     room = enter(request, slug, Verb.VIEW_SCORES, here="runs")
     run = _run(room, run_id)
-    page, following = calls_of(run, after=request.GET.get("after", ""))
-    context = {"room": room, "run": run, "calls": page, "following": following}
-    return render(request, "judging/runs/calls.html", context)
+    return list_page(request, room, calls_of(run), page="judging/runs/calls.html", context={"run": run})
 
 
 @screen("GET")

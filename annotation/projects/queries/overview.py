@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Exists, OuterRef, Q
 
+from annotation.core.lists import Column, Kind, List
 from annotation.core.permissions import Standing, Verb, visible_projects
 from annotation.models import (
     Assignment,
@@ -188,3 +189,18 @@ def _active_claims(project: Project) -> QuerySet[Claim]:
     return Claim.objects.filter(~QUESTIONS, claim_set__is_active=True).filter(
         Q(claim_set__summary__document_set__project=project) | Q(claim_set__document_set__project=project)
     )
+
+
+PROJECTS = List(
+    name="projects",
+    verbs=(),
+    rows=lambda viewer: visible_projects(viewer.person).filter(archived_at=None),
+    order=("slug",),
+    columns=(
+        Column("id", "public_id"),
+        Column("slug", order=True),
+        Column("name", order=True, search=True),
+        Column("description", search=True),
+        Column("created_at", kind=Kind.MOMENT, order=True),
+    ),
+)

@@ -146,7 +146,7 @@ class RowCallStore:
         ]
         JudgeCall.objects.bulk_create(asking, ignore_conflicts=True)
         same = JudgeCall.all_calls.filter(key__in=keys)
-        same.filter(lease_until__lt=now).update(token=self._token, lease_until=until)
+        same.filter(lease_until__lt=now).update(token=self._token, lease_until=until, created_at=now)
         # Two tasks of this store never ask the same question at once: the judge sees to that.
         return set(same.filter(token=self._token, lease_until__isnull=False).values_list("key", flat=True))
 

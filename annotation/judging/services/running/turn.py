@@ -152,6 +152,9 @@ class Turn:
                 self.begin(taken)
             elif not self._sets:
                 break
+            if is_stopping():
+                # An interrupted command cancels its run and does not wait for a server that hangs.
+                self._drop_lost()
             self._do_what_is_due()
         self._end_turn()
         return self._unavailable_in_a_row < UNAVAILABLE_IN_A_ROW
@@ -315,11 +318,15 @@ class Turn:
         mine = jobs.hold([*{due.of.key: due.of.claimed for due in group}.values()])
         held = [due for due in group if due.of.key in mine]
         if len(held) < len(group):
-            own = Job.objects.filter(token=self.token, state=Job.State.WORKING).values_list("pk", flat=True)
-            for key in self._sets.keys() - set(own):
-                logger.warning("Job %s is no longer this worker's", self._sets[key].claimed.job.public_id)
-                self._drop(self._sets[key])
+            self._drop_lost()
         return held
+
+    def _drop_lost(self) -> None:
+        """Drop the sets whose job was cancelled or given to another worker."""
+        own = Job.objects.filter(token=self.token, state=Job.State.WORKING).values_list("pk", flat=True)
+        for key in self._sets.keys() - set(own):
+            logger.warning("Job %s is no longer this worker's", self._sets[key].claimed.job.public_id)
+            self._drop(self._sets[key])
 
     def _is_under_way(self, one: _Set) -> bool:
         return self._sets.get(one.key) is one
