@@ -69,6 +69,7 @@ class Verb(StrEnum):
     CHANGE_CLAIMS = "change claims"
     COMMENT = "comment"
     CHANGE_PROJECT = "change project"
+    SET_KEYS = "set keys"
     MANAGE_MEMBERS = "manage members"
     CLOSE_PROJECT = "archive or delete the project"
 
@@ -110,6 +111,7 @@ BLIND_VERBS = frozenset(
         Verb.VIEW_RUNS,
         Verb.ASSIGN,
         Verb.CHANGE_PROJECT,
+        Verb.SET_KEYS,
         Verb.MANAGE_MEMBERS,
         Verb.CLOSE_PROJECT,
     }

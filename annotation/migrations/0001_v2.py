@@ -1,5 +1,6 @@
 import django.core.validators
 import django.db.models.deletion
+import django.db.models.functions.comparison
 import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
@@ -473,6 +474,14 @@ class Migration(migrations.Migration):
                         blank=True,
                         help_text="Name of the environment variable that holds the key.",
                         max_length=100,
+                    ),
+                ),
+                (
+                    "sealed_key",
+                    models.TextField(
+                        blank=True,
+                        editable=False,
+                        help_text="An API key, encrypted so that it opens for one server only.",
                     ),
                 ),
                 ("temperature", models.FloatField(blank=True, default=0.0, null=True)),
@@ -2426,6 +2435,17 @@ class Migration(migrations.Migration):
                 to="annotation.summary",
             ),
         ),
+        # After `peer`, which its expression names.
+        migrations.AddField(
+            model_name="check",
+            name="of_summary",
+            field=models.GeneratedField(
+                db_persist=True,
+                expression=django.db.models.functions.comparison.Coalesce("peer", 0),
+                help_text="The key of `peer`, or 0: an order of lists must not contain null.",
+                output_field=models.BigIntegerField(),
+            ),
+        ),
         migrations.CreateModel(
             name="System",
             fields=[
@@ -3540,7 +3560,8 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="check",
             index=models.Index(
-                fields=["project", "document_set", "-uncertainty", "queue_key"], name="check_by_set"
+                fields=["project", "document_set", "-side", "of_summary", "-uncertainty", "queue_key"],
+                name="check_by_set",
             ),
         ),
         migrations.AddIndex(
@@ -3555,7 +3576,7 @@ class Migration(migrations.Migration):
             model_name="check",
             index=models.Index(
                 condition=models.Q(("is_disputed", True)),
-                fields=["project", "document_set", "-uncertainty", "queue_key"],
+                fields=["project", "document_set", "-side", "of_summary", "-uncertainty", "queue_key"],
                 name="check_disputed_by_set",
             ),
         ),
@@ -3583,7 +3604,7 @@ class Migration(migrations.Migration):
             model_name="check",
             index=models.Index(
                 condition=models.Q(("human_label__isnull", True), ("is_current", True)),
-                fields=["project", "document_set", "-uncertainty", "queue_key"],
+                fields=["project", "document_set", "-side", "of_summary", "-uncertainty", "queue_key"],
                 name="check_waits_by_set",
             ),
         ),
@@ -3623,7 +3644,7 @@ class Migration(migrations.Migration):
             model_name="check",
             index=models.Index(
                 condition=models.Q(("has_number", True), ("human_label__isnull", True), ("is_current", True)),
-                fields=["project", "document_set", "-uncertainty", "queue_key"],
+                fields=["project", "document_set", "-side", "of_summary", "-uncertainty", "queue_key"],
                 name="check_waits_with_number",
             ),
         ),
@@ -3636,7 +3657,7 @@ class Migration(migrations.Migration):
                     ("judge_label__isnull", False),
                     models.Q(("human_label", models.F("judge_label")), _negated=True),
                 ),
-                fields=["project", "document_set", "-uncertainty", "queue_key"],
+                fields=["project", "document_set", "-side", "of_summary", "-uncertainty", "queue_key"],
                 name="check_against_by_set",
             ),
         ),

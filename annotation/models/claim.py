@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Coalesce
 
 from annotation.models.answer import Answer
 from annotation.models.base import Leased, PublicRow
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 
 QUEUE_KEY_BITS = 62
+BY_SET = ("document_set", "-side", "of_summary", "-uncertainty", "queue_key")
+"""The order of checks in the review queue."""
 
 
 def has_number(text: str) -> bool:
@@ -219,6 +222,12 @@ class Check(PublicRow, Leased):
     )
     impact = models.FloatField(default=0.0, help_text="Change of the summary's coverage if the answer flips.")
     queue_key = models.PositiveBigIntegerField(default=0, help_text="Random, for samples and tie-breaks.")
+    of_summary = models.GeneratedField(
+        expression=Coalesce("peer", 0),
+        output_field=models.BigIntegerField(),
+        db_persist=True,
+        help_text="The key of `peer`, or 0: an order of lists must not contain null.",
+    )
 
     class Meta:
         ordering = ("id",)
@@ -240,13 +249,11 @@ class Check(PublicRow, Leased):
         )
         indexes = (
             models.Index(fields=("leased_to",), condition=Q(leased_to__isnull=False), name="check_leased"),
-            models.Index(
-                fields=("project", "document_set", "-uncertainty", "queue_key"), name="check_by_set"
-            ),
+            models.Index(fields=("project", *BY_SET), name="check_by_set"),
             models.Index(fields=("project", "-uncertainty", "queue_key"), name="check_by_uncertainty"),
             models.Index(fields=("project", "-impact", "queue_key"), name="check_by_impact"),
             models.Index(
-                fields=("project", "document_set", "-uncertainty", "queue_key"),
+                fields=("project", *BY_SET),
                 condition=DISPUTED,
                 name="check_disputed_by_set",
             ),
@@ -261,7 +268,7 @@ class Check(PublicRow, Leased):
             models.Index(fields=("project", "peer", "queue_key"), name="check_by_peer"),
             # Answered checks are not in these indexes; otherwise each query would read them first.
             models.Index(
-                fields=("project", "document_set", "-uncertainty", "queue_key"),
+                fields=("project", *BY_SET),
                 condition=Q(human_label__isnull=True, is_current=True),
                 name="check_waits_by_set",
             ),
@@ -286,12 +293,12 @@ class Check(PublicRow, Leased):
                 name="check_answered",
             ),
             models.Index(
-                fields=("project", "document_set", "-uncertainty", "queue_key"),
+                fields=("project", *BY_SET),
                 condition=Q(human_label__isnull=True, is_current=True, has_number=True),
                 name="check_waits_with_number",
             ),
             models.Index(
-                fields=("project", "document_set", "-uncertainty", "queue_key"),
+                fields=("project", *BY_SET),
                 condition=AGAINST_JUDGE,
                 name="check_against_by_set",
             ),

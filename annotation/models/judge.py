@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Judge(PublicRow):
     """The profile of an automatic judge, of one project or shared by all without a project.
 
-    The key is never stored: `api_key_env` names the environment variable that has it.
+    Its API key is either in the environment, named by `api_key_env`, or encrypted in `sealed_key`.
     """
 
     class Kind(models.TextChoices):
@@ -48,6 +48,9 @@ class Judge(PublicRow):
     )
     api_key_env = models.CharField(
         max_length=100, blank=True, help_text="Name of the environment variable that holds the key."
+    )
+    sealed_key = models.TextField(
+        blank=True, editable=False, help_text="An API key, encrypted so that it opens for one server only."
     )
     temperature = models.FloatField(default=0.0, null=True, blank=True)
     seed = models.IntegerField(null=True, blank=True)

@@ -30,7 +30,7 @@ class ScoreChange:
     def __str__(self) -> str:
         name = "composite ⅔" if self.name == "composite_2_3" else self.name.replace("_", " ")
         before, after = ("–" if value is None else f"{value:.3f}" for value in (self.before, self.after))
-        return f"{name} {before} → {after}" if self.is_moved else f"{name} unchanged"
+        return f"{name} {before} → {after}"
 
 
 def scores_now(place: Check | Comparison) -> ShownScores:
@@ -51,8 +51,8 @@ def score_changes(before: ShownScores, after: ShownScores) -> list[ScoreChange]:
 
 
 def in_words(changes: Sequence[ScoreChange]) -> str:
-    """The changes as one sentence, such as "Coverage 0.500 → 0.750, alignment unchanged."."""
-    if not any(change.is_moved for change in changes):
+    """The changed scores as one sentence, such as "Coverage 0.500 → 0.750."."""
+    words = ", ".join(str(change) for change in changes if change.is_moved)
+    if not words:
         return "No scores changed."
-    words = ", ".join(map(str, changes))
     return f"{words[0].upper()}{words[1:]}."

@@ -25,10 +25,17 @@
       if (event.key === "Escape") event.target.blur();
       return;
     }
-    if (isStrayDigit(event.key)) event.preventDefault();
-    else if (!isReady) early.push(event.key);
-    else if (press(event.key)) event.preventDefault();
+    const key = meant(event);
+    if (isStrayDigit(key)) event.preventDefault();
+    else if (!isReady) early.push(key);
+    else if (press(key)) event.preventDefault();
   });
+
+  // A digit is meant by its place on the keyboard: digits of any script, and those that need Shift elsewhere.
+  function meant({ key, code, shiftKey }) {
+    const digit = /^(?:Digit|Numpad)(\d)$/.exec(code)?.[1];
+    return digit && !shiftKey && !find(key) ? digit : key;
+  }
 
   function press(key) {
     const element = find(key);

@@ -51,7 +51,7 @@ class KeptRows(Generic[Made]):
 def _insert(model: type[Model]) -> tuple[str, list[Any]] | None:
     if model._meta.db_table in FILLED_BY_MIGRATIONS:
         return None
-    fields = model._meta.local_concrete_fields
+    fields = [field for field in model._meta.local_concrete_fields if not field.generated]
     rows = [
         [field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields]
         for row in model._base_manager.order_by("pk")

@@ -98,7 +98,9 @@ def _multiply(kinds: tuple[type[Model], ...], times: int) -> None:
             steps[kind] = cursor.fetchone()[0] or 0
         for kind in kinds:
             columns = {
-                f'"{field.column}"': _copied(kind, field, steps) for field in kind._meta.concrete_fields
+                f'"{field.column}"': _copied(kind, field, steps)
+                for field in kind._meta.concrete_fields
+                if not field.generated
             }
             cursor.execute(
                 f'INSERT INTO "{kind._meta.db_table}" ({", ".join(columns)}) '

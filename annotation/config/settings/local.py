@@ -2,7 +2,13 @@
 
 from annotation.config import environment, logs
 from annotation.config.settings.base import *
-from annotation.config.settings.base import COVERDICT_JUDGE_URLS, VAR_DIR, embedded_services, env
+from annotation.config.settings.base import (
+    COVERDICT_JUDGE_KEYS,
+    COVERDICT_JUDGE_URLS,
+    VAR_DIR,
+    embedded_services,
+    env,
+)
 
 # DEBUG is off by default, because it makes Django keep every query of a long command in memory.
 DEBUG = env.bool("DEBUG", default=False)
@@ -13,6 +19,7 @@ COVERDICT_JUDGE_URLS = [
     *("http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*", "https://api.openai.com"),
     *COVERDICT_JUDGE_URLS,
 ]
+COVERDICT_JUDGE_KEYS = {"OPENAI_API_KEY": ["https://api.openai.com/v1"], **COVERDICT_JUDGE_KEYS}
 
 _embedded = embedded_services()
 DATABASES = _embedded["DATABASES"]

@@ -26,6 +26,7 @@ from annotation.judging.queries.judges import (
     served_models,
 )
 from annotation.judging.services.save_judge import (
+    LONGEST_KEY,
     PROFILE,
     add_judge,
     change_judge,
@@ -42,7 +43,7 @@ JudgeRow = shape_of(JUDGES, "JudgeRow")
 
 
 class JudgeProfile(serializers.ModelSerializer[Judge]):
-    """A judge with a server, or a panel. What is left out stays, or is as for a new one. Keys are never sent here."""
+    """A judge with a server, or a panel. What is left out stays, or is as for a new one."""
 
     name = serializers.CharField(max_length=60)
     members = serializers.ListField(
@@ -52,9 +53,17 @@ class JudgeProfile(serializers.ModelSerializer[Judge]):
         help_text="Names of a panel's members.",
     )
 
+    api_key = serializers.CharField(
+        write_only=True,
+        required=False,
+        allow_blank=True,
+        max_length=LONGEST_KEY,
+        help_text="Stored encrypted for the server of `base_url`, and never returned. Empty: delete the stored key.",
+    )
+
     class Meta:
         model = Judge
-        fields: tuple[str, ...] = (*(each for each in PROFILE if each != "kind"), "members")
+        fields: tuple[str, ...] = (*(each for each in PROFILE if each != "kind"), "members", "api_key")
         validators = ()
 
 
@@ -68,6 +77,7 @@ class NewJudge(JudgeProfile):
 
 
 class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):  # type: ignore[valid-type, misc]
+    has_key = serializers.SerializerMethodField(help_text="Whether an API key is stored for it.")
     api_key_env = serializers.SerializerMethodField(help_text="Empty without a key and for shared judges.")
     served_models = serializers.SerializerMethodField(help_text="Models that its server named, oldest first.")
     reply_format = serializers.ChoiceField(choices=Judge.ReplyFormat.choices, allow_blank=True)
@@ -81,6 +91,7 @@ class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):  # type: ignore
         fields = (
             "id",
             *PROFILE,
+            "has_key",
             "is_deciding",
             "is_shared",
             "archived_at",
@@ -91,6 +102,9 @@ class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):  # type: ignore
             "addresses",
         )
         read_only_fields = fields
+
+    def get_has_key(self, judge: Judge) -> bool:
+        return bool(judge.sealed_key)
 
     def get_api_key_env(self, judge: Judge) -> str:
         return "" if judge.project_id is None else judge.api_key_env
@@ -118,7 +132,7 @@ class Judges(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Add a judge of the project's own.
 
-        Needs the verb "change project". Its base URL and its key are of those that the operator allows.
+        Needs the verb "change project", and "set keys" for an API key. Its base URL is one of the allowed ones.
         """
         project = self.enter(Verb.CHANGE_PROJECT)
         judge = add_judge(project=project, by=self.person, **_told(project, self.body(NewJudge)))
@@ -141,7 +155,8 @@ class OneJudge(ApiView):
     def patch(self, request: Request, slug: str, public_id: str) -> Response:
         """Change a judge of the project's own.
 
-        Needs the verb "change project". Name and model of one that has answered stay (409, judge_used).
+        Needs the verb "change project", and "set keys" for an API key. Name and model of one that has answered stay
+        (409, judge_used). Another server deletes the stored key.
         """
         project = self.enter(Verb.CHANGE_PROJECT)
         judge = _judge(project, public_id)

@@ -19,6 +19,7 @@ from django.db.models import F
 
 from annotation.core.jobs import workers_alive
 from annotation.core.refusals import Invalid, NotFound, Refusal
+from annotation.core.shared.sealed import seal, unseal
 from annotation.judging.queries.examples import examples_of, half_of, prompts_with
 from annotation.judging.queries.judges import (
     address_of,
@@ -322,7 +323,8 @@ def fault_of_use(judge: Judge) -> str:
             return f"The panel {judge.name!r} needs members that are no panels. Choose them on its form."
         return next(filter(None, map(fault_of_use, members)), "")
     if judge.kind == Judge.Kind.OPENAI:
-        return url_fault(address_of(judge)) or key_fault(judge.api_key_env, address_of(judge))
+        address = address_of(judge)
+        return url_fault(address) or key_fault(judge.api_key_env, address) or _sealed_fault(judge)
     return ""
 
 
@@ -354,7 +356,33 @@ def key_fault(variable: str, url: str) -> str:
     )
 
 
+def sealed_key(key: str, url: str) -> str:
+    """The key, encrypted so that it opens only for the scheme, host and port of that base URL."""
+    return seal(key, purpose=_purpose(url))
+
+
+def is_same_server(url: str, other: str) -> bool:
+    """True if both base URLs have one scheme, host and port."""
+    return _purpose(url) == _purpose(other)
+
+
+def _purpose(url: str) -> str:
+    address = _address(url)
+    return f"judge key {address[:2] if address else None}"
+
+
+def _sealed_fault(judge: Judge) -> str:
+    if not judge.sealed_key or unseal(judge.sealed_key, purpose=_purpose(address_of(judge))) is not None:
+        return ""
+    return (
+        f"The API key of the judge {judge.name!r} cannot be read, because SECRET_KEY has changed. Enter it again on "
+        "the judge's page."
+    )
+
+
 def _api_key(judge: Judge) -> str | None:
+    if judge.sealed_key:
+        return unseal(judge.sealed_key, purpose=_purpose(address_of(judge)))
     if not judge.api_key_env:
         return None
     key = os.environ.get(judge.api_key_env, "")

@@ -22,7 +22,7 @@ from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.judging.queries.judges import address_of, judges_of
-from annotation.judging.services.judges import LEXICAL, key_fault, url_fault
+from annotation.judging.services.judges import LEXICAL, is_same_server, key_fault, sealed_key, url_fault
 from annotation.models import Judge, JudgeCall, JudgeExamples, Project, PromptVersion, Run
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ PROFILE = (
 """The columns of a judge that people fill in."""
 
 LONGEST_STEM = 55
+LONGEST_KEY = 1000
 
 IDENTITY = ("name", "kind", "model")
 """What a judge's verdicts were given as; fixed once there are any."""
@@ -81,28 +82,37 @@ def add_judge(
     by: User | None,
     members: Sequence[Judge] = (),
     prompts: Sequence[PromptVersion] = (),
+    api_key: str | None = None,
     **profile: object,
 ) -> Judge:
     """Make a judge of the project's own; without a project one that all projects share, for administrators.
 
     `profile` holds columns of `PROFILE`; `members` are the judges that a panel asks, `prompts` the versions of the
-    project's prompts that it uses. Raises Invalid for the first of `profile_faults`.
+    project's prompts that it uses. `api_key` is stored encrypted. Raises Invalid for the first of `profile_faults`;
+    NotAllowed as `require_key`.
     """
     _require(project, by)
-    judge = as_changed(Judge(project=project), profile)
+    judge = Judge(project=project)
+    require_key(judge, by, api_key, profile)
+    judge = as_changed(judge, profile, api_key)
     _save(judge, members, prompts)
-    _log(judge, by, "add judge", {"kind": judge.kind, "model": judge.model, "address": judge.base_url})
+    _log_added(judge, by)
     return judge
 
 
+@transaction.atomic
 def copy_judge(*, project: Project, judge: Judge, stem: str, by: User | None) -> Judge:
-    """A judge of the project's own that asks the same model in the same way, by the first free name of this stem."""
-    profile = {each: getattr(judge, each) for each in PROFILE}
+    """Make a judge of the project with the same model, settings and key, named by the first free name of this stem."""
+    _require(project, by)
     stem = stem[:LONGEST_STEM]
     taken = set(judges_of(project).filter(name__startswith=stem).values_list("name", flat=True))
     names = chain([stem], (f"{stem}-{number}" for number in count(2)))
-    name = next(name for name in names if name not in taken)
-    return add_judge(project=project, by=by, prompts=list(judge.prompts.all()), **{**profile, "name": name})
+    free = next(name for name in names if name not in taken)
+    profile = {each: getattr(judge, each) for each in PROFILE} | {"name": free}
+    made = Judge(project=project, sealed_key=judge.sealed_key, **profile)
+    _save(made, [], list(judge.prompts.all()))
+    _log_added(made, by)
+    return made
 
 
 @transaction.atomic
@@ -112,21 +122,26 @@ def change_judge(
     by: User | None,
     members: Sequence[Judge] | None = None,
     prompts: Sequence[PromptVersion] | None = None,
+    api_key: str | None = None,
     **changes: object,
 ) -> Judge:
-    """Change what is said of a judge; what is left out stays.
+    """Change a judge's profile; what is left out stays. An empty `api_key` removes the stored one.
 
-    What is known of its server's replies is forgotten with the server or the model. Raises Invalid as `add_judge`;
-    Conflict (code `judge_used`) for another name, kind or model of one that has answered anything.
+    Another server removes the stored key. Another server or model resets the reply format and the refused parameters.
+    Raises Invalid and NotAllowed as `add_judge`; Conflict (code `judge_used`) for another name, kind or model of a
+    judge that has answered anything.
     """
     _require(judge.project, by)
     judge = Judge.objects.select_for_update(of=("self",)).select_related("project").get(pk=judge.pk)
-    wanted = as_changed(judge, changes)
+    require_key(judge, by, api_key, changes)
+    wanted = as_changed(judge, changes, api_key)
     moved: dict[str, object] = {
         name: [before, after]
         for name in changes
         if (before := getattr(judge, name)) != (after := getattr(wanted, name))
     }
+    if judge.sealed_key != wanted.sealed_key:
+        moved["api_key"] = "entered" if wanted.sealed_key else "removed"
     if not moved.keys().isdisjoint(IDENTITY) and is_used(judge):
         raise Conflict(
             f"The judge {judge.name} has answered checks, so its name, kind and model cannot change. Add "
@@ -149,7 +164,7 @@ def change_judge(
 
 @transaction.atomic
 def archive_judge(*, judge: Judge, by: User | None) -> Judge:
-    """Keep runs from using the judge from now on; its answers stay. Twice changes nothing.
+    """Keep runs from using the judge from now on, and delete its stored key; its answers stay. Twice changes nothing.
 
     Raises Conflict while it decides somewhere (code `judge_decides`) or is at work (`run_active`).
     """
@@ -173,8 +188,8 @@ def _set_archived(judge: Judge, by: User | None, at: datetime | None) -> Judge:
     _require(judge.project, by)
     judge = Judge.objects.select_for_update(of=("self",)).select_related("project").get(pk=judge.pk)
     if (judge.archived_at is None) != (at is None):
-        judge.archived_at = at
-        judge.save(update_fields=["archived_at"])
+        judge.archived_at, judge.sealed_key = at, ""
+        judge.save(update_fields=["archived_at", "sealed_key"])
         _log(judge, by, "restore judge" if at is None else "archive judge", {})
     return judge
 
@@ -186,14 +201,52 @@ def is_used(judge: Judge) -> bool:
     )
 
 
-def as_changed(judge: Judge, changes: Mapping[str, object]) -> Judge:
-    """A copy of the row with other values of `PROFILE`, not saved. Raises Invalid for other columns."""
+def as_changed(judge: Judge, changes: Mapping[str, object], api_key: str | None = None) -> Judge:
+    """A copy of the row with other values of `PROFILE` and another key, not saved.
+
+    Raises Invalid for other columns, and for a text that is no API key.
+    """
     wanted = copy(judge)
     for name, value in changes.items():
         if name not in PROFILE:
             raise Invalid(f"A judge has no {name!r}.", field=name)
         setattr(wanted, name, value)
+    if api_key:
+        if wanted.project is None or wanted.kind != Judge.Kind.OPENAI:
+            raise Invalid(
+                "Only a project's own OpenAI-compatible judge stores a key.",
+                field="api_key",
+                code="invalid_judge",
+            )
+        if wanted.api_key_env:
+            raise Invalid(
+                "Enter a key or choose one of the environment, not both.",
+                field="api_key",
+                code="invalid_judge",
+            )
+        if len(api_key) > LONGEST_KEY or not api_key.isascii() or not api_key.isprintable() or " " in api_key:
+            raise Invalid(
+                f"An API key has at most {LONGEST_KEY} letters, digits and signs, and no spaces.",
+                field="api_key",
+                code="invalid_judge",
+            )
+        wanted.sealed_key = sealed_key(api_key, address_of(wanted))
+    elif api_key == "" or wanted.api_key_env or not is_same_server(address_of(judge), address_of(wanted)):
+        wanted.sealed_key = ""
     return wanted
+
+
+def require_key(judge: Judge, by: User | None, api_key: str | None, changes: Mapping[str, object]) -> None:
+    """Raise NotAllowed unless the person may enter this key (owners) or choose this variable (administrators)."""
+    if api_key is not None and judge.project is not None:
+        require(by, judge.project, Verb.SET_KEYS)
+    variable = changes.get("api_key_env")
+    if variable and variable != judge.api_key_env and by is not None and not by.is_superuser:
+        raise NotAllowed(
+            "Only administrators can choose a key of the environment. An owner of the project can enter a key "
+            "instead.",
+            code="key_of_environment",
+        )
 
 
 def profile_faults(
@@ -253,8 +306,8 @@ def _server_faults(judge: Judge) -> Iterator[tuple[str, str]]:
     if key and not (key.isidentifier() and key.isupper()):
         yield (
             "api_key_env",
-            "This is not the name of an environment variable, such as OPENAI_API_KEY. Keys are never stored: "
-            "put the key into the workers' environment.",
+            "This is not the name of an environment variable, such as OPENAI_API_KEY. Enter a key in the field API "
+            "key.",
         )
     elif not refused and (fault := key_fault(key, address_of(judge))):
         yield "api_key_env", fault
@@ -302,6 +355,11 @@ def _save(judge: Judge, members: Sequence[Judge], prompts: Sequence[PromptVersio
         ) from error
     judge.members.set(members)
     judge.prompts.set(prompts)
+
+
+def _log_added(judge: Judge, by: User | None) -> None:
+    data = {"kind": judge.kind, "model": judge.model, "address": judge.base_url}
+    _log(judge, by, "add judge", data | ({"api_key": "entered"} if judge.sealed_key else {}))
 
 
 def _log(judge: Judge, by: User | None, verb: str, data: Mapping[str, object]) -> None:

@@ -46,7 +46,7 @@ else:
 
 KINDS = (Judge.Kind.OPENAI, Judge.Kind.PANEL)
 """What a project can have of its own: the lexical judge is built in, and there is one."""
-OF_SERVER = ("model", "base_url", "api_key_env", *LIMITS, *PRICES, "custom_instruction", "prompts")
+OF_SERVER = ("model", "base_url", "api_key", "api_key_env", *LIMITS, *PRICES, "custom_instruction", "prompts")
 OF_PANEL = ("members", "ask_next_below")
 ADVANCED = (*LIMITS, "custom_instruction", "prompts")
 """What most people leave as it is."""
@@ -57,14 +57,24 @@ CHOSEN = ("members", "prompts")
 class ProfileForm(JudgeModelForm):
     """What a judge of this kind needs to be told, and nothing else; the service says what is wrong with it."""
 
+    api_key = forms.CharField(
+        label="API key",
+        required=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    remove_key = forms.BooleanField(label="Remove the stored key", required=False)
+    field_order = ("name", "model", "base_url", "api_key", "remove_key")
+
     class Meta:
         model = Judge
-        fields = ("name", *OF_SERVER, *OF_PANEL)
+        fields = ("name", *(each for each in OF_SERVER if each != "api_key"), *OF_PANEL)
         widgets = {"custom_instruction": forms.Textarea(attrs={"rows": 3})}
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, may_set_keys: bool, is_administrator: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         is_panel = self.instance.kind == Judge.Kind.PANEL
+        if is_panel or not (may_set_keys and self.instance.sealed_key):
+            del self.fields["remove_key"]
         for name in OF_SERVER if is_panel else OF_PANEL:
             del self.fields[name]
         if is_panel:
@@ -74,13 +84,7 @@ class ProfileForm(JudgeModelForm):
             field.queryset = usable.exclude(kind=Judge.Kind.PANEL)
         else:
             self.fields["base_url"].widget.attrs |= {"list": "base-urls", "spellcheck": "false"}
-            names = sorted({*settings.COVERDICT_JUDGE_KEYS, self.instance.api_key_env} - {""})
-            self.fields["api_key_env"] = forms.CharField(
-                label="Key",
-                required=False,
-                widget=forms.Select(choices=[("", "no key"), *((name, name) for name in names)]),
-                help_text="The environment variable with the key on the workers. The key itself is never stored.",
-            )
+            self._choose_key_fields(may_set_keys, is_administrator)
             versions: Any = self.fields["prompts"]
             versions.widget, versions.required = forms.CheckboxSelectMultiple(), False
             versions.queryset = PromptVersion.objects.filter(project=self.instance.project)
@@ -93,20 +97,52 @@ class ProfileForm(JudgeModelForm):
             if described:
                 field.widget.attrs["aria-describedby"] = " ".join(described)
 
+    def _choose_key_fields(self, may_set_keys: bool, is_administrator: bool) -> None:
+        variable = self.instance.api_key_env
+        names = sorted({*settings.COVERDICT_JUDGE_KEYS, variable} - {""})
+        if not may_set_keys:
+            del self.fields["api_key"]
+        else:
+            self.fields["api_key"].help_text = (
+                "A key is stored. Leave this empty to keep it."
+                if self.instance.sealed_key
+                else "Stored encrypted, and sent to this server only. Nobody can read it here again."
+            )
+        if variable or (is_administrator and names):
+            self.fields["api_key_env"] = forms.CharField(
+                label="Key of the environment",
+                required=False,
+                disabled=not is_administrator,
+                widget=forms.Select(choices=[("", "none"), *((name, name) for name in names)]),
+                help_text="The variable that holds the key where the workers run.",
+            )
+        else:
+            del self.fields["api_key_env"]
+
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        told = {name: value for name, value in cleaned.items() if name in PROFILE}
         chosen = (list(cleaned.get(name) or ()) for name in CHOSEN)
-        for fault in profile_faults(as_changed(self.instance, told), *chosen):
+        try:
+            faults = profile_faults(self.changed(cleaned), *chosen)
+        except Invalid as refusal:
+            faults = [refusal]
+        for fault in faults:
             if fault.field not in self.errors:
                 self.add_error(fault.field if fault.field in self.fields else None, fault.message)
         return cleaned
 
+    def changed(self, cleaned: dict[str, Any]) -> Judge:
+        """The judge with the typed profile and key, not saved."""
+        typed = {name: value for name, value in cleaned.items() if name in PROFILE}
+        return as_changed(self.instance, typed, _key_of(cleaned))
+
     @property
     def profile(self) -> dict[str, Any]:
-        """What was typed, as the service takes it."""
-        told = {name: value for name, value in self.cleaned_data.items() if name in PROFILE}
-        return told | {name: list(self.cleaned_data.get(name) or ()) for name in CHOSEN}
+        """The arguments for `add_judge` and `change_judge`."""
+        cleaned = self.cleaned_data
+        typed = {name: value for name, value in cleaned.items() if name in PROFILE}
+        chosen = {name: list(cleaned.get(name) or ()) for name in CHOSEN}
+        return {**typed, **chosen, "api_key": _key_of(cleaned)}
 
     @property
     def plain(self) -> list[Any]:
@@ -122,6 +158,11 @@ class ProfileForm(JudgeModelForm):
 
     def _post_clean(self) -> None:
         """Left out, with the row's own checks: the service has said it all, in words for people."""
+
+
+def _key_of(cleaned: dict[str, Any]) -> str | None:
+    """The typed key; "" to remove the stored one; None to keep it."""
+    return cleaned.get("api_key") or ("" if cleaned.get("remove_key") else None)
 
 
 @screen("GET")
@@ -140,7 +181,7 @@ def add(request: Request, slug: str) -> HttpResponse:
     if kind == Judge.Kind.PANEL:
         judge_by_name(LEXICAL)  # A panel may ask it before any run has.
     judge = Judge(project=room.project, kind=kind)
-    form = ProfileForm(request.POST or None, instance=judge)
+    form = _profile_form(request, room, judge)
     return _form(request, room, Judge(project=room.project, kind=kind), form)
 
 
@@ -163,7 +204,7 @@ def judge(request: Request, slug: str, judge_id: str) -> HttpResponse:
             "served_models": served_models(row),
         }
         return render(request, "judging/judges/shared.html", {**context, **checked})
-    form = ProfileForm(request.POST or None, instance=_judge(room, judge_id))
+    form = _profile_form(request, room, _judge(room, judge_id))
     return _form(request, room, row, form)
 
 
@@ -195,6 +236,15 @@ def _onwards(project: Project) -> HttpResponse:
     return redirect("runs" if is_ready else "judges", slug=project.slug)
 
 
+def _profile_form(request: Request, room: Room, row: Judge) -> ProfileForm:
+    return ProfileForm(
+        request.POST or None,
+        instance=row,
+        may_set_keys=Verb.SET_KEYS in room.verbs,
+        is_administrator=request.user.is_superuser,
+    )
+
+
 def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpResponse:
     """The form of a judge of the project's own: shown, tested, or saved."""
     context: dict[str, object] = {
@@ -212,8 +262,7 @@ def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpRe
             if not form.is_valid():
                 pass
             elif request.POST.get("act") == "test":
-                told = {name: value for name, value in form.profile.items() if name not in CHOSEN}
-                context |= _checked(request, room, as_changed(row, told))
+                context |= _checked(request, room, form.changed(form.cleaned_data))
                 status = 200
             else:
                 _save(request, room, row, form)
@@ -221,6 +270,9 @@ def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpRe
         except (Invalid, Conflict) as refusal:
             form.add_error(None, refusal.message)
             status = status_of(refusal)
+    if request.htmx and request.POST.get("act") == "test":
+        context["faults_of_test"] = [field for field in form if field.errors]
+        return render(request, "judging/judges/_connection.html", context)
     return render(request, "judging/judges/judge.html", context, status=status)
 
 
@@ -230,7 +282,11 @@ def _save(request: Request, room: Room, row: Judge, form: ProfileForm) -> None:
         if room.project.deciding_judge_id is None:
             let_decide(project=room.project, judge=made, by=request.user)
     else:
-        change_judge(judge=row, by=request.user, **form.profile)
+        changed = change_judge(judge=row, by=request.user, **form.profile)
+        if row.sealed_key and not changed.sealed_key and not form.cleaned_data.get("remove_key"):
+            messages.warning(
+                request, "The stored key was deleted, because it was for another server. Enter its key."
+            )
     messages.success(request, f"Judge {form.cleaned_data['name']} is saved.")
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -64,8 +63,8 @@ class RulesForm(forms.Form):
     name = forms.CharField(max_length=120)
     description = forms.CharField(
         required=False,
-        widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="The subject of the project. Shown instead of guidelines until there are some.",
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Shown until there are guidelines.",
     )
     compares = forms.ChoiceField(
         choices=Project.Compares.choices, help_text="Sets the defaults for imports and runs."
@@ -103,15 +102,14 @@ class RulesForm(forms.Form):
         required=False,
         min_value=1,
         max_value=LONGEST_TARGET,
-        help_text="Used for summaries without their own target length. Without either, brevity and composite "
-        "are blank.",
+        help_text="For summaries without one of their own. Without either, there is no brevity.",
     )
     over_length = forms.ChoiceField(
         choices=Project.OverLength.choices,
         help_text="Brevity is 0 in both cases. Cut: judges and people judge only the text up to the target.",
     )
     percent_scale = forms.ChoiceField(
-        choices=Project.PercentScale.choices, help_text="Percents that assessors can give to a unit."
+        choices=Project.PercentScale.choices, help_text="Percents that assessors choose from."
     )
     criteria = CriterionLines(label="Questions about summaries", required=False, help_text=HELP)
     pack = forms.ChoiceField(
@@ -133,8 +131,7 @@ class RulesForm(forms.Form):
     )
     reveal = forms.ChoiceField(
         choices=Project.Reveal.choices,
-        help_text="Showing it first biases people, so “after own answer” is safest. If it is shown at once, "
-        "you cannot take a random sample of checks.",
+        help_text="“After own answer” avoids bias. If it is shown at once, no random sample can be taken.",
     )
     dispute_threshold = ShareInput(
         "0 to 1: answers that differ by more than this go to adjudicators. "
@@ -149,7 +146,7 @@ class RulesForm(forms.Form):
         to_field_name="name",
         required=False,
         empty_label="none",
-        help_text="Its verdicts count if no person has decided. Other judges are stored for comparison.",
+        help_text="Its verdicts count if no person has answered.",
     )
 
     def __init__(self, *args: Any, room: Room, **kwargs: Any) -> None:
@@ -173,28 +170,10 @@ class RulesForm(forms.Form):
             field.widget.attrs["aria-describedby"] = " ".join(described)
 
 
-@dataclass(frozen=True, slots=True)
-class RuleGroup:
-    """Settings on one subject; `say` describes them and `links` lead to related pages."""
-
-    key: str
-    title: str
-    say: str
-    rules: tuple[str, ...]
-    links: tuple[tuple[str, str, Verb], ...] = ()
-
-
-GROUPS = (
-    RuleGroup(
-        "general",
-        "Project",
-        "Name and contents of the project.",
-        ("name", "description", "compares"),
-    ),
-    RuleGroup(
-        "scores",
+BASICS = ("name", "description", "target_length", "deciding_judge", "reveal", "percent_scale")
+ADVANCED = (
+    (
         "Scores",
-        "How people's and the judge's answers are combined into scores.",
         (
             "blend",
             "blend_human_weight",
@@ -206,48 +185,11 @@ GROUPS = (
             "least_scored",
         ),
     ),
-    RuleGroup(
-        "lengths",
-        "Lengths",
-        "Target lengths for brevity.",
-        ("length_unit", "target_length", "over_length"),
-    ),
-    RuleGroup(
-        "assessing",
-        "Assessment",
-        "Questions in the SEE form and how work is assigned.",
-        ("percent_scale", "criteria", "pack", "assessors_per_set", "lease_minutes"),
-        (("Assignments", "assignments", Verb.ASSIGN),),
-    ),
-    RuleGroup(
-        "review",
-        "Review and disputes",
-        "What reviewers see and which answers go to adjudicators.",
-        ("reveal", "dispute_threshold", "dispute_answers"),
-    ),
-    RuleGroup(
-        "judges",
-        "Judges and texts",
-        "The judge whose verdicts count if no person has answered. The judges page shows which servers may "
-        "receive texts.",
-        ("deciding_judge",),
-        (("Judges", "judges", Verb.VIEW_RUNS), ("Prompts", "prompts", Verb.VIEW_RUNS)),
-    ),
-    RuleGroup(
-        "members",
-        "Members",
-        "Roles, invitations and guidelines are on separate pages.",
-        (),
-        (("People", "people", Verb.MANAGE_MEMBERS), ("Guidelines", "guidelines", Verb.VIEW_PROJECT)),
-    ),
+    ("Texts", ("compares", "length_unit", "over_length")),
+    ("Assessment", ("criteria", "pack", "assessors_per_set", "lease_minutes")),
+    ("Disputes", ("dispute_threshold", "dispute_answers")),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ShownGroup:
-    group: RuleGroup
-    rules: list[BoundField]
-    links: list[tuple[str, str]]
+"""The folded settings: titles and rules of the groups."""
 
 
 @screen("GET", "POST")
@@ -264,7 +206,14 @@ def project_settings(request: Request, slug: str) -> HttpResponse:
             form = RulesForm(initial=_rules(room.project), room=room)
         else:
             status = 422
-    context = {"room": room, "form": form, "groups": list(_groups(form, room))}
+    advanced = [(title, _rows(form, names)) for title, names in ADVANCED]
+    context = {
+        "room": room,
+        "form": form,
+        "basics": _rows(form, BASICS),
+        "advanced": advanced,
+        "advanced_is_open": any(field.errors for _, rules in advanced for field in rules),
+    }
     return page_or_fragment(
         request,
         page="projects/settings/page.html",
@@ -274,11 +223,8 @@ def project_settings(request: Request, slug: str) -> HttpResponse:
     )
 
 
-def _groups(form: RulesForm, room: Room) -> Iterator[ShownGroup]:
-    for group in GROUPS:
-        links = [(words, url) for words, url, verb in group.links if verb in room.verbs]
-        rules = [form[name] for name in group.rules if name in form.fields]
-        yield ShownGroup(group, rules, links)
+def _rows(form: RulesForm, names: Iterable[str]) -> list[BoundField]:
+    return [form[name] for name in names if name in form.fields]
 
 
 def _is_taken(form: RulesForm, project: Project, by: User) -> bool:

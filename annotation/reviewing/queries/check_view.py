@@ -19,6 +19,7 @@ from annotation.models.answer import STANDING_DECISION
 from annotation.models.judgment import COUNTING
 from annotation.reviewing.queries.sight import may_see
 from annotation.texts.queries.check_text import (
+    SUMMARY_NUMBER,
     WHOLE_TEXT_UP_TO,
     ContextUnit,
     TextUnit,
@@ -30,7 +31,9 @@ from annotation.texts.queries.check_text import (
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-ON_SCREEN = Check.objects.select_related("document_set", "peer", "claim__claim_set__summary", "claim__unit")
+ON_SCREEN = Check.objects.select_related(
+    "document_set", "peer", "claim__claim_set__summary", "claim__unit"
+).annotate(summary_number=SUMMARY_NUMBER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +41,15 @@ class Passage:
     """A numbered unit of the text that a claim is compared with.
 
     `evidence` is its place (from 1) in the judge's evidence, 0 if it is not in it. `is_found` is True if
-    it shares words with the claim, `is_marked` if the reader chose it as evidence, `follows_gap` if units
-    before it are left out, `opens` if a document or paragraph begins with it.
+    it shares words with the claim, `is_best` if it shares most of them, `is_marked` if the reader chose it as
+    evidence, `follows_gap` if units before it are left out, `opens` if a document or paragraph begins with it.
     """
 
     number: int
     text: str
     evidence: int = 0
     is_found: bool = False
+    is_best: bool = False
     is_marked: bool = False
     follows_gap: bool = False
     opens: bool = False
@@ -160,6 +164,7 @@ class CheckView:
     text_units: int
     document_set: str
     summary_id: str
+    summary_number: int | None
     text_id: str
     reads_source: bool
     outcome: Outcome
@@ -225,6 +230,7 @@ def check_view(
         text_units=len(texts.compared),
         document_set=check.document_set.external_id,
         summary_id=check.peer.public_id if check.peer else "",
+        summary_number=vars(check)["summary_number"],
         text_id=_text_id(check),
         reads_source=check.reads_source,
         outcome=outcome,
@@ -347,6 +353,7 @@ def _passages(
             text=units[place].text,
             evidence=lit.get(units[place].number, 0),
             is_found=place in found,
+            is_best=place in found[:1],
             is_marked=units[place].number in own,
             follows_gap=place > 0 and before[place] != place - 1,
             opens=units[place].opens,

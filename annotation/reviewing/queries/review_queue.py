@@ -35,6 +35,7 @@ from annotation.sampling.queries.check_samples import (
     check_samples,
     open_samples,
 )
+from annotation.texts.queries.check_text import SUMMARY_NUMBER
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -71,7 +72,12 @@ SIDES = Choices(
     ],
 )
 ORDERS = (
-    Order("set", "By document set", ("document_set_id", "-uncertainty", "queue_key", "pk")),
+    # All coverage checks of a set come first, summary by summary, and then all alignment checks.
+    Order(
+        "set",
+        "By document set",
+        ("document_set_id", "-side", "of_summary", "-uncertainty", "queue_key", "pk"),
+    ),
     Order("uncertainty", "Most uncertain", ("-uncertainty", "queue_key", "pk")),
     Order("impact", "Largest impact on coverage", ("-impact", "queue_key", "pk")),
     # Checks of closed questions against the source belong to no summary.
@@ -109,6 +115,13 @@ COLUMNS = (
         head="Document set",
         search=True,
         cell="reviewing/list/_set.html",
+    ),
+    Column(
+        "summary_number",
+        kind=Kind.COUNT,
+        nullable=True,
+        head="Summary",
+        help="Its number in the document set.",
     ),
     Column(
         "side",
@@ -267,7 +280,9 @@ def checks_list(is_hidden: Sight, *, only: str = "", side: str = "") -> List:
     """Build a list of a project's checks, with `only` and `side` as defaults; `is_hidden` decides what is hidden."""
 
     def rows(viewer: Viewer) -> QuerySet[Any]:
-        checks = Check.objects.filter(project=viewer.project, is_current=True)
+        checks = Check.objects.filter(project=viewer.project, is_current=True).annotate(
+            summary_number=SUMMARY_NUMBER
+        )
         known = with_known(checks, viewer.person, is_kept_back=is_hidden(viewer))
         return known.select_related("claim", "document_set", "peer__system").only(*READ)
 
@@ -343,7 +358,7 @@ QUEUE = replace(
 
 
 def sampled(public_id: str) -> List:
-    """The queue of a random sample, in its order. Checks with only non-blind answers remain in it."""
+    """The queue of a random sample. Checks with only non-blind answers remain in it."""
 
     def rows(viewer: Viewer) -> QuerySet[Any]:
         checks = QUEUE.rows(viewer).filter(sampled__sample__public_id=public_id)
@@ -352,7 +367,8 @@ def sampled(public_id: str) -> List:
         )
         return placed
 
-    return replace(QUEUE, rows=rows, order=("sampled_as",), orders=(), filters=(_by_side(), SAMPLE))
+    order = ("-side", "document_set_id", "of_summary", "sampled_as")
+    return replace(QUEUE, rows=rows, order=order, orders=(), filters=(_by_side(), SAMPLE))
 
 
 def queue_of(given: Mapping[str, str]) -> List:

@@ -84,6 +84,7 @@ def next_check(request: Request, slug: str) -> HttpResponse:
             "search": queue.query(),
             "held": _held_in_words(queue),
             "is_finished": is_finished_sample(queue),
+            "open_checks": count(look_of(request, room, queue_of({}), {})) if "sample" in queue.chosen else 0,
             "sampled_scores": sampled_scores(queue),
         }
         return render(request, "reviewing/_end.html", context)

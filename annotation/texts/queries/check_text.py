@@ -7,17 +7,23 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from annotation.models import Check, Document, Unit
+from django.db.models import Count, IntegerField, OuterRef, Subquery
 
-if TYPE_CHECKING:
-    from annotation.models import Summary
+from annotation.models import Check, Document, Summary, Unit
 
 WHOLE_TEXT_UP_TO = 40
 """Texts with more passages are shown as passages around the matches; a key shows the whole text."""
 PASSAGE_MARGIN = 2
 PASSAGES_FOUND = 3
+_UP_TO_IT = Summary.objects.filter(
+    document_set=OuterRef("document_set"), is_peer=True, public_id__lte=OuterRef("peer__public_id")
+)
+SUMMARY_NUMBER = Subquery(
+    _UP_TO_IT.order_by().values("document_set").annotate(count=Count("pk")).values("count"),
+    output_field=IntegerField(),
+)
+"""The number of a check's summary, from 1, in a random order of its document set; null without a summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +86,10 @@ def text_of(summary: Summary) -> list[TextUnit]:
     return [_numbered(number, start, end, summary.text) for number, start, end in units]
 
 
-def found_passages(claim: str, texts: Sequence[str]) -> frozenset[int]:
-    """The places (from 0) of the few texts that share most words with a claim; rare words weigh more.
+def found_passages(claim: str, texts: Sequence[str]) -> list[int]:
+    """The places (from 0) of the few texts that share most words with a claim, best first; rare words weigh more.
 
-    Shared words are no sign of support: they are found for true and false claims alike. The set is empty
+    Shared words are no sign of support: they are found for true and false claims alike. The list is empty
     if no word is shared.
     """
     words = [_words(text) for text in texts]
@@ -92,7 +98,7 @@ def found_passages(claim: str, texts: Sequence[str]) -> frozenset[int]:
     weights = [sum(math.log(1 + len(texts) / spread[word]) for word in claimed & text) for text in words]
     ranked = sorted((place for place, weight in enumerate(weights) if weight > 0), key=lambda p: -weights[p])
     enough = weights[ranked[0]] / 2 if ranked else 0.0
-    return frozenset(place for place in ranked[:PASSAGES_FOUND] if weights[place] >= enough)
+    return [place for place in ranked[:PASSAGES_FOUND] if weights[place] >= enough]
 
 
 def shown_places(count: int, interesting: Collection[int], *, whole_text: bool) -> list[int]:

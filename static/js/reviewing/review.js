@@ -64,7 +64,7 @@
     setUp(takenBack);
     // So that a screen reader reads it; keys work wherever the focus is.
     if (document.activeElement === document.body) find("#claim").focus({ preventScroll: true });
-    tellKeys(then ? "go" : "settle");
+    tellKeys("go");
   }
 
   function showLeft(page) {
@@ -85,8 +85,9 @@
   }
 
   async function answer(form, submitter) {
-    if (isTurning || performance.now() - shownAt < UNREAD_MS) return;
+    if (isTurning) return;
     isTurning = true;
+    tellKeys("hold");
     const answered = room();
     const fields = new FormData(form, submitter);
     fields.set("active_ms", time.take(answered.dataset.check));
@@ -104,6 +105,8 @@
       countDown(answered);
       unfetched = notice("Your answer is saved. The next claim cannot be fetched: press n to try again.");
     }
+    // Otherwise `turn` has let the waiting keys go, and one of them may have answered again.
+    if (!page) tellKeys("go");
   }
 
   // The end was fetched before the last answer was saved: only now the finished parts are known.
@@ -223,11 +226,13 @@
   async function skip() {
     if (isTurning) return;
     isTurning = true;
+    tellKeys("hold");
     coming = next();
     const page = await coming;
     isTurning = false;
-    if (page) turn(page);
-    else unfetched = notice("The next claim cannot be fetched. Try again.");
+    if (page) return turn(page);
+    unfetched = notice("The next claim cannot be fetched. Try again.");
+    tellKeys("go");
   }
 
   const ACTS = {
@@ -247,9 +252,10 @@
 
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-undo]")) undoSoon();
-    // The second press of a double click would hit undo of the previous answer; a key is intended.
-    const isPointed = event.detail > 0 && event.target.closest("form.undo");
-    if (isPointed && performance.now() - undoneAt < UNREAD_MS) event.preventDefault();
+    // The second press of a double click would answer the next claim, or undo the answer before; a key is intended.
+    const since = event.target.closest("form.undo") ? undoneAt : shownAt;
+    const isActing = event.detail > 0 && event.target.closest("form.undo, #answer .verdicts");
+    if (isActing && performance.now() - since < UNREAD_MS) event.preventDefault();
   });
 
   const hush = () => find("#notices").replaceChildren();

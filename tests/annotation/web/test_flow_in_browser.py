@@ -117,11 +117,12 @@ def test_the_whole_way_from_a_judgment_to_the_exported_row(
 
     # A unit with percents, human first: the answer moves claim coverage (2/3 -> 1), not coverage.
     moved = answer(rex, world, "alder", 2, "yes", "It implies the wall.")
-    assert "Coverage unchanged, claim coverage 0.667 → 1.000" in moved
+    assert "Claim coverage 0.667 → 1.000" in moved
     assert "Coverage does not change because assessors' percents come first." in moved
     assert scores(cleo, world, "alder")["Coverage"] == "0.800"
 
     olga.goto("/p/harbour/settings/")
+    olga.get_by_text("Advanced").click()
     olga.get_by_label("Blend", exact=True).select_option("weighted")
     olga.get_by_role("button", name="Save").click()
     olga.get_by_role("status").get_by_text("Saved").wait_for()

@@ -34,7 +34,6 @@ def test_a_judge_is_added_changed_and_used(world: World, client_of: ApiDoor, llm
 def test_what_is_wrong_names_its_field(world: World, client_of: ApiDoor, llm_server: LLMServer) -> None:
     for changes, field in (
         ({"base_url": "http://169.254.169.254/v1"}, "base_url"),
-        ({"api_key_env": "PATH"}, "api_key_env"),
         ({"name": "two words"}, "name"),
         ({"kind": "panel", "base_url": "", "members": ["nobody"]}, "members"),
         ({"timeout_seconds": 0}, "timeout_seconds"),
@@ -44,6 +43,28 @@ def test_what_is_wrong_names_its_field(world: World, client_of: ApiDoor, llm_ser
         assert field in str(answer.json()["error"])
     assert client_of("mona").post(AT, {**new(llm_server), "kind": "lexical"}).status_code == 400
     assert llm_server.connections == 0
+
+
+def test_an_owner_sends_a_key_and_never_gets_it_back(
+    world: World, client_of: ApiDoor, llm_server: LLMServer
+) -> None:
+    llm_server.api_key = "sk-typed"
+    refused = client_of("mona").post(AT, {**new(llm_server), "api_key": "sk-typed"})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "not_allowed")
+    made = client_of("olga").post(AT, {**new(llm_server), "api_key": "sk-typed"})
+    assert (made.status_code, made.json()["has_key"], b"sk-typed" in made.content) == (201, True, False)
+    here = f"{AT}{made.json()['id']}/"
+    assert client_of("mona").patch(here, {"concurrency": 2}).json()["has_key"] is True
+    assert client_of("olga").patch(here, {"api_key": ""}).json()["has_key"] is False
+    too_long = client_of("olga").patch(here, {"api_key": "k" * 1001})
+    assert (too_long.status_code, "api_key" in str(too_long.json()["error"])) == (400, True)
+
+
+def test_a_manager_chooses_no_key_of_the_environment(
+    world: World, client_of: ApiDoor, llm_server: LLMServer
+) -> None:
+    refused = client_of("mona").post(AT, new(llm_server, api_key_env="PATH"))
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "key_of_environment")
 
 
 def test_a_shared_judge_is_shown_without_its_key_and_not_changed(world: World, client_of: ApiDoor) -> None:

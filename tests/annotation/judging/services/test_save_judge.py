@@ -53,7 +53,7 @@ def added(project: Project, by: User | None, **profile: Any) -> Judge:
 
 @pytest.mark.usefixtures("_bound")
 def test_a_key_goes_to_its_own_address_and_nowhere_else(world: World) -> None:
-    assert added(world.project, world.mona, api_key_env="HERE_KEY").api_key_env == "HERE_KEY"
+    assert added(world.project, None, api_key_env="HERE_KEY").api_key_env == "HERE_KEY"
     for address, key in (
         (THERE, "HERE_KEY"),
         (f"{HERE}.evil.example", "HERE_KEY"),
@@ -61,15 +61,110 @@ def test_a_key_goes_to_its_own_address_and_nowhere_else(world: World) -> None:
         (HERE, "SECRET_KEY"),
     ):
         with pytest.raises(Invalid, match="COVERDICT_JUDGE"):
-            added(world.project, world.mona, name="thief", base_url=address, api_key_env=key)
+            added(world.project, None, name="thief", base_url=address, api_key_env=key)
     assert not Judge.objects.filter(name="thief").exists()
 
 
 @pytest.mark.usefixtures("_bound")
 def test_a_key_that_was_pasted_is_not_repeated(world: World) -> None:
     with pytest.raises(Invalid, match="not the name of an environment variable") as refused:
-        added(world.project, world.mona, api_key_env="sk-pasted-by-mistake")
+        added(world.project, None, api_key_env="sk-pasted-by-mistake")
     assert "pasted" not in refused.value.message
+
+
+@pytest.mark.usefixtures("_bound")
+def test_only_administrators_choose_a_key_of_the_environment(world: World) -> None:
+    for person in (world.mona, world.olga):
+        with pytest.raises(NotAllowed, match="An owner of the project can enter a key"):
+            added(world.project, person, api_key_env="HERE_KEY")
+    judge = added(world.project, None, api_key_env="HERE_KEY")
+    # A manager changes something else, or removes the variable.
+    change_judge(judge=judge, by=world.mona, api_key_env="HERE_KEY", concurrency=3)
+    assert change_judge(judge=judge, by=world.mona, api_key_env="").api_key_env == ""
+
+
+def test_an_owner_enters_a_key_which_the_server_gets(world: World, llm_server: LLMServer) -> None:
+    llm_server.api_key = "sk-typed"
+    judge = added(world.project, world.olga, base_url=llm_server.base_url, api_key="sk-typed")
+    assert "sk-typed" not in str(Judge.objects.filter(pk=judge.pk).values().get())
+    assert check_connection(project=world.project, judge=judge, by=world.mona).format
+    llm_server.api_key = "sk-other"
+    with pytest.raises(Invalid, match="401") as refused:
+        check_connection(project=world.project, judge=judge, by=world.mona)
+    assert "sk-typed" not in refused.value.message
+
+
+@pytest.mark.usefixtures("_bound")
+def test_only_owners_and_administrators_enter_and_remove_a_key(world: World) -> None:
+    with pytest.raises(NotAllowed):
+        added(world.project, world.mona, api_key="sk-typed")
+    judge = added(world.project, world.olga, api_key="sk-typed")
+    for key in ("sk-another", ""):
+        with pytest.raises(NotAllowed):
+            change_judge(judge=judge, by=world.mona, api_key=key)
+    assert change_judge(judge=judge, by=world.mona, concurrency=3).sealed_key == judge.sealed_key
+    assert change_judge(judge=judge, by=world.olga, api_key="").sealed_key == ""
+
+
+@pytest.mark.usefixtures("_bound")
+def test_another_server_or_the_archive_deletes_the_key(world: World) -> None:
+    judge = added(world.project, world.olga, api_key="sk-typed")
+    same = change_judge(judge=judge, by=world.mona, base_url=f"{HERE}/models")
+    assert same.sealed_key
+    assert change_judge(judge=judge, by=world.mona, base_url=THERE).sealed_key == ""
+    change_judge(judge=judge, by=world.olga, api_key="sk-typed")
+    archive_judge(judge=judge, by=world.mona)
+    judge.refresh_from_db()
+    assert judge.sealed_key == ""
+
+
+@pytest.mark.usefixtures("_bound")
+def test_a_stored_key_opens_for_its_server_and_this_secret_only(world: World, settings: Any) -> None:
+    judge = added(world.project, world.olga, api_key="sk-typed")
+    # A row written past the service: the key does not follow to the other address.
+    Judge.objects.filter(pk=judge.pk).update(base_url=THERE)
+    with pytest.raises(JudgeSettings, match="Enter it again"), at_work(Judge.objects.get(pk=judge.pk)):
+        pass
+    Judge.objects.filter(pk=judge.pk).update(base_url=HERE)
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another secret of this installation"
+    with at_work(Judge.objects.get(pk=judge.pk)):
+        pass
+    settings.SECRET_KEY_FALLBACKS = []
+    with pytest.raises(JudgeSettings, match="Enter it again"), at_work(Judge.objects.get(pk=judge.pk)):
+        pass
+
+
+@pytest.mark.usefixtures("_bound")
+def test_the_log_says_that_a_key_was_entered_not_which(world: World) -> None:
+    judge = added(world.project, world.olga, api_key="sk-typed")
+    change_judge(judge=judge, by=world.olga, api_key="sk-other")
+    change_judge(judge=judge, by=world.olga, api_key="")
+    logged = [event.data for event in Event.objects.filter(verb__endswith="judge").order_by("pk")]
+    assert [each.get("api_key") or each["changed"]["api_key"] for each in logged] == [
+        "entered",
+        "entered",
+        "removed",
+    ]
+    assert "sk-" not in str(logged)
+
+
+@pytest.mark.usefixtures("_bound")
+@pytest.mark.parametrize(
+    ("profile", "message"),
+    [
+        ({"api_key": "sk typed"}, "no spaces"),
+        ({"api_key": "sk-é"}, "letters, digits and signs"),
+        ({"api_key": "k" * 1001}, "at most 1000"),
+        ({"api_key": "sk-typed", "api_key_env": "HERE_KEY"}, "not both"),
+        ({"api_key": "sk-typed", "kind": "panel", "model": "", "base_url": ""}, "Only a project's own"),
+    ],
+)
+def test_a_key_that_cannot_be_used_is_refused(world: World, profile: dict[str, Any], message: str) -> None:
+    with pytest.raises(Invalid, match=message) as refused:
+        added(world.project, None, **profile)
+    assert refused.value.field == "api_key"
+    assert not Judge.objects.filter(name="own").exists()
 
 
 @pytest.mark.usefixtures("_bound")

@@ -56,6 +56,48 @@ def test_a_failed_connection_says_why_and_keeps_what_was_typed(mona: Client, llm
     assert 'value="mine"' in page
 
 
+def test_an_owner_tests_and_saves_a_key_and_never_sees_it_again(
+    signed_in: Callable[[User], Client], world: World, llm_server: LLMServer
+) -> None:
+    olga = signed_in(world.olga)
+    llm_server.api_key = "sk-typed"
+    typed = {**profile(llm_server), "api_key": "sk-typed"}
+    tested = olga.post(f"{AT}add/", {**typed, "act": "test"}, headers={"HX-Request": "true"}).content.decode()
+    assert "The server answers." in tested
+    assert "<form" not in tested
+    assert olga.post(f"{AT}add/", {**typed, "act": "save"}).status_code == 302
+    made = Judge.objects.get(name="mine")
+    page = olga.get(f"{AT}{made.public_id}/").content.decode()
+    assert "A key is stored." in page
+    assert "sk-typed" not in page
+    assert made.sealed_key not in page
+    # An empty field keeps the key; the box removes it.
+    olga.post(f"{AT}{made.public_id}/", {**profile(llm_server), "act": "save"})
+    made.refresh_from_db()
+    assert made.sealed_key
+    olga.post(f"{AT}{made.public_id}/", {**profile(llm_server), "remove_key": "on", "act": "save"})
+    made.refresh_from_db()
+    assert made.sealed_key == ""
+
+
+def test_a_manager_sees_no_field_for_a_key(mona: Client) -> None:
+    page = mona.get(f"{AT}add/").content.decode()
+    assert 'name="api_key"' not in page
+    assert 'name="api_key_env"' not in page
+    assert "An owner of the project enters the API key." in page
+
+
+def test_another_server_deletes_the_key_and_says_so(
+    signed_in: Callable[[User], Client], world: World, llm_server: LLMServer
+) -> None:
+    olga = signed_in(world.olga)
+    olga.post(f"{AT}add/", {**profile(llm_server), "api_key": "sk-typed", "act": "save"})
+    made = Judge.objects.get(name="mine")
+    moved = profile(llm_server, base_url="http://localhost:9/v1")
+    page = olga.post(f"{AT}{made.public_id}/", {**moved, "act": "save"}, follow=True).content.decode()
+    assert "The stored key was deleted" in page
+
+
 def test_all_that_is_wrong_is_named_at_once(mona: Client, llm_server: LLMServer) -> None:
     wrong = profile(llm_server, base_url="http://169.254.169.254/v1", concurrency="0", prompt_price="0")
     answer = mona.post(f"{AT}add/", {**wrong, "act": "save"})

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def test_a_refused_save_takes_one_to_what_is_wrong(world: World, desk: Desk) -> None:
     page = sign_in(desk(), "mona")
     page.goto("/p/harbour/settings/")
+    page.get_by_text("Advanced").click()
     page.get_by_label("Answers differ beyond").fill("2")
     page.get_by_role("button", name="Save").click()
     faults = page.get_by_role("alert").filter(has_text="Not saved.")

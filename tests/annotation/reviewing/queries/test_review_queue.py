@@ -57,10 +57,22 @@ def test_a_queue_by_answers_holds_what_its_reader_knows(world: World, only: str,
 def test_a_reader_keeps_to_a_document_set_and_answers_move_no_claim(world: World) -> None:
     """Pages of two, every claim answered between them: each comes once, in the order of before."""
     _ask_of_bridge(world)
-    # Imported in the order port, bridge. In port the judge is unsure of four no (.4) and sure of two yes (.2); in
-    # bridge nobody has judged (1), which comes no earlier for that. Equal ones go by their random key.
-    port = sorted(world.sets["port"].checks.all(), key=lambda check: (-check.uncertainty, check.queue_key))
-    expected = [check.public_id for check in (*port, *world.sets["bridge"].checks.order_by("queue_key"))]
+    # Imported in the order port, bridge. In each set the claims of references come first, then those of summaries, one
+    # summary after the other; in a summary those of which the judge is least sure, equal ones by their random key.
+    sides = ["reference", "question", "peer"]
+    expected = [
+        check.public_id
+        for name in ("port", "bridge")
+        for check in sorted(
+            world.sets[name].checks.all(),
+            key=lambda check: (
+                sides.index(check.side),
+                check.peer_id or 0,
+                -check.uncertainty,
+                check.queue_key,
+            ),
+        )
+    ]
     seen: list[str] = []
     after = ""
     while after or not seen:

@@ -55,7 +55,7 @@ def test_each_comes_with_the_text_that_answers_it(
     client = signed_in(world.rex)
     for check, reads, ask in (
         (source, "Source", "Does the source answer it with yes?"),
-        (alder, "Summary", "Does the summary alone answer it with yes?"),
+        (alder, "Summary 1", "Does the summary alone answer it with yes?"),
     ):
         page = " ".join(client.get(f"/p/harbour/review/{check.public_id}/").content.decode().split())
         assert f'<h2 id="text-title"> {reads} ·' in page
@@ -74,7 +74,7 @@ def test_after_an_answer_to_the_source_the_next_question_comes(
     assert f"/review/{alder.public_id}/" in given["Location"]
     told = " ".join(client.get(given["Location"]).content.decode().split())
     # The source answered one question yes, and alder's summary did not.
-    assert "question coverage 0.000 → –" in told
+    assert "Question coverage 0.000 → –." in told
 
 
 def test_reviewers_who_differ_make_a_dispute_that_an_adjudicator_resolves(

@@ -276,8 +276,8 @@ def test_the_next_claim_asks_the_database_little(
     here = {"here": following(rex)}
     # Who asks, and what they may in this project (3); whether they may still, the claim on screen, that they look at
     # it, and whether they answered it, in a savepoint (9); the next claim, locked and taken, what else they hold, and
-    # its rows (6); what was said of it and what they were shown (2), its texts (1).
-    with django_assert_max_num_queries(22):
+    # its rows (7); what was said of it and what they were shown (2), its texts (1).
+    with django_assert_max_num_queries(23):
         rex.post(f"{QUEUE}next/", here, headers=HTMX)
 
 
@@ -390,7 +390,9 @@ def test_the_end_of_a_sample_leads_to_the_estimate(world: World, rex: Client, si
     finished = "random sample is complete"
     assert finished in rex.get(f"{QUEUE}?sample={sample.public_id}").content.decode()
     end = rex.post(f"{QUEUE}next/?sample={sample.public_id}", headers=HTMX).content.decode()
-    assert finished in end
+    assert "Sample finished." in end
+
+    assert f'href="{QUEUE}"' in end
     refused = signed_in(world.mona).post(f"{QUEUE}samples/{sample.public_id}/cancel/")
     assert refused.status_code == 409
 

@@ -94,6 +94,36 @@ def test_ten_claims_by_one_key_each(world: World, desk: Desk) -> None:
     assert all(Verdict.objects.filter(person=world.rex).values_list("active_ms", flat=True))
 
 
+def test_keys_before_the_next_claim_is_there_are_kept_and_used(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    # The server answers 800 ms late: the next claim is not there yet when a key is pressed.
+    page.context.new_cdp_session(page).send(
+        "Network.emulateNetworkConditions",
+        {"offline": False, "latency": 800, "downloadThroughput": -1, "uploadThroughput": -1},
+    )
+    for key in "12121":
+        page.keyboard.press(key)
+        page.wait_for_timeout(300)
+    page.locator("#strip", has_not_text="Saving…").locator(
+        ".of", has_text=f"The {THINGS[4]} is old"
+    ).wait_for()
+    given = [answers(check_of(world, "alder", thing)) for thing in THINGS[:5]]
+    assert given == [["yes"], ["no"], ["yes"], ["no"], ["yes"]]
+
+
+@pytest.mark.parametrize(("key", "code"), [("&", "Digit1"), ("١", "Digit1"), ("1", "Numpad1")])
+def test_a_digit_is_meant_by_its_place_on_the_keyboard(world: World, desk: Desk, key: str, code: str) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.evaluate(
+        "([key, code]) => document.body.dispatchEvent(new KeyboardEvent('keydown', { key, code, bubbles: true }))",
+        [key, code],
+    )
+    expect_saved(page)
+    assert answers(check_of(world, "alder", THINGS[0])) == ["yes"]
+
+
 def test_the_last_answer_of_a_sample_leads_to_the_leaderboard(world: World, desk: Desk) -> None:
     let_view_scores(world)
     sample = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=1)
