@@ -4,14 +4,9 @@ from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
 from evaluation._labels import LABEL_VALUES, LABEL_VALUES_IN_WORDS, LABELS, LABELS_IN_WORDS, Label
-from evaluation.errors import JudgeError
 from evaluation.judging import _sync
 from evaluation.judging.errors import (
-    BudgetSpent,
-    JudgeRefused,
     JudgeSettings,
-    JudgeUnavailable,
-    UnusableReply,
 )
 from evaluation.judging.lexical import LexicalJudge
 from evaluation.judging.money import MoneyCap
@@ -19,24 +14,13 @@ from evaluation.judging.openai import OpenAIJudge
 from evaluation.judging.orchestration import claims_of
 from evaluation.judging.panel import JudgePanel
 from evaluation.judging.protocol import (
-    Budget,
-    CallStore,
-    CoverReading,
     CoverRequest,
-    DocumentReading,
     DocumentRequest,
     ExtractedClaim,
     Judge,
-    JudgedClaim,
     Limits,
-    MemoryCallStore,
     Price,
-    Question,
-    Rating,
-    RatingName,
-    ReplyFormat,
     Side,
-    StoredCall,
     Text,
     Usage,
     Verdict,
@@ -50,36 +34,15 @@ __all__ = [
     "LABELS_IN_WORDS",
     "LABEL_VALUES",
     "LABEL_VALUES_IN_WORDS",
-    "Budget",
-    "BudgetSpent",
-    "CallStore",
-    "CoverReading",
-    "CoverRequest",
-    "DocumentReading",
-    "DocumentRequest",
-    "ExtractedClaim",
     "Judge",
-    "JudgeError",
     "JudgePanel",
-    "JudgeRefused",
     "JudgeSettings",
-    "JudgeUnavailable",
-    "JudgedClaim",
     "Label",
     "LexicalJudge",
     "Limits",
-    "MemoryCallStore",
     "MoneyCap",
     "OpenAIJudge",
     "Price",
-    "Question",
-    "Rating",
-    "RatingName",
-    "ReplyFormat",
-    "Side",
-    "StoredCall",
-    "Text",
-    "UnusableReply",
     "Usage",
     "Verdict",
     "check_claims",

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -209,18 +209,6 @@ class JudgeAtWork:
     def begin(self, question: Coroutine[Any, Any, JudgeReply]) -> Future[JudgeReply]:
         """Start to ask a question, and wait for nothing."""
         return asyncio.run_coroutine_threadsafe(question, self.loop)
-
-    def ask(self, questions: Iterable[Coroutine[Any, Any, JudgeReply]]) -> list[JudgeReply | BaseException]:
-        """What each question got, in order, once all have: the answer, or the exception that it ended with."""
-        asked = list(questions)
-
-        async def everything() -> list[JudgeReply | BaseException]:
-            return await asyncio.gather(*asked, return_exceptions=True)
-
-        started = self.begin(everything())
-        while not wait([started], LOOK_ALIVE_SECONDS).done:
-            self.require_asking()
-        return started.result()
 
 
 @contextmanager

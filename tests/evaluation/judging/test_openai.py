@@ -11,23 +11,18 @@ import httpx2
 import pytest
 
 from evaluation.judging import (
-    ExtractedClaim,
-    JudgeRefused,
     JudgeSettings,
-    JudgeUnavailable,
     Limits,
-    MemoryCallStore,
     MoneyCap,
     OpenAIJudge,
     Price,
-    Text,
-    UnusableReply,
     Verdict,
     check_claims,
     extract_claims,
 )
+from evaluation.judging.errors import JudgeRefused, JudgeUnavailable, UnusableReply
 from evaluation.judging.openai import _asking
-from evaluation.judging.protocol import one_pass
+from evaluation.judging.protocol import ExtractedClaim, MemoryCallStore, Text, one_pass
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, Fault, LLMServer, faults
 

@@ -23,7 +23,7 @@ from evaluation import (
     evaluate_summary,
     stream_evaluations,
 )
-from evaluation.judging import MemoryCallStore
+from evaluation.judging.protocol import MemoryCallStore
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, Fault, LLMServer, faults
 
@@ -72,7 +72,7 @@ def test_one_summary_costs_three_calls_and_two_round_trips(judge: OpenAIJudge, l
 
 
 def _text() -> Any:
-    from evaluation.judging import Text
+    from evaluation.judging.protocol import Text
 
     return Text.of(DOCUMENT)
 

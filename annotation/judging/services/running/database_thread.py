@@ -32,16 +32,6 @@ class DatabaseThread:
         """Queue the work and return at once."""
         return self._thread.submit(_with_good_connection, work)
 
-    async def do(self, work: Callable[[], ThreadResult]) -> ThreadResult:
-        """Queue the work and return its result. Cancellation withdraws work that has not started."""
-        return await asyncio.wrap_future(self.begin(work))
-
-    async def do_surely(self, work: Callable[[], ThreadResult]) -> ThreadResult:
-        """Queue the work and return its result. The work is done even if the caller is cancelled."""
-        started = self.begin(work)
-        # Cancellation withdraws only the second piece, which reads the result.
-        return await asyncio.wrap_future(self._thread.submit(started.result))
-
 
 class Grouped(Generic[Item, ThreadResult]):
     """Items of one kind that are processed in groups: all that arrive while the thread is busy form one group.
