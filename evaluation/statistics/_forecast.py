@@ -102,25 +102,6 @@ class Forecast:
         known = [margin for margin in found if margin is not None]
         return math.fsum(known) / len(known) if len(known) == len(found) else None
 
-    def answers_for(self, margin: float) -> int | None:
-        """The smallest number of answers with at most this margin, by bisection; None if all items do not reach it.
-
-        Raises EvaluationError unless the margin is above 0.
-        """
-        if not margin > 0:
-            raise EvaluationError(f"A margin must be above 0, got {margin!r}.")
-        low, high = 0, self.items
-        if not high or not self._reaches(high, margin):
-            return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._reaches(middle, margin) else (middle, high)
-        return high
-
-    def _reaches(self, size: int, margin: float) -> bool:
-        found = self.margin(size)
-        return found is not None and found <= margin
-
 
 def forecast_intervals(
     systems: Mapping[str, Sequence[SampledItem]],
@@ -138,7 +119,7 @@ def forecast_intervals(
     document are left out.
     Raises as `estimate_systems_from_sample`.
     Source: Särndal, Swensson and Wretman 1992, section 3.5 (Poisson draws); arXiv 2403.03208.
-    Example: `forecast_intervals(frames, design="active").answers_for(0.05)`.
+    Example: `forecast_intervals(frames, design="active").margin(120)`.
     """
     check_confidence(confidence)
     check_choice("The design", design, get_args(Design))

@@ -26,8 +26,8 @@ METHODS = (
     (Sample.Method.ACTIVE, "more claims where the judge is unsure"),
     (Sample.Method.UNIFORM, "the same chance for every claim"),
 )
-MARGINS = (0.15, 0.1, 0.07, 0.05, 0.03, 0.02)
-PROPOSED_MARGIN = 0.05
+PROPOSED_MINUTES = 60
+MOST_MINUTES = 100_000
 SAMPLE_TERMS = (
     "Reviewers get these claims first. Estimates use it once every claim is answered. You can "
     "cancel the sample until then; it stays in the log, and no estimate uses it."
@@ -76,26 +76,22 @@ def _sample(request: Request, room: Room) -> HttpResponse:
 
 
 def _forecast(request: Request, room: Room, side: Check.Side, checks: int) -> tuple[int, list[str]]:
-    """The number of answers, typed or derived from the margin, and the forecast for this number."""
-    expected = forecast(room.project, side, design_of(request.POST.get("method", "")))
+    """The number of answers, typed or those that fit into the minutes, and the forecast for this number."""
+    seconds, timed = seconds_per_check(room.project)
     if request.POST.get("size"):
         size = _size(request, checks)
+    elif checks:
+        size = min(checks, max(1, int(_minutes(request) * 60 / (seconds or UNKNOWN_SECONDS))))
     else:
-        margin = _margin(request)
-        needed = expected.answers_for(margin)
-        if needed is None:
-            raise Invalid(
-                f"No number of answers is forecast to give intervals of about ±{margin:g}. Choose a wider one, or "
-                "enter a number of claims.",
-                field="margin",
-            )
-        size = min(needed, checks)
-    says = [_work(size, *seconds_per_check(room.project))]
-    reached = expected.margin(size) if 0 < size <= expected.items else None
-    says.append(
-        "No interval width can be forecast." if reached is None else f"Intervals of about ±{reached:.3f}."
+        raise Invalid("There are no claims to sample. Start a run first.", field="score")
+    expected = forecast(room.project, side, design_of(request.POST.get("method", "")))
+    reached = expected.margin(size) if size <= expected.items else None
+    width = (
+        "The precision cannot be forecast."
+        if reached is None
+        else f"Each average would be within about ±{reached:.2f}."
     )
-    return size, says
+    return size, [_work(size, seconds, timed), width]
 
 
 def _work(checks: int, seconds: float | None, timed: int) -> str:
@@ -121,8 +117,12 @@ def _duration(checks: int, each: float) -> str:
     return f"about {numbers}"
 
 
-def _margin(request: Request) -> float:
-    return next((each for each in MARGINS if str(each) == request.POST.get("margin")), PROPOSED_MARGIN)
+def _minutes(request: Request) -> int:
+    message = f"Enter between 1 and {MOST_MINUTES:,} minutes."
+    minutes = need_whole_number(request.POST.get("minutes", ""), message, field="minutes", most=MOST_MINUTES)
+    if not minutes:
+        raise Invalid(message, field="minutes")
+    return minutes
 
 
 def _size(request: Request, checks: int) -> int:
@@ -153,8 +153,7 @@ def _page(request: Request, room: Room, *, refusal: Conflict | Invalid | None = 
         "samples": check_samples(room.project),
         "methods": METHODS,
         "scores": list(SCORE_SIDES),
-        "margins": MARGINS,
-        "chosen": _margin(request),
+        "minutes": request.POST.get("minutes", PROPOSED_MINUTES),
         "refusal": refusal,
         "form": request.POST,
     }

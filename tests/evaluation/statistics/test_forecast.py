@@ -101,17 +101,11 @@ def test_one_variance_of_documents_stands_for_all_systems() -> None:
 
 @pytest.mark.parametrize("design", DESIGNS)
 @pytest.mark.parametrize("frames", [PILOT, WORLD.sample(1, "uniform", 5)])
-def test_more_answers_never_widen_and_the_fewest_are_found(
-    design: Design, frames: dict[str, list[SampledItem]]
-) -> None:
+def test_more_answers_never_widen(design: Design, frames: dict[str, list[SampledItem]]) -> None:
     made = forecast_intervals(frames, design=design)
     margins = [made.margin(size) for size in range(200, made.items + 1, 80)]
     assert None not in margins
     assert margins == sorted(margins, reverse=True)
-    wanted = margins[3]
-    size = made.answers_for(wanted)
-    assert (made.margin(size) or 1) <= wanted < (made.margin(size - 1) or 1)
-    assert made.answers_for((made.margin(made.items) or 0) * 0.99) is None
 
 
 def test_uncertainty_that_shows_errors_makes_active_samples_narrower() -> None:
@@ -139,15 +133,12 @@ def test_answers_to_the_same_claims_elsewhere_narrow_the_forecast() -> None:
 def test_answers_in_too_few_documents_give_no_margin() -> None:
     assert forecast_intervals(PILOT, design="uniform").margin(3) is None
     few = forecast_intervals({"a": unanswered([0.5] * 8, 2)}, design="uniform")
-    assert (few.margin(8), few.answers_for(0.5)) == (None, None)
-    assert forecast_intervals({"a": unanswered([0.5] * 8, 8)}, design="uniform").answers_for(0.5) is None
+    assert few.margin(8) is None
 
 
-def test_refuses_impossible_sizes_margins_and_designs() -> None:
+def test_refuses_impossible_sizes_and_designs() -> None:
     made = forecast_intervals(PILOT, design="uniform")
     with pytest.raises(EvaluationError, match="Between 1 and 960"):
         made.margin(961)
-    with pytest.raises(EvaluationError, match="above 0"):
-        made.answers_for(0)
     with pytest.raises(EvaluationError, match="one of uniform"):
         forecast_intervals(PILOT, design="snowball")  # type: ignore[arg-type]

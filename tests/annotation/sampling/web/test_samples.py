@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.annotation.conftest import SignIn
 
 PAGE = "/p/harbour/review/samples/"
-FORM = {"score": "coverage", "method": "active", "margin": "0.15", "size": ""}
+FORM = {"score": "coverage", "method": "active", "minutes": "60"}
 
 
 @pytest.fixture
@@ -32,16 +32,17 @@ def fields(page: str) -> dict[str, str]:
     return dict(re.findall(r'name="(\w+)" value="([^"]*)"', page))
 
 
-def test_the_form_takes_as_many_answers_as_the_margin_needs(world: World, mona: Client) -> None:
-    assert "Intervals of about" in mona.get(PAGE).content.decode()
+def test_the_form_takes_as_many_answers_as_fit_into_the_minutes(world: World, mona: Client) -> None:
+    assert "Minutes you can spend" in mona.get(PAGE).content.decode()
     asked = mona.post(f"{PAGE}sample/", FORM)
     page = asked.content.decode()
     sent = fields(page)
     size = int(sent["size"])
-    expected = forecast(world.project, "reference", "active")
-    assert size == expected.answers_for(0.15)
-    assert f"{size:,} answers: about" in page
-    assert f"Intervals of about ±{expected.margin(size):.3f}." in page
+    # No answer has been timed yet, so each is assumed to take 30 seconds: 3,600 / 30.
+    assert size == 120
+    expected = forecast(world.project, "reference", "active").margin(120)
+    assert "120 answers: about 1 hour of work" in page
+    assert f"Each average would be within about ±{expected:.2f}." in page
     assert not Sample.objects.exists()
     assert mona.post(f"{PAGE}sample/", sent)["Location"] == PAGE
     sample = Sample.objects.get()
@@ -66,7 +67,8 @@ def test_a_finished_sample_changes_the_forecast(world: World, mona: Client) -> N
     [
         ({"size": "0"}, "Between 1 and 230 claims"),
         ({"size": "some"}, "Between 1 and 230 claims"),
-        ({"margin": "0.02"}, "No number of answers is forecast"),
+        ({"minutes": "0"}, "between 1 and 100,000 minutes"),
+        ({"minutes": "an hour"}, "between 1 and 100,000 minutes"),
         ({"method": "stratified"}, "The method is one of uniform, active"),
     ],
 )
