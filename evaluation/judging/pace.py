@@ -22,7 +22,7 @@ class Pace:
         self._guard = threading.Lock()
 
     async def turn(self, tokens: int) -> None:
-        """Wait until a call with so many tokens may be sent, and count it."""
+        """Wait until a call with that many tokens may be sent, and count it."""
         if self.calls is None and self.tokens is None:
             return
         wait = self._wait(tokens)

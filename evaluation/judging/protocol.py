@@ -3,7 +3,7 @@
 Judges need no database: the application implements `CallStore` with rows, a notebook uses memory.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import astuple, dataclass, field
@@ -252,15 +252,6 @@ class Usage:
     def __add__(self, other: Self) -> Self:
         return type(self)(*map(add, astuple(self), astuple(other)))
 
-    @classmethod
-    def of(cls, calls: Iterable[StoredCall], price: Price | None = None) -> Self:
-        """The total of these calls."""
-        made = list(calls)
-        prompt = sum(call.prompt_tokens or 0 for call in made)
-        completion = sum(call.completion_tokens or 0 for call in made)
-        cost = 0.0 if price is None else price.of(prompt, completion)
-        return cls(len(made), prompt, completion, sum(call.seconds for call in made), cost)
-
 
 class Meter:
     """Adds up the usage of calls in a `metered` context, without calls from a store.
@@ -415,11 +406,6 @@ class MemoryCallStore:
     def calls(self) -> tuple[StoredCall, ...]:
         """The stored calls, oldest first."""
         return tuple(self._calls.values())
-
-    @property
-    def usage(self) -> Usage:
-        """The usage of the stored calls."""
-        return Usage.of(self.calls)
 
 
 class Judge(Protocol):

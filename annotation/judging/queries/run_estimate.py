@@ -115,6 +115,6 @@ def run_estimate(
 
 
 def _paced(judge: Judge, calls: int, tokens: float) -> float:
-    """The seconds for so many calls and tokens under the judge's limits per minute; the first minute takes none."""
+    """The seconds that these calls and tokens take under the judge's limits per minute; the first minute is free."""
     limits = ((calls, judge.calls_per_minute), (tokens, judge.tokens_per_minute))
     return 60.0 * max(math.ceil(asked / limit) - 1 if limit else 0 for asked, limit in limits)

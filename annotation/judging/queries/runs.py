@@ -24,7 +24,7 @@ from evaluation.judging.pace import SECONDS as PACED_SECONDS
 FAILURES_SHOWN = 50
 REASONS_SHOWN = 3
 SETS_WITHOUT_USE = 10
-"""A run stops after so many consecutive document sets without a usable answer."""
+"""The number of consecutive document sets without a usable answer after which a run stops."""
 POOR_SHARE = 0.1
 """The unusable share from which the outcome of a run is "poor"."""
 RATE_OVER = timedelta(minutes=2)
@@ -65,7 +65,7 @@ class ServedModel:
 
 @dataclass(frozen=True, slots=True)
 class SilentServer:
-    """A judge whose server owes replies and has sent none for so many seconds; an attempt ends at the timeout."""
+    """A judge with open calls whose server has not replied for `seconds`; an attempt ends at the timeout."""
 
     judge: str
     seconds: float

@@ -49,7 +49,7 @@ _KINSHIP = 0.6
 # Longer words weigh more, as a substitute for rarity without a corpus, in every language.
 _LEAST_WEIGHT, _WEIGHT_PER_LETTER, _MOST_LETTERS = 0.6, 0.08, 8
 _EVERYDAY_WEIGHT = 0.6
-# Words with so many equal first letters count as related, in every language.
+# Words with this number of equal first letters count as related, in every language.
 _SAME_BEGINNING = 5
 _SHORTEST_RELATED = 6
 _MOST_MISSING = 5

@@ -49,7 +49,7 @@ CHECKS_A_TRANSACTION = 100
 OFFLINE_SETS_AT_ONCE = 50
 OFFLINE_PEERS_AT_ONCE = 10
 UNAVAILABLE_IN_A_ROW = 10
-"""The server counts as unavailable after so many consecutive document sets without a reply."""
+"""The number of consecutive document sets without a reply after which the server counts as unavailable."""
 LOOK_SECONDS = 1.0
 GATHER_SECONDS = 0.03
 """The seconds for which more work is collected after the first piece of a group."""
