@@ -65,9 +65,9 @@ def shape_of(listed: List, name: str) -> type[Row]:
 
 
 def operation_of(listed: List, shape: type[Row], description: str) -> Callable[..., Response]:
-    """The documented handler that lists the rows of a project."""
+    """The documented handler that lists the rows that `ApiView.viewer` may see."""
 
-    def get(view: ApiView, request: Request, slug: str) -> Response:
+    def get(view: ApiView, request: Request, **_: str) -> Response:
         viewer = view.viewer(*listed.verbs)
         look = listed.look(viewer, request.query_params.dict(), is_strict=True)
         rows, after = look.page()

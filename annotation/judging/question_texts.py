@@ -1,4 +1,4 @@
-"""What people and files may ask of a document: closed questions, as many and as long as these."""
+"""Rules for closed questions about a document set."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from annotation.core.text_faults import text_fault
 
 MAX_QUESTION_CHARACTERS = 1000
 MOST_QUESTIONS = 100
-"""Characters of a question, and questions that count of one document set."""
+"""The maximum length of a question, and number of active questions of a document set."""
 
 
 def question_key(text: str) -> str:
-    """What two questions share that ask the same in the same words, spacing and capitals aside."""
+    """The key that questions share if they differ only in spacing and capitals."""
     return " ".join(text.split()).casefold()
 
 
 def questions_fault(texts: Sequence[str]) -> str:
-    """Why these cannot be the questions about one document set; "" where they can.
+    """The fault of a list of questions about one document set; "" if there is none.
 
-    The sentence goes on from the name of what holds them.
+    The sentence continues after the name of the list.
     Example: `questions_fault(["Did it rain?", ""])` is "holds a question, number 2, that contains no words."
     """
     if len(texts) > MOST_QUESTIONS:

@@ -1,17 +1,12 @@
-"""Judges: what answers checks automatically."""
+"""Automatic judges, and functions that ask one about claims."""
 
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
 from evaluation._labels import LABEL_VALUES, LABEL_VALUES_IN_WORDS, LABELS, LABELS_IN_WORDS, Label
-from evaluation.errors import JudgeError
 from evaluation.judging import _sync
 from evaluation.judging.errors import (
-    BudgetSpent,
-    JudgeRefused,
     JudgeSettings,
-    JudgeUnavailable,
-    UnusableReply,
 )
 from evaluation.judging.lexical import LexicalJudge
 from evaluation.judging.money import MoneyCap
@@ -19,24 +14,13 @@ from evaluation.judging.openai import OpenAIJudge
 from evaluation.judging.orchestration import claims_of
 from evaluation.judging.panel import JudgePanel
 from evaluation.judging.protocol import (
-    Budget,
-    CallStore,
-    CoverReading,
     CoverRequest,
-    DocumentReading,
     DocumentRequest,
     ExtractedClaim,
     Judge,
-    JudgedClaim,
     Limits,
-    MemoryCallStore,
     Price,
-    Question,
-    Rating,
-    RatingName,
-    ReplyFormat,
     Side,
-    StoredCall,
     Text,
     Usage,
     Verdict,
@@ -50,36 +34,15 @@ __all__ = [
     "LABELS_IN_WORDS",
     "LABEL_VALUES",
     "LABEL_VALUES_IN_WORDS",
-    "Budget",
-    "BudgetSpent",
-    "CallStore",
-    "CoverReading",
-    "CoverRequest",
-    "DocumentReading",
-    "DocumentRequest",
-    "ExtractedClaim",
     "Judge",
-    "JudgeError",
     "JudgePanel",
-    "JudgeRefused",
     "JudgeSettings",
-    "JudgeUnavailable",
-    "JudgedClaim",
     "Label",
     "LexicalJudge",
     "Limits",
-    "MemoryCallStore",
     "MoneyCap",
     "OpenAIJudge",
     "Price",
-    "Question",
-    "Rating",
-    "RatingName",
-    "ReplyFormat",
-    "Side",
-    "StoredCall",
-    "Text",
-    "UnusableReply",
     "Usage",
     "Verdict",
     "check_claims",
@@ -88,11 +51,11 @@ __all__ = [
 
 
 def extract_claims(text: str | Text, *, judge: Judge, language: str = "en") -> tuple[ExtractedClaim, ...]:
-    """The atomic claims that a text makes, in the order of its units; a string's units are its sentences.
+    """The atomic claims of a text, in the order of its units; a string's units are its sentences.
 
-    `language` is that of a string; a Text has its own. None for a blank text. Also works where an event loop
-    is running, and waits there. Raises UnusableReply if the claims of a unit are missing, and JudgeError as
-    evaluation.judging.errors describes.
+    `language` is that of a string; a Text has its own. A blank text has no claims. The call blocks until the
+    result is there, also inside a running event loop. Raises UnusableReply if the claims of a unit are missing,
+    and the other errors of evaluation.judging.errors.
     Example: `extract_claims("It rained, but the match went on.", judge=LexicalJudge())`.
     """
     request = DocumentRequest(_as_text(text, language), claims=True)
@@ -109,9 +72,9 @@ def check_claims(
 ) -> tuple[Verdict, ...]:
     """One verdict per claim, in order: does the text express it ("covered") or support it ("supported")?
 
-    A claim without a usable answer has the label None and the reason. Evidence are unit numbers, from 1; a
-    string's units are its sentences, in `language`. Also works where an event loop is running, and waits
-    there. Raises JudgeError, see evaluation.judging.errors.
+    A claim without a usable answer has the label None and a reason. Evidence consists of unit numbers from 1; a
+    string's units are its sentences, in `language`. The call blocks until the result is there, also inside a
+    running event loop. Raises the errors of evaluation.judging.errors.
     Example: `check_claims(["It rained."], "It rained all day.", judge=LexicalJudge())[0].label` is "yes".
     """
     if isinstance(claims, str):

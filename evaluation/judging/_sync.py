@@ -1,4 +1,4 @@
-"""Synchronous doors in front of the one asynchronous path."""
+"""Run asynchronous judging from synchronous code."""
 
 import asyncio
 import threading
@@ -12,17 +12,17 @@ _R = TypeVar("_R")
 
 
 def run(work: Coroutine[Any, Any, _R]) -> _R:
-    """The coroutine's result, also if an event loop is already running (a notebook, an async view).
+    """Run a coroutine and return its result, also inside a running event loop (a notebook, an async view).
 
-    There it runs in a thread with a loop of its own while the caller waits. Ctrl-C cancels it before it
-    surfaces.
+    Inside a running loop it runs in a thread with its own loop while the caller waits. Ctrl-C cancels the
+    coroutine before KeyboardInterrupt is raised.
     """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
     loop = asyncio.new_event_loop()
-    # Made here, so that it sees the caller's context.
+    # The task is created here, so that it has the caller's context variables.
     task, ended = loop.create_task(work), threading.Event()
 
     def body() -> None:
@@ -33,10 +33,10 @@ def run(work: Coroutine[Any, Any, _R]) -> _R:
     thread = threading.Thread(target=body, name="evaluation-judging", daemon=True)
     thread.start()
     try:
-        # Not join: in Python 3.11 an interrupted join takes the thread for ended.
+        # In Python 3.11, an interrupted `join` marks the thread as ended although it runs.
         ended.wait()
     except BaseException:
-        # RuntimeError: it has just ended by itself.
+        # The loop raises RuntimeError if it has just ended.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(task.cancel)
         ended.wait()
@@ -47,7 +47,7 @@ def run(work: Coroutine[Any, Any, _R]) -> _R:
 
 
 async def closing(judge: Judge, work: Awaitable[_R]) -> _R:
-    """The work's result; afterwards the judge is closed, for its connections must not outlive the loop."""
+    """Return the result of the work, and close the judge, whose connections must not outlive the loop."""
     try:
         return await work
     finally:

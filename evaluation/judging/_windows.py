@@ -1,4 +1,4 @@
-"""Texts and lists that are longer than what a judge can read at once."""
+"""Cut long texts and lists into parts that fit into one call."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
@@ -10,44 +10,44 @@ from evaluation.judging.protocol import Json, Text
 from evaluation.text._splitting import Span, sentence_spans
 
 BYTES_PER_TOKEN = 3
-"""Fewer than any tokeniser needs on average, so that a text is rather cut too early than too late."""
+"""Below the average of every tokeniser, so that estimates of tokens are too high rather than too low."""
 BYTES_FOR_FORMAT = 200
-"""What a request says of the form of the reply besides its schema, and the names of its lists."""
+"""The size of a request's fixed parts: the reply format without its schema, and the names of lists."""
 SMALLEST_ROOM = 300
 _FIRST_FOUND: tuple[Label | None, ...] = ("yes", None, "unsure", "no")
-"""Which window's answer stands for all."""
-# What stands around a text in JSON that names it: {"unit":123456,"text":…},
+"""The order in which the labels of windows decide for the whole text."""
+# The JSON around a numbered text: {"unit":123456,"text":…},
 _BYTES_AROUND = 30
 
 _K = TypeVar("_K")
 
 
 def estimated_tokens(text: str) -> int:
-    """About how many tokens a text takes, rather too many than too few."""
+    """An upper estimate of the number of tokens of a text."""
     return -(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN)
 
 
 def json_bytes(value: Json) -> int:
-    """The bytes of a value's JSON as it is sent."""
+    """The number of bytes of a value's JSON as it is sent."""
     return len(canonical(value).encode("utf-8", "surrogatepass"))
 
 
 def named_bytes(texts: Iterable[str]) -> int:
-    """At most how many bytes texts take in JSON that names each of them, by a number or an id."""
+    """The largest number of bytes of texts in JSON with a number or id for each."""
     return sum(json_bytes(text) + _BYTES_AROUND for text in texts)
 
 
 def pieces_bytes(pieces: Pieces) -> int:
-    """At most how many bytes numbered pieces of a text take in JSON."""
+    """The largest number of bytes of numbered pieces of a text in JSON."""
     return named_bytes(content for _, content in pieces)
 
 
 def chunks(
     items: Sequence[_K], most: int, room: int | None = None, size: Callable[[_K], int] = lambda _: 0
 ) -> list[Sequence[_K]]:
-    """The items in stretches of at most `most` items and `room` bytes each, in order; `size` is an item's.
+    """Cut the items, in order, into chunks of at most `most` items and `room` bytes; `size` returns an item's bytes.
 
-    An item that is larger by itself makes a stretch of its own.
+    An item larger than `room` is a chunk of its own.
     """
     cut: list[Sequence[_K]] = []
     current: list[_K] = []
@@ -65,9 +65,9 @@ def chunks(
 def fitted(
     text: Text, items: Sequence[_K], size: Callable[[_K], int], most: int, room: int | None
 ) -> tuple[list[Pieces], list[Sequence[_K]]]:
-    """Windows of a text, and stretches of what is asked about it, of which any two fit into `room` together.
+    """Windows of a text and chunks of items, such that each window fits into `room` bytes with each chunk.
 
-    Whichever is short leaves its room to the other; where both are long, each gets half.
+    If one side is short, the other gets its unused room; otherwise each gets half.
     """
     if room is None:
         return windows(text, None), chunks(items, most)
@@ -78,10 +78,10 @@ def fitted(
 
 
 def windows(text: Text, room: int | None) -> list[Pieces]:
-    """The text's units in stretches of at most `room` bytes each, cut at sentence borders, in order.
+    """Cut the text's units, in order, into windows of at most `room` bytes.
 
-    A unit that is longer by itself is cut into its sentences, which keep its number; a sentence that is
-    longer still is cut between words, and a word within. None for `room` gives one window of everything.
+    A unit that does not fit is cut into sentences with its number, a longer sentence between words, and a
+    longer word anywhere. `room` None returns one window.
     """
     units = list(text.numbered_units())
     if room is None or pieces_bytes(units) <= room:
@@ -101,9 +101,9 @@ def windows(text: Text, room: int | None) -> list[Pieces]:
 
 
 def merged(answers: Sequence[Answer | None]) -> Answer | None:
-    """One answer from those of several windows: yes where any window says so, for each sees only a part.
+    """Merge the answers about several windows: yes if any is yes, because each window is only a part.
 
-    Else None where any window gave no usable answer, which might have been yes; else the label nearest to yes.
+    Otherwise None if an answer is missing, because it could have been yes; otherwise the label nearest to yes.
     """
     labels = [None if answer is None else answer.label for answer in answers]
     deciding = next((label for label in _FIRST_FOUND if label in labels), None)
@@ -116,7 +116,6 @@ def merged(answers: Sequence[Answer | None]) -> Answer | None:
 
 
 def _sentences(content: str, language: str, room: int) -> Iterator[str]:
-    """The unit, or its sentences, or parts of them, as large as fit."""
     if named_bytes([content]) <= room:
         yield content
         return
@@ -125,7 +124,6 @@ def _sentences(content: str, language: str, room: int) -> Iterator[str]:
 
 
 def _parts(sentence: str, room: int) -> Iterator[str]:
-    """A sentence in halves of halves that fit, cut between words; a word that is too long is cut within."""
     if json_bytes(sentence) <= room or len(sentence) < 2:
         yield sentence
         return
@@ -137,7 +135,7 @@ def _parts(sentence: str, room: int) -> Iterator[str]:
 
 
 def _joined(pieces: Pieces) -> Pieces:
-    """Pieces of one unit in one window as one piece, for a number names one piece there."""
+    # A unit's number must be unique within a window.
     contents: dict[int, list[str]] = {}
     for number, content in pieces:
         contents.setdefault(number, []).append(content)

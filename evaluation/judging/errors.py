@@ -1,7 +1,7 @@
-"""Errors of a judge itself.
+"""Errors of a judge.
 
-A claim that gets no usable answer raises nothing: its verdict is unscored (label None) with the reason.
-No message ever holds an API key.
+A claim without a usable answer raises no error: its verdict is unscored (label None) with a reason. No message
+contains an API key.
 """
 
 from typing import ClassVar
@@ -9,41 +9,41 @@ from typing import ClassVar
 from evaluation.errors import JudgeError
 
 # JudgeError of evaluation.errors
-# ├── JudgeSettings       judge_settings       settings that no judge can work with
-# ├── JudgeRefused        judge_refused        the service turned us away for good: key, permission, quota
-# ├── JudgeUnavailable    judge_unavailable    the service could not be reached, or kept failing
-# ├── BudgetSpent         budget_spent         the next call could exceed the sum allowed
-# └── UnusableReply       unusable_reply       a text could not be cut into claims, twice in a row
+# ├── JudgeSettings       judge_settings       the settings are invalid
+# ├── JudgeRefused        judge_refused        the service refuses all requests: key, permission, quota
+# ├── JudgeUnavailable    judge_unavailable    the service cannot be reached or keeps failing
+# ├── BudgetSpent         budget_spent         the next call could exceed the budget
+# └── UnusableReply       unusable_reply       two replies in a row contain no usable claims
 
 
 class JudgeSettings(JudgeError):
-    """A judge was asked for with settings that it cannot work with."""
+    """The settings of a judge are invalid."""
 
     code: ClassVar[str] = "judge_settings"
 
 
 class JudgeRefused(JudgeError):
-    """The judge's service will not answer us, or its replies cannot be kept; a run stops at once."""
+    """The judge's service refuses all requests, or its replies cannot be stored. A run stops at once."""
 
     code: ClassVar[str] = "judge_refused"
 
 
 class JudgeUnavailable(JudgeError):
-    """The service was not reached or kept failing for all attempts allowed; the work can be resumed."""
+    """The service could not be reached or failed at every attempt. The work can be resumed."""
 
     code: ClassVar[str] = "judge_unavailable"
 
 
 class BudgetSpent(JudgeError):
-    """The next call could exceed the sum allowed; with more money the work goes on where it stopped."""
+    """The next call could exceed the budget. With a higher budget, the work can be resumed."""
 
     code: ClassVar[str] = "budget_spent"
 
 
 class UnusableReply(JudgeError):
-    """The judge answered, but nothing that can be read as claims.
+    """The judge's reply contains no readable claims.
 
-    Raised instead of returning no claims, which would score as "nothing to find".
+    An empty list of claims would be scored as a text without claims.
     """
 
     code: ClassVar[str] = "unusable_reply"

@@ -1,4 +1,4 @@
-"""Examples of people's answers that an LLM judge is told before it checks claims: which, and in which words."""
+"""Choose examples of people's answers for the prompt of an LLM judge."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ from evaluation.text import split_sentences
 from evaluation.text._words import tokens
 
 EXAMPLE_TOKENS = 1_500
-"""Tokens of all examples of a prompt together, at most."""
+"""The largest number of tokens of all examples in a prompt."""
 LONGEST_PASSAGE = 300
 LONGEST_GUIDELINE = 2_000
-"""Characters of a text that stand with a claim, and of the guideline that is told with the examples."""
-# Fewer than any tokeniser needs on average, as for texts that are cut.
+"""The largest number of characters of an example's passage, and of the guideline."""
+# Below the average of every tokeniser, as in `_windows`.
 _BYTES_PER_TOKEN = 3
 _TOKENS_AROUND = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A claim, the passage that decides it, and what people answered."""
+    """A claim, the passage that decides it, and people's answer."""
 
     claim: str
     passage: str
@@ -29,13 +29,13 @@ class Example:
 
     @property
     def tokens(self) -> int:
-        """About how many tokens it takes."""
+        """An estimate of its number of tokens."""
         return _estimated(self.claim + self.passage + self.reason)
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A claim that people answered, and whether the judge had answered otherwise."""
+    """A claim with people's answer; `is_correction` is True if the judge's answer differed."""
 
     claim: str
     label: Label
@@ -43,12 +43,12 @@ class Candidate:
 
 
 def choose_examples(candidates: Sequence[Candidate], *, most_tokens: int = EXAMPLE_TOKENS) -> list[int]:
-    """The places of the candidates to tell a judge.
+    """The positions of the candidates to use as examples, in the order of the prompt.
 
-    Yes and not yes in turn, as long as there are both; of each what the judge got wrong before what it got right, in
-    the order given. As many as fit into the tokens with a passage each, and no claim twice with one label.
-    Example: of two corrections "The mill burned" and "The mill burned down" to no and one "Rain fell" to yes, the
-    first and the last come before the second.
+    The labels yes and not yes alternate while both are left. Within each, corrections come first, otherwise in the
+    given order. As many are chosen as fit into `most_tokens` with a passage each; a claim with the same label is used
+    once.
+    Example: of the candidates no, no and yes, all corrections, the order is 0, 2, 1.
     """
     distinct = {(one.claim, one.label): place for place, one in reversed(list(enumerate(candidates)))}
     places = sorted(distinct.values(), key=lambda place: (not candidates[place].is_correction, place))
@@ -65,7 +65,7 @@ def choose_examples(candidates: Sequence[Candidate], *, most_tokens: int = EXAMP
 
 
 def within(examples: Sequence[Example], most_tokens: int = EXAMPLE_TOKENS) -> list[Example]:
-    """The first of them, as many as fit into the tokens."""
+    """The first examples that fit into `most_tokens` together."""
     kept: list[Example] = []
     for example in examples:
         most_tokens -= example.tokens
@@ -76,7 +76,7 @@ def within(examples: Sequence[Example], most_tokens: int = EXAMPLE_TOKENS) -> li
 
 
 def passage(claim: str, text: str, language: str = "en") -> str:
-    """The sentences of a text that share most words with a claim, in their order, as many as stand with an example."""
+    """The sentences of a text that share the most words with a claim, in their order, cut to LONGEST_PASSAGE."""
     asked = {token.key for token in tokens(claim, language)}
     sentences = split_sentences(text, language)
     shared = [len(asked & {token.key for token in tokens(sentence, language)}) for sentence in sentences]

@@ -1,4 +1,4 @@
-"""A cap on what calls cost."""
+"""A cap on the cost of calls."""
 
 import asyncio
 import threading
@@ -10,17 +10,16 @@ LOOK_AGAIN_SECONDS = 0.02
 
 
 def cost_of_next_call(cost: float) -> str:
-    """A sentence for budgets that have no room: what the next call is expected to cost."""
+    """The sentence about the expected cost of the next call in the message of BudgetSpent."""
     return f"The next one is expected to cost {cost:.4g}: its prompt, and a reply as long as those so far."
 
 
 class MoneyCap:
     """A budget of a fixed sum. Safe to share between judges, loops and threads.
 
-    Before a call, what such calls have cost so far is set aside (at first its prompt and a tenth of the longest reply);
-    what it costs is known from its reply. Calls that find no room wait for those under way. The sum is exceeded at most
-    by what the replies under way are longer than expected. One that was broken off has no reply, and counts with its
-    prompt alone (see `Usage`).
+    Before a call, its expected cost is reserved: that of earlier calls, at first of its prompt and a tenth of the
+    longest reply. Its reply determines the actual cost. Calls without room wait for open calls. The sum is exceeded
+    by no more than the unexpected length of open replies. An interrupted call costs its prompt alone (see `Usage`).
     Raises InvalidWeight unless the sum is finite and above 0.
     Example: `OpenAIJudge("m", price=Price(2.0, 8.0), budget=MoneyCap(5.0))`.
     """
@@ -33,15 +32,15 @@ class MoneyCap:
         self._guard = threading.Lock()
 
     async def reserve(self, cost: float) -> None:
-        """Set aside what a call should cost, once there is room. Raises BudgetSpent if there will be none."""
+        """Reserve the expected cost of a call, and wait for room if needed. Raises BudgetSpent if there can be none."""
         while not self._take(cost):  # noqa: ASYNC110 - calls of other loops and threads make room too
             await asyncio.sleep(LOOK_AGAIN_SECONDS)
 
     async def settle(self, reserved: float, cost: float) -> None:
-        """Give back what was reserved and take what the call did cost."""
+        """Replace a reservation by the actual cost of the call."""
         with self._guard:
             self._open -= 1
-            # No rest of rounding stays behind.
+            # Set to 0 without open calls, so that rounding errors do not add up.
             self._reserved = self._reserved - reserved if self._open else 0.0
             self.spent += cost
 

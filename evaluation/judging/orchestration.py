@@ -1,8 +1,8 @@
-"""Judge texts: documents are asked about once, then each summary in one round trip.
+"""Judge texts: one request per document, then one round trip per summary.
 
-A `Desk` says what is still open and keeps what was answered: in memory for a notebook, in rows for a worker. Both ask
-through `judge_texts`, so that equal replies lead to equal answers. A run that was cut off goes on where it stopped:
-the desk leaves out what it has, and the judge's call store answers what was asked before.
+A `Desk` lists open requests and stores the answers: in memory for a notebook, in rows for a worker. Both use
+`judge_texts`, so that equal replies give equal answers. An interrupted run can be resumed: the desk omits what is
+answered, and the judge's call store repeats earlier replies.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from evaluation.judging.protocol import (
 )
 
 MOST_ROUNDS = 2
-"""The rounds of questions about a summary: the open ones, then those that the first answers opened."""
+"""The largest number of rounds per summary: the open questions, then those that the first answers raise."""
 
 _R = TypeVar("_R")
 _S = TypeVar("_S")
@@ -35,7 +35,8 @@ _S = TypeVar("_S")
 class Open:
     """The open questions about a summary.
 
-    With `takes_claims` its own claims are taken and compared with the source; `own_claims` are known ones to compare.
+    If `takes_claims`, the judge extracts its claims and checks them against the source. `own_claims` are known claims
+    to check.
     """
 
     source: Text
@@ -68,14 +69,14 @@ ReadDocument = Callable[[DocumentRequest], Coroutine[Any, Any, DocumentReading]]
 
 
 class Desk(Protocol[_S]):
-    """Says what is open about some texts and keeps the answers. `keep_…` may raise to end the work."""
+    """Lists the open requests about some texts and stores the answers. `keep_…` may raise to end the work."""
 
     def of_documents(self) -> Sequence[DocumentRequest]:
         """The open questions that depend only on documents and references."""
         ...
 
     async def keep_documents(self, readings: Sequence[DocumentReading | JudgeError]) -> None:
-        """Keep the readings of these requests, in their order."""
+        """Store the readings of these requests, in their order."""
         ...
 
     async def summaries(self) -> Iterable[_S]:
@@ -83,15 +84,15 @@ class Desk(Protocol[_S]):
         ...
 
     def open(self, summary: _S) -> Open:
-        """What is still to be asked about the summary."""
+        """The open questions about the summary."""
         ...
 
     async def keep(self, summary: _S, answers: Answers) -> None:
-        """Keep the answers; what stays open is asked in the next round."""
+        """Store the answers. Questions that stay open are asked in the next round."""
         ...
 
     async def end(self, summary: _S) -> None:
-        """Called when nothing more is asked about the summary."""
+        """End the summary, after its last round."""
         ...
 
 
@@ -103,10 +104,10 @@ async def judge_texts(
     read: ReadDocument | None = None,
     repeat: Callable[[_S, Answers], Awaitable[None]] | None = None,
 ) -> None:
-    """Ask the judge for everything that is open at the desk: documents first, then so many summaries at once.
+    """Ask the judge all open requests of the desk: documents first, then `at_once` summaries at a time.
 
-    `read` takes the place of `judge.read_document`, for desks that share their documents; `repeat` gets all
-    answers that were kept, and may ask again. The first exception of the desk ends the work; nothing is left running.
+    `read` replaces `judge.read_document` for desks that share documents. `repeat` receives the stored answers of each
+    round and may ask again. The first exception of the desk ends the work; no task is left running.
     """
     if requests := desk.of_documents():
         read = read or judge.read_document
@@ -135,7 +136,7 @@ async def _judge(
 
 
 async def ask(judge: Judge, asked: Open) -> Answers:
-    """Everything that is open about a summary, in one round trip."""
+    """Ask all open questions about a summary in one round trip."""
     wish = asked.cover.instruction
     work: dict[str, Coroutine[Any, Any, Any]] = {}
     if asked.takes_claims:
@@ -149,7 +150,7 @@ async def ask(judge: Judge, asked: Open) -> Answers:
 
 
 async def claims_of(judge: Judge, request: DocumentRequest) -> tuple[ExtractedClaim, ...]:
-    """The claims that the request asks for. Raises UnusableReply if they are missing."""
+    """Extract the claims of a document. Raises UnusableReply if they are missing."""
     reading = await judge.read_document(request)
     if reading.claims is None:
         raise UnusableReply(f"The judge {judge.name!r} gave no claims. {reading.faults.get('claims', '')}")
@@ -157,7 +158,7 @@ async def claims_of(judge: Judge, request: DocumentRequest) -> tuple[ExtractedCl
 
 
 async def caught(work: Coroutine[Any, Any, _R]) -> _R | JudgeError:
-    """The result of the work, or the JudgeError that it raised."""
+    """Return the result of the work, or the JudgeError that it raised."""
     try:
         return await work
     except JudgeError as error:
@@ -165,9 +166,9 @@ async def caught(work: Coroutine[Any, Any, _R]) -> _R | JudgeError:
 
 
 async def together(work: Sequence[Coroutine[None, None, _R]]) -> list[_R]:
-    """Every result, in order; at the first failure the rest is cancelled, so that nothing is left running.
+    """Run the work concurrently and return the results in order. The first exception cancels the rest.
 
-    After a BudgetSpent the others end first: what they have asked for is paid, and is kept.
+    After a BudgetSpent, the others end first, because their calls are paid for.
     """
     if len(work) == 1:
         return [await work[0]]

@@ -1,4 +1,4 @@
-"""No more calls, and no more tokens, in any minute than a service allows."""
+"""A limit on the calls and tokens per minute."""
 
 import asyncio
 import threading
@@ -9,10 +9,9 @@ SECONDS = 60.0
 
 
 class Pace:
-    """Lets calls go as soon as the last 60 seconds have room for them. Safe for several loops and threads.
+    """Delays calls until the last 60 seconds have room for them. Safe for several loops and threads.
 
-    A single call that is larger than the tokens of a whole minute goes when nothing else went in the last
-    one.
+    A call with more tokens than a minute allows waits until there was no other call for 60 seconds.
     """
 
     def __init__(self, calls: int | None, tokens: int | None) -> None:
@@ -23,7 +22,7 @@ class Pace:
         self._guard = threading.Lock()
 
     async def turn(self, tokens: int) -> None:
-        """Returns when a call with so many tokens may go, and counts it."""
+        """Wait until a call with that many tokens may be sent, and count it."""
         if self.calls is None and self.tokens is None:
             return
         wait = self._wait(tokens)
@@ -32,7 +31,7 @@ class Pace:
             wait = self._wait(tokens)
 
     def _wait(self, tokens: int) -> float:
-        """Seconds until there may be room; 0 where the call goes now."""
+        """The seconds until there may be room. 0 means that the call is counted and may be sent."""
         now = time.monotonic()
         with self._guard:
             while self._gone and self._gone[0][0] <= now - SECONDS:

@@ -1,4 +1,4 @@
-"""Several judges as one."""
+"""A panel of judges."""
 
 import asyncio
 import hashlib
@@ -36,18 +36,18 @@ _LONGEST_SIGNATURES = 120
 
 
 class JudgePanel:
-    """Judges that answer every check together: the label that most give, and unsure where that is a tie.
+    """Judges that answer every check together: the most common label, or unsure in a tie.
 
-    With `ask_next_below`, in [0, 1], they answer in turn: each next member answers the checks on which the
-    confidence so far (the label's probability; .5 without one, 0 without a label) is below it. The last label counts.
+    With `ask_next_below`, in [0, 1], they answer in turn: the next member answers the checks on which the confidence
+    so far is below it. The confidence is the label's probability, .5 without a probability, and below every limit
+    without a label. The last label counts.
 
-    A verdict has the share of members with another label (`uncertainty`), their `votes`, the mean of their
-    probabilities,
-    and the evidence of those with its label. A member without a usable answer has no vote; a check without votes
-    is unscored. Claims, questions and topics come from the first member that can make them.
+    A verdict has the `votes` of members, the share of other labels (`uncertainty`), the mean of the probabilities, and
+    the evidence of members with its label. A member without a usable answer has no vote; a check without votes is
+    unscored. Claims, questions and topics come from the first member that returns them.
 
-    Raises JudgeSettings without members or with two of one name, JudgeRefused and BudgetSpent as members do, and
-    what the first member raised if all fail. Example: `JudgePanel([OpenAIJudge("one"), LexicalJudge()])`.
+    Raises JudgeSettings without members or with two of one name, JudgeRefused and BudgetSpent as members do, and the
+    first member's error if all fail. Example: `JudgePanel([OpenAIJudge("one"), LexicalJudge()])`.
     """
 
     kind = "panel"
@@ -76,11 +76,11 @@ class JudgePanel:
 
     @property
     def concurrency(self) -> int:
-        """As many calls at once as its slowest member makes, for everybody is asked everything."""
+        """The smallest number of simultaneous calls of any member, because each member gets every question."""
         return min(judge.concurrency for judge in self._judges)
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
-        """What the first member takes from the document; every member answers the questions."""
+        """The claims, questions and topics of the first member; every member answers the questions."""
         first, reading = await self._first(
             lambda judge: judge.read_document(request), lambda reading: not reading.faults
         )
@@ -102,7 +102,7 @@ class JudgePanel:
     async def align_summary(
         self, source: Text, summary: Text, *, instruction: str = ""
     ) -> tuple[JudgedClaim, ...]:
-        """The claims that the first member takes from the summary, checked against the source by all."""
+        """The claims that the first member extracts, checked against the source by all members."""
         first, aligned = await self._first(
             lambda judge: judge.align_summary(source, summary, instruction=instruction)
         )
@@ -119,7 +119,7 @@ class JudgePanel:
     async def check_source(
         self, claims: Sequence[str], source: Text, *, instruction: str = ""
     ) -> tuple[Verdict, ...]:
-        """One verdict per claim: does the source bear it out?"""
+        """One verdict per claim, in order: does the source support it?"""
         return await self._answers(
             len(claims),
             lambda judge, places: judge.check_source(
@@ -128,7 +128,7 @@ class JudgePanel:
         )
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
-        """What the members find in the summary; a rating is the mean of theirs, in turn that of the first."""
+        """The members' verdicts on the summary. A rating is their mean; if they answer in turn, the first member's."""
         whole = (*request.claims, *request.questions, *request.topics)
         ends = len(request.claims), len(request.claims) + len(request.questions)
         ratings: list[Mapping[RatingName, Rating]] = []
@@ -158,11 +158,7 @@ class JudgePanel:
     async def _answers(
         self, items: int, ask: Callable[[Judge, Sequence[int]], Awaitable[Sequence[Verdict]]]
     ) -> tuple[Verdict, ...]:
-        """One verdict an item; `ask` takes a member and the places of the items that it is to answer.
-
-        All that are asked at once answer to the end, also where one is turned away or has no money left: what the
-        others have under way may be paid for already, and is to be kept.
-        """
+        # Members asked at the same time all finish, even if one raises an error: their calls may be paid for.
         votes: list[dict[str, Verdict]] = [{} for _ in range(items)]
         limit, failures, is_answered = self._ask_next_below, [], False
         for members in [self._judges] if limit is None else [[judge] for judge in self._judges]:
@@ -184,7 +180,7 @@ class JudgePanel:
         return tuple(map(_verdict if limit is None else _last, votes))
 
     def again(self, token: str) -> "JudgePanel":
-        """The panel, whose members ask once more what they were asked before."""
+        """The panel with members that ask stored questions again."""
         twin = copy(self)
         twin._judges = tuple(judge.again(token) for judge in self._judges)
         return twin
@@ -197,7 +193,6 @@ class JudgePanel:
     async def _first(
         self, work: Callable[[Judge], Awaitable[_R]], is_whole: Callable[[_R], bool] = lambda _: True
     ) -> tuple[Judge, _R]:
-        """The first member that can, and what it said; something in part where none says it whole."""
         failure: JudgeError | None = None
         partial: tuple[Judge, _R] | None = None
         for judge in self._judges:
@@ -217,22 +212,19 @@ class JudgePanel:
 
 
 def _signed(signatures: Sequence[str]) -> str:
-    """The members' signatures, in their order; a digest of them where they are too long to be read.
-
-    The panel's name is left out, because it changes no answer.
-    """
+    # The panel's name does not change its answers, so it is left out.
     everything = "; ".join(signatures)
     if len(everything) <= _LONGEST_SIGNATURES:
         return f"panel({everything})"
-    # As JSON, because a member's name may hold the mark between two of them.
+    # As JSON, because a signature may contain the separator.
     digest = hashlib.sha256(canonical(signatures).encode("utf-8", "surrogatepass")).hexdigest()
     return f"panel[{len(signatures)} members]#{digest[:16]}"
 
 
 def majority(labels: Sequence[Label | None]) -> tuple[Label | None, float | None]:
-    """The commonest label, unsure where two are, and the share of given labels that differ from it.
+    """The most common label, or unsure in a tie, and the share of given labels that differ from it, in [0, 1].
 
-    None for both where no label was given.
+    Both are None without a given label.
     Example: `majority(["yes", "yes", "no"])` is `("yes", 0.333…)`; `majority(["yes", "no", None])` is
     `("unsure", 1.0)`.
     """
@@ -263,7 +255,6 @@ def _verdict(votes: Mapping[str, Verdict]) -> Verdict:
 
 
 def _last(votes: Mapping[str, Verdict]) -> Verdict:
-    """The verdict of the last member that gave a label, with everybody's votes; unscored where none did."""
     cast = tuple((name, verdict.label) for name, verdict in votes.items())
     usable = [verdict for verdict in votes.values() if verdict.label is not None]
     decided = usable[-1] if usable else next(iter(votes.values()), Verdict(None))

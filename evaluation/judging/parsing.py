@@ -1,10 +1,9 @@
-"""From what an LLM wrote to answers by id.
+"""Read answers by id from an LLM's reply.
 
-Nothing here raises on any reply, and nothing guesses: an answer counts only if it stands in JSON, names a
-known id once (or several times alike) and carries a label that can be read one way only. A model's thinking is no
-answer: all up to its last closing tag is dropped, but a tag that stands inside the JSON is a quotation. What is certain
-is repaired: code fences and prose around the JSON, JSON inside a JSON string, raw line breaks in strings, a comma after
-the last item, letter case, "Yes.", numbers in place of strings.
+No reply raises an error, and nothing is guessed: an answer counts only if it is JSON, has a known id, and has an
+unambiguous label; repeated answers must agree. Text up to the last closing tag of the model's thinking is dropped;
+tags inside JSON values are quotations. Unambiguous faults are repaired: code fences and prose around the JSON, JSON
+inside a JSON string, raw line breaks in strings, trailing commas, letter case, "Yes.", numbers instead of strings.
 """
 
 import json
@@ -24,8 +23,8 @@ from evaluation._labels import LABEL_SYNONYMS, LABELS, Label
 LONGEST_REASON = 500
 LONGEST_CLAIM = 2000
 
-# A reply of nothing but brackets must not cost a parse from each of them; a bracket of prose is none of JSON's. A
-# start that reads the whole reply and fails counts as 25.
+# A limit on attempts to parse, because a reply may consist of brackets. An attempt that fails at the end of the reply
+# counts as 25.
 _MOST_STARTS = 200
 # Tags around the thinking of open models, also escaped: DeepSeek, Qwen and others; Magistral; Seed; Kimi; Command; Sky;
 # gpt-oss; Gemma.
@@ -41,7 +40,7 @@ _PLACE = re.compile(
     r"|(?<!\":)(?<!\": )\{(?=\s*[\"}])|\[(?=\s*(?:[\[{\"\]\d-]|true|false|null|NaN|Inf))",
     re.IGNORECASE,
 )
-# A string is taken to its end, or to the reply's, so that a reply of nothing but quotes is read once.
+# An unclosed string extends to the end of the reply, so that a reply of only quotes is scanned once.
 _TRAILING_COMMA = re.compile(r"""("(?:[^"\\]|\\.)*"?)|,(?=\s*[}\]])""", re.DOTALL)
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\s]+")
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
@@ -62,12 +61,12 @@ class Answer:
 
 
 def parse_verdicts(reply: str, ids: Collection[str], units: int) -> dict[str, Answer]:
-    """The usable answers of a reply by the id of their claim; an id without one is absent.
+    """The usable answers of a reply by claim id; ids without one are absent.
 
-    `units` is the number of units of the text: evidence beyond it is dropped. An id that is answered twice
-    with different labels, one of them perhaps unreadable, counts as not answered. A reply that names a
-    c9 that was not asked, and not all that were, numbers the claims in its own way; one with a label such as 2 or 5
-    has a scale of its own, where 1 may be the worst: none of its answers counts.
+    `units` is the number of units of the text: larger numbers are dropped from the evidence. An id with different
+    labels, or with a readable and an unreadable one, has no answer. No answer of a reply counts if it contains an
+    unknown id and lacks a known one, because it may number the claims differently, or if a label is a number such as 2
+    or 5, because its scale is unknown.
     Example: `parse_verdicts('{"answers": [{"id": "c1", "label": "Yes."}]}', ["c1"], 3)` has the label "yes"
     for c1.
     """
@@ -90,11 +89,10 @@ def parse_verdicts(reply: str, ids: Collection[str], units: int) -> dict[str, An
 
 
 def parse_claims(reply: str, wanted: Collection[int], count: int) -> dict[int, tuple[str, ...]]:
-    """The claims of a reply by unit number; a wanted unit without a usable answer is absent.
+    """The claims of a reply by unit number; wanted units without a usable answer are absent.
 
-    A unit with an empty list states nothing, which is an answer. A unit answered twice with different claims
-    counts as not answered. So does every unit of a reply that counts otherwise: it names a unit 0, or the one
-    after the last of all `count` units.
+    An empty list is an answer: the unit states nothing. A unit with different lists has no answer. No unit of a
+    reply counts if it contains a unit 0 or `count` + 1, because it may number the units differently.
     Example: `parse_claims('{"units": [{"unit": "2", "claims": ["It rained."]}]}', [2], 2)` is `{2: ("It
     rained.",)}`.
     """
@@ -115,11 +113,11 @@ def parse_claims(reply: str, wanted: Collection[int], count: int) -> dict[int, t
 def parse_aligned(
     reply: str, wanted: Collection[int], count: int, units: int
 ) -> dict[int, tuple[tuple[str, Answer | None], ...]]:
-    """The claims of a reply by unit number, each with its answer; a unit without usable claims is absent.
+    """The claims of a reply by unit number, each with its answer; units without usable claims are absent.
 
-    So is every unit of a reply that counts otherwise, as in `parse_claims`, or labels on a scale of its own.
-    A claim whose answer cannot be read has None. A claim listed twice in a unit with different labels has none
-    either. `units` is the number of units of the text that decides: evidence beyond it is dropped.
+    No unit of a reply counts if its numbering is wrong, as in `parse_claims`, or a label is a number other than 0 and
+    1. A claim has None without a readable answer, or with different labels in a unit. `units` is the number of units
+    of the source: larger numbers are dropped from the evidence.
     """
     values = _units(reply, count)
     listed = chain.from_iterable(_list(entry.get("claims")) for entry in chain(*values))
@@ -148,9 +146,9 @@ def parse_aligned(
 
 
 def parse_questions(reply: str, units: int) -> dict[str, Answer]:
-    """The made-up questions of a reply with their answers, in order; those without a usable one are absent.
+    """The generated questions of a reply with their answers, in order; those without a usable answer are absent.
 
-    A reply that lists questions twice, and not the same ones, has none.
+    A reply with different lists of questions has none.
     """
 
     def read(entry: dict[str, Any]) -> tuple[str, Answer] | None:
@@ -166,7 +164,7 @@ def parse_questions(reply: str, units: int) -> dict[str, Answer]:
 
 
 def parse_topics(reply: str) -> tuple[str, ...]:
-    """The topics of a reply, in order, each once; none where it names none or lists others in a draft."""
+    """The distinct topics of a reply, in order; none if it has no list or different lists."""
     lists = {
         tuple(dict.fromkeys(one_line(topic, LONGEST_REASON) for topic in listed if isinstance(topic, str)))
         for value in _json_values(reply)
@@ -176,10 +174,9 @@ def parse_topics(reply: str) -> tuple[str, ...]:
 
 
 def parse_ratings(reply: str, names: Collection[str]) -> dict[str, tuple[float, str]]:
-    """The ratings of a reply, each in [0, 1] with its reason, by name; one without a usable number is absent.
+    """The ratings of a reply by name, each in [0, 1] with its reason; ratings without a usable number are absent.
 
-    Where one is outside of that, as 3, -0.5 or "4/5", the judge rates on a scale of its own, where 1 may be the
-    worst: none counts.
+    No rating of a reply counts if one is outside [0, 1], such as 3, -0.5 or "4/5", because its scale is unknown.
     """
     known = _by_spelling(names)
     values = list(_entries(reply, "ratings"))
@@ -197,7 +194,7 @@ def parse_ratings(reply: str, names: Collection[str]) -> dict[str, tuple[float, 
 
 
 def answer_fault(reply: str, ids: Collection[str], identity: str) -> str:
-    """What is wrong with the answer to one of the ids, of which `parse_verdicts` read none."""
+    """The fault of the answer to an id for which `parse_verdicts` found no answer."""
     entries = list(chain(*_entries(reply, "answers")))
     known = _by_spelling(ids)
     own = [entry for entry in entries if known.get(_spelling(entry.get("id"))) == identity]
@@ -215,7 +212,7 @@ def answer_fault(reply: str, ids: Collection[str], identity: str) -> str:
 
 
 def unit_fault(reply: str, unit: int, count: int) -> str:
-    """What is wrong with the claims of a unit, of `count`, of which `parse_claims` or `parse_aligned` read none."""
+    """The fault of the claims of a unit, of `count`, for which `parse_claims` or `parse_aligned` found none."""
     entries = list(chain(*_entries(reply, "units")))
     numbers = [_whole_number(entry.get("unit")) for entry in entries]
     wrong = {0, count + 1}.intersection(numbers)
@@ -231,7 +228,7 @@ def unit_fault(reply: str, unit: int, count: int) -> str:
 
 
 def rating_fault(reply: str, name: str) -> str:
-    """What is wrong with a rating, of which `parse_ratings` read none."""
+    """The fault of a rating that `parse_ratings` did not find."""
     entries = list(chain(*_entries(reply, "ratings")))
     own = [entry.get("rating") for entry in entries if _spelling(entry.get("id")) == name]
     return _first_of(
@@ -243,7 +240,7 @@ def rating_fault(reply: str, name: str) -> str:
 
 
 def list_fault(reply: str, field: str) -> str:
-    """What is wrong with the questions or topics of a reply from which none was read."""
+    """The fault of a reply without readable questions or topics."""
     return _first_of(_form_fault(reply, (), field))
 
 
@@ -273,7 +270,7 @@ def _quoted(value: object) -> str:
 
 
 def read_label(value: object) -> Label | None:
-    """The label that a value means beyond doubt, or None.
+    """The unambiguous label of a value, or None.
 
     Example: `read_label("Yes.")`, `read_label("supported")`, `read_label(True)` and `read_label(1)` are "yes";
     `read_label("partially")` is "unsure"; "not yes" and "ja" are None.
@@ -286,8 +283,8 @@ def read_label(value: object) -> Label | None:
 
 
 def one_line(text: str, longest: int) -> str:
-    """A text as one printable line of at most `longest` characters, fit for any database."""
-    # Most lines need no mending, and looking is much quicker than mending.
+    """The text as one printable line of at most `longest` characters, which every database can store."""
+    # Most texts need no change, and the test is much faster than the substitution.
     is_line = text.isprintable() and "  " not in text
     line = text.strip() if is_line else _UNPRINTABLE.sub(" ", text).strip()
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
@@ -315,10 +312,8 @@ def _by_key(
     read: Callable[[dict[str, Any]], "tuple[Any, _A] | None"],
     meaning: Callable[[_A], object],
 ) -> dict[Any, _A]:
-    """The first reading per key, without the keys whose readings mean different things.
-
-    A JSON value that a later one answers again is a draft: what stands in it alone is no answer.
-    """
+    # The first reading per key counts, and none if readings differ. A JSON value that shares a key with a later one is
+    # a draft, so its other keys are dropped too.
     kept: dict[Any, _A] = {}
     meanings: dict[Any, set[object]] = {}
     for entries in values:
@@ -331,7 +326,6 @@ def _by_key(
 
 
 def _entries(reply: str, field: str) -> Iterator[list[dict[str, Any]]]:
-    """The objects listed under `field`, in a bare list, or standing alone, by JSON value."""
     for value in _json_values(reply):
         listed = value[field] if isinstance(value, dict) and field in value else value
         yield [
@@ -340,7 +334,6 @@ def _entries(reply: str, field: str) -> Iterator[list[dict[str, Any]]]:
 
 
 def _units(reply: str, count: int) -> list[list[dict[str, Any]]]:
-    """The entries by unit; none of a judge who counts from 0 or numbers its claims."""
     values = list(_entries(reply, "units"))
     numbers = {_whole_number(entry.get("unit")) for entry in chain(*values)}
     return [] if numbers & {0, count + 1} else values
@@ -363,7 +356,7 @@ def _list(value: object) -> list[Any]:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    # {"label": "no", "label": "yes"} has no one meaning, and the json module would quietly take the last.
+    # {"label": "no", "label": "yes"} is ambiguous; the json module would take the last value.
     members = dict(pairs)
     if len(members) < len(pairs):
         times = Counter(name for name, _ in pairs)
@@ -376,9 +369,9 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)
 
 @lru_cache(maxsize=4)
 def _json_values(reply: str) -> list[Any]:
-    """The outermost JSON objects and arrays of an answer, in order: those after the last thinking.
+    """The outermost JSON objects and arrays after the model's thinking, in order.
 
-    A tag inside a JSON value is a quotation; any other one ends or begins thinking, and no draft counts.
+    Tags inside JSON values are quotations.
     """
     with suppress(ValueError, RecursionError):
         while isinstance(held := _DECODER.decode(reply.strip(" \t\r\n\ufeff")), str):
@@ -396,7 +389,7 @@ def _json_values(reply: str) -> list[Any]:
         elif left <= 0:
             return []
         else:
-            # ValueError: not JSON here, or an integer too long to read; RecursionError: brackets nested too deep.
+            # ValueError: no JSON, or an integer with too many digits. RecursionError: too many nested brackets.
             try:
                 value, position = _DECODER.raw_decode(reply, place.start())
             except (ValueError, RecursionError) as error:
@@ -407,7 +400,7 @@ def _json_values(reply: str) -> list[Any]:
 
 
 def _by_spelling(ids: Collection[str]) -> dict[str, str]:
-    """The ids by how a judge may write them: in any case, and by their number alone where no other id has it."""
+    """The ids by their possible spellings: in lower case, or the number alone if it is unique."""
     known = {identity.casefold(): identity for identity in ids}
     numbers = [(match.group(), identity) for identity in ids if (match := re.search(r"\d+$", identity))]
     counts = Counter(number for number, _ in numbers)
@@ -415,7 +408,6 @@ def _by_spelling(ids: Collection[str]) -> dict[str, str]:
 
 
 def _family(spelling: str) -> str:
-    """An id without its number."""
     return spelling.rstrip("0123456789")
 
 
@@ -430,7 +422,6 @@ def _text(value: object) -> str:
 
 
 def _number(value: object) -> float | None:
-    """A finite number, also one written as a string or a percentage."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     scale = 1.0
@@ -453,7 +444,6 @@ def _whole_number(value: object) -> int | None:
 
 
 def _probability(value: object, label: Label) -> float | None:
-    """A probability of yes that does not contradict the label."""
     number = _number(value)
     if number is None or not 0 <= number <= 1:
         return None

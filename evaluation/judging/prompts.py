@@ -1,14 +1,14 @@
 """The prompts of an LLM judge, as versioned data.
 
-A prompt is a fixed system message per step and a user message that is one JSON object, so that no text can
-break out of its field. What several calls share stands first in that object, so that providers' prompt
-caches hit: the source of all summaries of a document, or the claims that they are all compared with.
+A prompt is a fixed system message per step and one JSON object as the user message, so that no text can break out
+of its field. The object begins with the fields that several calls share, such as the source, so that providers can
+cache them.
 
-A step has parts, of which a call holds those that it needs; the schema of the reply follows from them. Servers
-that know no schema get it as the last line of the system message.
+A step has optional parts. Those of a call determine the schema of the reply; servers without schemas get it as the
+last line of the system message.
 
-Changing a prompt's words or schema means raising its version: stored calls are found by it. Users may put a step into
-words of their own (`Prompt.reworded`), which make a version of their own.
+A changed prompt or schema needs a new version, because stored calls are found by it. Users can reword a step
+(`Prompt.reworded`), which gives it a version.
 """
 
 import hashlib
@@ -26,14 +26,14 @@ from evaluation.judging.protocol import Json, RatingName
 
 Step = Literal["read_document", "align_summary", "check_supported", "cover_summary"]
 Pieces = Sequence[tuple[int, str]]
-"""Units of a text, or the part of them that fits into one call: number and content of each."""
+"""The number and content of units, or of those parts of units that fit into one call."""
 LONGEST_PROMPT = 8_000
 _PART_NAME = re.compile(r"^\[(\w+)\]$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One thing that a step can ask for, and the properties of the reply that answer it."""
+    """An optional part of a step: its instruction, and its properties in the reply."""
 
     instruction: str
     properties: Mapping[str, Json]
@@ -41,9 +41,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One step's instructions, and the parts that a call of it can ask for.
+    """The instructions of a step, with its optional parts.
 
-    `examples` are what the judge is told of people's answers, see `with_examples`.
+    `examples` is the text with the guideline and examples, see `with_examples`.
     """
 
     step: Step
@@ -61,17 +61,18 @@ class Prompt:
 
     @property
     def text(self) -> str:
-        """Its words as one text: those of the step, then those of each part below its name in brackets."""
+        """All instructions as one text: the step's, then each part's below its name in brackets."""
         parts = (
             f"[{name}]\n{part.instruction.strip()}" for name, part in self.parts.items() if part.instruction
         )
         return "\n\n".join([self.system.strip(), *parts])
 
     def reworded(self, text: str) -> "Prompt":
-        """The same question in a user's own words, laid out as `text`; the form of the reply cannot be changed.
+        """The prompt in a user's words, in the layout of `text`; the form of the reply does not change.
 
-        Parts that are left out keep their words. The version follows from the words; the words of the prompt itself
-        give the prompt itself. Raises JudgeSettings for no or too many words, control characters and unknown parts.
+        Omitted parts keep their instructions. The version contains a hash of the words; unchanged words return the
+        prompt itself. Raises JudgeSettings for empty or too long texts, control characters, and unknown or repeated
+        parts.
         """
         own = text.replace("\r\n", "\n").strip()
         system, *sections = _PART_NAME.split(own)
@@ -101,17 +102,16 @@ class Prompt:
         return f"{self.version}+{digest[:8]}"
 
     def schema_of(self, parts: Sequence[str] = ()) -> Mapping[str, Json]:
-        """The schema of the reply to a call with these parts."""
+        """The JSON schema of the reply to a call with these parts."""
         properties: dict[str, Json] = {}
         for name in parts:
             properties.update(self.parts[name].properties)
         return _object(**properties)
 
     def with_examples(self, examples: Sequence[Example], guideline: str = "") -> "Prompt":
-        """The same question with examples that people answered, and the guideline that they went by.
+        """The prompt with examples of people's answers and their guideline, before the user's own instruction.
 
-        Both stand before the user's own instruction. The version follows from the words. None of either: the prompt
-        itself.
+        The version contains a hash of both. Without either, the prompt itself is returned.
         Example: `PROMPTS["cover_summary"].with_examples([Example("It rained", "Rain fell.", "yes")])`.
         """
         told = ""
@@ -244,9 +244,9 @@ def read_input(
     questions: Mapping[str, str] | None = None,
     n_questions: int = 0,
 ) -> dict[str, Json]:
-    """The user message that asks for what depends on a document alone.
+    """The user message of a request about a document alone.
 
-    `wanted` None asks for the claims of every unit.
+    `wanted` None requests the claims of every unit.
     """
     message: dict[str, Json] = {"text": numbered(pieces)} if pieces else {}
     if reference:
@@ -261,7 +261,7 @@ def read_input(
 
 
 def align_input(source: Pieces, summary: Pieces, wanted: Sequence[int] | None = None) -> dict[str, Json]:
-    """The user message that asks for a summary's claims and what the source says of them."""
+    """The user message that requests a summary's claims and checks them against the source."""
     message: dict[str, Json] = {"text": numbered(source), "summary": numbered(summary)}
     return message if wanted is None else {**message, "units_wanted": list(wanted)}
 
@@ -269,7 +269,7 @@ def align_input(source: Pieces, summary: Pieces, wanted: Sequence[int] | None = 
 def cover_input(
     pieces: Pieces, asked: Mapping[str, Mapping[str, str]], ratings: Sequence[RatingName] = ()
 ) -> dict[str, Json]:
-    """The user message that asks about a summary alone; `asked` are claims, questions and topics by id."""
+    """The user message of a request about a summary alone. `asked` has claims, questions and topics by kind and id."""
     message: dict[str, Json] = {name: items for name, items in asked.items() if items}
     if ratings:
         message["ratings"] = {name: _RATED[name] for name in ratings}
@@ -277,10 +277,10 @@ def cover_input(
 
 
 def canonical(value: Json) -> str:
-    """A value's one JSON text: no needless white space, keys as ordered, every character as itself."""
+    """The canonical JSON of a value: without white space, keys in their order, no escaped characters."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def numbered(pieces: Pieces) -> dict[str, Json]:
-    """Units by their numbers, the shortest form that names them."""
+    """Units as a JSON object by number."""
     return {str(number): content for number, content in pieces}

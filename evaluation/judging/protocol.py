@@ -1,9 +1,9 @@
-"""What a judge is, what it is given, what it answers, and where its calls are kept.
+"""The interface of judges: requests, answers, limits, budgets and call stores.
 
-A judge needs nothing of a database: services fill `CallStore` from rows, a notebook fills it from memory.
+Judges need no database: the application implements `CallStore` with rows, a notebook uses memory.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import astuple, dataclass, field
@@ -19,13 +19,13 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 """A value that can be written as JSON."""
 
 Side = Literal["covered", "supported"]
-"""The question of a check: does a summary express the claim (covered), or does a source support it (supported)?"""
+"""The question of a check: does a summary express the claim (covered); does a source support it (supported)?"""
 
 RatingName = Literal["coherence", "conciseness"]
 """The criteria that judges rate."""
 
 ReplyFormat = Literal["json_schema", "json_object", "text"]
-"""How a server can be told to answer, best first: held to a schema, as some JSON object, as plain text."""
+"""The reply formats that a server may accept, best first: JSON by a schema, any JSON object, plain text."""
 REPLY_FORMATS: tuple[ReplyFormat, ...] = get_args(ReplyFormat)
 
 BLANK_TEXT_REASON = "The text is empty."
@@ -34,9 +34,9 @@ BLANK_CLAIM_REASON = "The claim contains no words."
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text with its units, which are numbered from 1 in order.
+    """A text with its units, numbered from 1 in order.
 
-    Without units the whole text counts as unit 1. `language` is an ISO 639-1 code.
+    Without units, the whole text is unit 1. `language` is an ISO 639-1 code.
     """
 
     text: str
@@ -45,7 +45,7 @@ class Text:
 
     @classmethod
     def of(cls, text: str, language: str = "en") -> Self:
-        """The text cut into sentences.
+        """The text with its sentences as units.
 
         Example: `Text.of("It rained. We left.").units` is `(Span(0, 10), Span(11, 19))`.
         """
@@ -53,26 +53,26 @@ class Text:
 
     @property
     def is_blank(self) -> bool:
-        """True if there is nothing to read."""
+        """True if it is empty or whitespace."""
         return not self.text.strip()
 
     @property
     def unit_spans(self) -> tuple[Span, ...]:
-        """The units, or one unit of everything where none were given."""
+        """The units, or the whole text as one unit if there are none."""
         return self.units or (Span(0, len(self.text)),)
 
     def numbered_units(self) -> Iterator[tuple[int, str]]:
-        """Each unit's number and text."""
+        """Yield each unit's number and text."""
         for number, span in enumerate(self.unit_spans, start=1):
             yield number, span.of(self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractedClaim:
-    """One atomic, checkable statement taken from a text.
+    """One atomic, checkable statement from a text.
 
-    `unit` is the number of the unit that it came from. `start` and `end` are offsets into the text where the
-    claim stands there word for word, else None.
+    `unit` is the number of its unit. `start` and `end` are its offsets in the text if the text contains it
+    literally, else None.
     """
 
     text: str
@@ -85,12 +85,12 @@ class ExtractedClaim:
 class Verdict:
     """One judge's answer to one check.
 
-    `label` None means unscored: no usable answer, and `reason` says why. `probability` is that of yes, in [0,
-    1], or None where the judge gave none. `evidence` are unit numbers of the text that the claim was held
-    against. `call` is the key of the stored call that the answer was read from; None where no call was made.
+    `label` None means unscored: there is no usable answer, and `reason` explains why. `probability` is that of
+    yes, in [0, 1], or None if unknown. `evidence` consists of unit numbers of the text. `call` is the key of the
+    stored call with the answer, or None without a call.
 
-    A panel also says how its members voted: `votes` are their names and labels, and `uncertainty` the share of
-    those who gave a label that is not the verdict's, in [0, 1]. Both say nothing for a single judge.
+    Only panels set `votes`, the names and labels of their members, and `uncertainty`, in [0, 1], the share of given
+    labels that differ from the verdict's.
     """
 
     label: Label | None
@@ -104,7 +104,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """A judge's rating of a summary, in [0, 1], higher is better; None means unscored, and why."""
+    """A judge's rating of a summary, in [0, 1], higher is better; None means unscored, for the given reason."""
 
     value: float | None
     reason: str = ""
@@ -115,9 +115,9 @@ class Rating:
 class DocumentRequest:
     """A request about a document, for all its summaries.
 
-    `claims`: those of `reference` where there is one, else those of the source. `questions` are closed ones
-    to be answered from the source; `n_questions` how many more the judge makes up, with the source's answers.
-    `topics`: what the source is about. `instruction` is the user's addition to what the judge is told.
+    `claims` asks for the claims of `reference`, or of the source without one. `questions` are closed questions to
+    answer from the source; the judge generates `n_questions` more and answers them. `topics` asks for the main topics
+    of the source. `instruction` is the user's addition to the prompt.
     """
 
     source: Text
@@ -130,7 +130,7 @@ class DocumentRequest:
 
     @property
     def claims_text(self) -> Text:
-        """The text whose claims are wanted."""
+        """The text to extract claims from."""
         return self.source if self.reference is None else self.reference
 
 
@@ -146,8 +146,8 @@ class Question:
 class DocumentReading:
     """The answer to a `DocumentRequest`.
 
-    A part that was wanted and got no usable answer is None, and `faults` says why under the part's name:
-    claims, questions or topics. Half of a text's claims are none, because they would score as the whole.
+    A requested part without a usable answer is None, and `faults` has the reason under its name: claims, questions
+    or topics. Claims of only some units count as none, because they would be scored as all.
     """
 
     claims: tuple[ExtractedClaim, ...] | None = ()
@@ -158,7 +158,7 @@ class DocumentReading:
 
 @dataclass(frozen=True, slots=True)
 class JudgedClaim:
-    """A claim of a summary with the verdict whether the source bears it out."""
+    """A claim of a summary with the verdict on whether the source supports it."""
 
     claim: ExtractedClaim
     verdict: Verdict
@@ -168,8 +168,8 @@ class JudgedClaim:
 class CoverRequest:
     """A request about a summary without its source.
 
-    Does it express each of `claims`, what does it answer to each of `questions`, does it deal with each of
-    `topics`, and how does it rate.
+    The judge decides for each claim whether the summary expresses it, answers each question, decides for each
+    topic whether the summary mentions it, and rates the summary by each of `ratings`.
     """
 
     summary: Text
@@ -197,12 +197,11 @@ class CoverReading:
 
 @dataclass(frozen=True, slots=True)
 class StoredCall:
-    """One answered call as it was made: enough to pay for it once and to read what the judge really said.
+    """One answered call with its request and reply.
 
-    `request` is the request's canonical JSON, without any secret. `reply` is the judge's text as received
-    (with characters that no database stores replaced), or what the server gave as the reason for answering
-    nothing. `finish_reason` is the server's, or "refusal", "rejected" or "not a completion"; `model` is the name
-    under which it says that it answered, empty where it says none.
+    `request` is its canonical JSON, without secrets. `reply` is the judge's text as received, except for replaced
+    characters that no database stores, or the server's reason for giving no answer. `finish_reason` is the server's,
+    or "refusal", "rejected" or "not a completion". `model` is the model name in the reply, "" if there is none.
     """
 
     key: str
@@ -230,7 +229,7 @@ class Price:
         checked_weight("The price of replies", self.completion)
 
     def of(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """The price of so many tokens. Example: `Price(2.0, 8.0).of(1000, 500)` is 0.006."""
+        """The price of that many tokens. Example: `Price(2.0, 8.0).of(1000, 500)` is 0.006."""
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1_000_000
 
 
@@ -238,10 +237,9 @@ class Price:
 class Usage:
     """The usage of some calls. Calls whose server reported no tokens count with 0.
 
-    `cost` is in the currency of the judges' prices; 0 where none was given. `broken_calls` were sent and got
-    no answer: timed out, cut off on the way or cancelled. They are not among `calls` and `prompt_tokens`, but
-    in `cost`, because a provider may bill them. How much is not to be known: they are assumed to cost their
-    prompt, at about one token for three bytes, and nothing for an answer that never came.
+    `cost` is in the currency of the judges' prices, 0 without prices. `broken_calls` were sent and not answered: timed
+    out, disconnected or cancelled. `calls` and `prompt_tokens` exclude them; `cost` includes their prompts, at one
+    token per three bytes, because a provider may bill them.
     """
 
     calls: int = 0
@@ -254,20 +252,11 @@ class Usage:
     def __add__(self, other: Self) -> Self:
         return type(self)(*map(add, astuple(self), astuple(other)))
 
-    @classmethod
-    def of(cls, calls: Iterable[StoredCall], price: Price | None = None) -> Self:
-        """The sum over the calls."""
-        made = list(calls)
-        prompt = sum(call.prompt_tokens or 0 for call in made)
-        completion = sum(call.completion_tokens or 0 for call in made)
-        cost = 0.0 if price is None else price.of(prompt, completion)
-        return cls(len(made), prompt, completion, sum(call.seconds for call in made), cost)
-
 
 class Meter:
-    """Sums up the calls that are made while it is in place (see `metered`), not those found in a store.
+    """Adds up the usage of calls in a `metered` context, without calls from a store.
 
-    `models` are the names under which servers answered, in calls that were made or found.
+    `models` are the model names in all replies, including stored ones.
     """
 
     def __init__(self) -> None:
@@ -275,7 +264,7 @@ class Meter:
         self.models: set[str] = set()
 
     def add(self, usage: Usage) -> None:
-        """Count this too."""
+        """Add usage."""
         self.usage = self.usage + usage
 
 
@@ -284,7 +273,7 @@ _METER: ContextVar[Meter | None] = ContextVar("_METER", default=None)
 
 @contextmanager
 def metered() -> Iterator[Meter]:
-    """A meter for the calls made in this context, and in tasks started in it, until it ends.
+    """Meter the calls of this context and of tasks started in it.
 
     Example: `with metered() as meter: ...` and then `meter.usage.calls`.
     """
@@ -297,14 +286,14 @@ def metered() -> Iterator[Meter]:
 
 
 def note_usage(usage: Usage) -> None:
-    """Count a call with the meter in place, if there is one. For judges."""
+    """Add a call's usage to the context's meter, if there is one. For judges."""
     meter = _METER.get()
     if meter is not None:
         meter.add(usage)
 
 
 def note_served(model: str) -> None:
-    """Note the name under which a server answered with the meter in place, if there is one. For judges."""
+    """Add the model name of a reply to the context's meter, if there is one. For judges."""
     meter = _METER.get()
     if meter is not None and model:
         meter.models.add(model)
@@ -315,12 +304,11 @@ _MADE: ContextVar[set[str] | None] = ContextVar("_MADE", default=None)
 
 @contextmanager
 def one_pass() -> Iterator[None]:
-    """Whatever is asked in this context, and in tasks started in it, belongs together: one run, one job.
+    """Treat all questions of this context, and of tasks started in it, as one run.
 
-    A judge asks a question twice at most in a pass, no matter who puts it. Unusable replies that a store holds of
-    earlier passes do not count: they are kept to be seen, and the question is asked again, so a provider that
-    answered badly for a while spoils no later run. Without a pass every list of items is one of its own; a
-    pass within another changes nothing.
+    A judge asks the same question at most twice in a pass. Unusable stored replies of earlier passes do not count, so
+    that a temporary fault of a provider does not affect later runs. Without a pass, each list of items is a pass. A
+    nested pass has no effect.
     """
     if _MADE.get() is not None:
         yield
@@ -333,14 +321,14 @@ def one_pass() -> Iterator[None]:
 
 
 def note_made(key: str) -> None:
-    """Tell the pass in place, if there is one, that the call was made and not found. For judges."""
+    """Record in the context's pass, if there is one, that the call was made in it. For judges."""
     made = _MADE.get()
     if made is not None:
         made.add(key)
 
 
 def is_of_this_pass(key: str) -> bool:
-    """True if the call was made in the pass in place. For judges."""
+    """True if the call was made in the context's pass. For judges."""
     made = _MADE.get()
     return made is not None and key in made
 
@@ -349,14 +337,16 @@ def is_of_this_pass(key: str) -> bool:
 class Limits:
     """Limits on the calls of a judge.
 
-    `concurrency`: calls at once. `timeout_seconds`: for one attempt from first byte sent to last byte read.
-    `max_attempts`: attempts per call, the first included. `max_wait_seconds`: the longest pause between two
-    attempts; a server that asks for a longer one is unavailable. `max_tokens`: of one reply.
-    `claims_per_call`: longer lists are cut into several calls. `calls_per_minute` and `tokens_per_minute`:
-    attempts, and tokens of requests and replies as far as they can be told beforehand, in any 60 seconds.
-    `context_tokens`: what the judge can read and write in one call; longer texts are cut into windows at
-    sentence borders, and long lists into stretches, so that every call fits. Only a single claim or question
-    is never cut.
+    - `concurrency`: simultaneous calls
+    - `timeout_seconds`: of one attempt, from the first byte sent to the last byte read
+    - `max_attempts`: attempts per call, including the first
+    - `max_wait_seconds`: the longest pause between attempts; a server that requests a longer one is unavailable
+    - `max_tokens`: of one reply
+    - `claims_per_call`: longer lists are cut into several calls
+    - `calls_per_minute`, `tokens_per_minute`: attempts, and estimated tokens of requests and replies, in any 60
+      seconds
+    - `context_tokens`: tokens of request and reply together; longer texts are cut into windows between sentences,
+      and long lists into chunks, except for a single claim or question
     """
 
     concurrency: int = 8
@@ -371,35 +361,35 @@ class Limits:
 
 
 class Budget(Protocol):
-    """The budget of calls. Money is reserved before every attempt at a call and settled after it.
+    """A budget for calls. The expected cost of each attempt is reserved before it and settled after it.
 
-    Both may wait, for a budget may lie in a database. Who is cancelled while reserving has set nothing aside; settling
-    ends even where the judge's own task is cancelled meanwhile.
+    Both methods may wait for a database. A cancelled `reserve` reserves nothing. The judge completes `settle` even if
+    its task is cancelled.
     """
 
     async def reserve(self, cost: float) -> None:
-        """Set aside what a call should cost, once there is room. Raises BudgetSpent where there will be none."""
+        """Reserve the expected cost of a call, and wait for room if needed. Raises BudgetSpent if there can be none."""
         ...
 
     async def settle(self, reserved: float, cost: float) -> None:
-        """Give back what was reserved and take what the call did cost."""
+        """Replace a reservation by the actual cost of the call."""
         ...
 
 
 class CallStore(Protocol):
-    """Stores answered calls, so that no question is paid for twice."""
+    """A store of answered calls, so that each question is paid for once."""
 
     async def get(self, key: str) -> StoredCall | None:
         """The call kept under this key, or None."""
         ...
 
     async def put(self, call: StoredCall) -> None:
-        """Keep a call. A key that is there already is left as it is."""
+        """Store a call. An existing call with the key is not changed."""
         ...
 
 
 class MemoryCallStore:
-    """A call store that lives as long as the process."""
+    """A call store in memory."""
 
     def __init__(self) -> None:
         self._calls: dict[str, StoredCall] = {}
@@ -409,42 +399,36 @@ class MemoryCallStore:
         return self._calls.get(key)
 
     async def put(self, call: StoredCall) -> None:
-        """Keep a call; the first one under a key stays."""
+        """Store a call, unless there is one with its key."""
         self._calls.setdefault(call.key, call)
 
     @property
     def calls(self) -> tuple[StoredCall, ...]:
-        """Every call kept, oldest first."""
+        """The stored calls, oldest first."""
         return tuple(self._calls.values())
-
-    @property
-    def usage(self) -> Usage:
-        """The usage of the stored calls."""
-        return Usage.of(self.calls)
 
 
 class Judge(Protocol):
-    """Whatever answers checks automatically.
+    """An automatic judge.
 
-    A judge holds no state between texts and may be used for many at once. `read_document` is asked once per
-    document, `align_summary` (or `check_source` for claims that are known) and `cover_summary` once per summary.
-    What gets no usable answer is unscored with the reason; a JudgeError is raised only if the judge itself
-    cannot be asked.
+    A judge has no state between texts and can work on many at once. `read_document` is called once per document;
+    `align_summary` (or `check_source` for known claims) and `cover_summary` are called once per summary. Items without
+    a usable answer are unscored with a reason. A JudgeError is raised only if the judge itself fails.
     """
 
     @property
     def name(self) -> str:
-        """Its name for people."""
+        """The displayed name."""
         ...
 
     @property
     def kind(self) -> str:
-        """The kind: lexical, openai or panel."""
+        """lexical, openai or panel."""
         ...
 
     @property
     def signature(self) -> str:
-        """Judge, version and prompt version; alike for judges that must answer alike."""
+        """Judge, version and prompt versions. Judges with equal signatures give equal answers."""
         ...
 
     @property
@@ -453,15 +437,15 @@ class Judge(Protocol):
         ...
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
-        """Everything wanted that depends on the document alone; one call where it fits into one."""
+        """Answer a request about the document alone, in one call if it fits."""
         ...
 
     async def align_summary(
         self, source: Text, summary: Text, *, instruction: str = ""
     ) -> tuple[JudgedClaim, ...]:
-        """The summary's claims, each checked against the source; one call where it fits into one.
+        """Extract the summary's claims and check each against the source, in one call if they fit.
 
-        Raises UnusableReply where some unit of the summary got no claims. None for a blank summary.
+        A blank summary has no claims. Raises UnusableReply if the claims of a unit are missing.
         """
         ...
 
@@ -476,23 +460,23 @@ class Judge(Protocol):
         ...
 
     def again(self, token: str) -> "Judge":
-        """The same judge at the same settings, which a call store has no answers of except under this token."""
+        """The judge with call keys that include the token, so that it asks stored questions again."""
         ...
 
     async def aclose(self) -> None:
-        """Free what the judge holds for the running event loop. It can be used again afterwards."""
+        """Close the judge's connections of the running event loop. The judge can still be used."""
         ...
 
 
 def is_worded(content: str) -> bool:
-    """True if a text holds a letter or digit, so that something can be claimed in it."""
+    """True if the text contains a letter or digit."""
     return any(character.isalnum() for character in content)
 
 
 def verdict_by_rule(claim: str, text: Text) -> Verdict | None:
-    """The verdict that needs no judge, or None where one has to be asked.
+    """The verdict for blank inputs, or None if a judge must be asked.
 
-    A blank text expresses nothing, so the answer is no; a blank claim says nothing, so it is unscored.
+    A blank text expresses no claim: the label is no. A blank claim is unscored.
     """
     if not is_worded(claim):
         return Verdict(None, reason=BLANK_CLAIM_REASON)
@@ -505,10 +489,10 @@ _CALLS = ("read_document", "align_summary", "check_source", "cover_summary", "ac
 
 
 def checked_judge(judge: object) -> Judge:
-    """The judge itself. Raises JudgeSettings for anything else, such as a model's name or a judge's class."""
+    """Return the judge. Raises JudgeSettings for other objects, such as a model's name or a judge's class."""
     if not isinstance(judge, type) and all(callable(getattr(judge, name, None)) for name in _CALLS):
         return cast("Judge", judge)
-    # A text is not repeated: it might be a key.
+    # The message omits texts, because a text may be an API key.
     got = f"the class {judge.__name__}" if isinstance(judge, type) else type(judge).__name__
     raise JudgeSettings(
         f"A judge is an object that answers, such as LexicalJudge() or OpenAIJudge('gpt-4o-mini'); got {got}."

@@ -1,6 +1,6 @@
-"""Judges: those that a project may use, and its own to add and change.
+"""The API of judges: list, show, add and change.
 
-Addresses are told to those who may run judges, the names of keys' variables of the project's own judges alone.
+Addresses are shown to people who may start runs, names of key variables only for the project's own judges.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ JudgeRow = shape_of(JUDGES, "JudgeRow")
 
 
 class JudgeProfile(serializers.ModelSerializer[Judge]):
-    """A judge with a server, or a panel. What is left out stays, or is as for a new one."""
+    """A judge with a server, or a panel. Omitted fields are kept, or get their defaults in a new judge."""
 
     name = serializers.CharField(max_length=60)
     members = serializers.ListField(
@@ -122,9 +122,9 @@ class Judges(ApiView):
     get = operation_of(
         JUDGES,
         JudgeRow,
-        """List the judges that the project may use, its own and the shared ones, and which one decides.
+        """List the judges that the project may use, its own and the shared ones, with the deciding one marked.
 
-        The built-in judge "lexical" can always be named, and is listed once it has been used.
+        The built-in judge "lexical" can always be named, and is listed after its first use.
         """,
     )
 
@@ -132,7 +132,7 @@ class Judges(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Add a judge of the project's own.
 
-        Needs the verb "change project", and "set keys" for an API key. Its base URL is one of the allowed ones.
+        Needs the verb "change project", and "set keys" for an API key. The base URL must be an allowed one.
         """
         project = self.enter(Verb.CHANGE_PROJECT)
         judge = add_judge(project=project, by=self.person, **_told(project, self.body(NewJudge)))
@@ -155,8 +155,8 @@ class OneJudge(ApiView):
     def patch(self, request: Request, slug: str, public_id: str) -> Response:
         """Change a judge of the project's own.
 
-        Needs the verb "change project", and "set keys" for an API key. Name and model of one that has answered stay
-        (409, judge_used). Another server deletes the stored key.
+        Needs the verb "change project", and "set keys" for an API key. A judge that has answered keeps its name, kind
+        and model (409, judge_used). A new server deletes the stored key.
         """
         project = self.enter(Verb.CHANGE_PROJECT)
         judge = _judge(project, public_id)
@@ -173,7 +173,7 @@ def _judge(project: Project, public_id: str) -> Judge:
 
 
 def _told(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The profile with rows for the members that it names. Raises Invalid for a judge that the project has not."""
+    """The profile with rows of its members. Raises Invalid for an unknown judge."""
     told = dict(given)
     if "members" in told:
         rows = {judge.name: judge for judge in judges_of(project).filter(name__in=told["members"])}

@@ -1,4 +1,4 @@
-"""Runs: let a judge answer the checks of a project, watch it, stop it, let it go on."""
+"""The API of runs: start, show, cancel and resume."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Runs(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Start a run.
 
-        Needs the verb "run". What this judge has answered already is not asked again.
+        Needs the verb "run". Stored answers of this judge are not asked for again.
         """
         project = self.enter(Verb.RUN)
         wanted = self.body(NewRun)
@@ -106,7 +106,7 @@ class OneRun(ApiView):
 
     @operation("get_run", responses=RunDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show a run: how far it is, and what failed and why."""
+        """Show a run with its progress and failures."""
         project = self.enter(Verb.VIEW_RUNS)
         return Response(RunDetail(only(runs_of(project), public_id, "run")).data)
 
@@ -118,7 +118,7 @@ class RunCancel(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Stop a run.
 
-        Needs the verb "run". What was judged stays. A run that is over stays as it is.
+        Needs the verb "run". Stored answers are kept. A run that has ended is not changed.
         """
         project = self.enter(Verb.RUN)
         run = cancel_run(run=only(runs_of(project), public_id, "run"), by=self.person)
@@ -130,9 +130,9 @@ class RunResume(ApiView):
 
     @operation("resume_run", request=Resumed, responses=RunDetail)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Let the failed and cancelled jobs of a run wait again.
+        """Resume a run: its failed and cancelled jobs are queued again.
 
-        Needs the verb "run". What was judged is not asked again. A run that reached its cap needs a
+        Needs the verb "run". Stored answers are not asked for again. A run that reached its cap needs a
         higher one.
         """
         project = self.enter(Verb.RUN)
@@ -145,5 +145,5 @@ def _judge(name: str, project: Project) -> Judge:
     try:
         return judge_by_name(name, project)
     except NotFound as refusal:
-        # The address is right; what is wrong is an input.
+        # The address exists; the fault is in the body.
         raise Invalid(refusal.message, field="judge", code=refusal.code) from refusal

@@ -1,4 +1,4 @@
-"""The examples of people's answers that a judge is told."""
+"""Examples of people's answers in a judge's prompts."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ STEPS: Mapping[str, tuple[Step, ...]] = {
     Check.Side.REFERENCE: ("cover_summary",),
     Check.Side.PEER: ("check_supported", "align_summary"),
 }
-"""The steps that answer checks of a side: these are told examples of it."""
+"""The steps whose prompts contain examples of each side."""
 
 ToldExample = Mapping[str, Any]
-"""An example as a row keeps it: `side`, `set` (or group), `claim`, `passage`, `label`, `reason`."""
+"""A stored example: `side`, `set` (or group), `claim`, `passage`, `label`, `reason`."""
 
 
 def examples_of(judge: Judge) -> JudgeExamples | None:
-    """The examples that a judge is told; None where it is told none. One query."""
+    """The examples of a judge, None if it has none. One query."""
     return JudgeExamples.objects.filter(judge=judge).select_related("guideline", "base").first()
 
 
 def half_of(cluster: str) -> int:
-    """The half, 0 or 1, that a document set (or group) belongs to, by a hash: the same whenever it is asked."""
+    """The half, 0 or 1, of a document set (or group), by a hash, so that it never changes."""
     return hashlib.sha256(cluster.encode()).digest()[0] % 2
 
 
 def prompts_with(row: JudgeExamples, half: int, own: Mapping[Step, Prompt]) -> dict[Step, Prompt]:
-    """The prompts that answer checks about a half, in the judge's own words if it has some, with its examples.
+    """The prompts for checks of a half, with the examples and the guideline.
 
-    The guideline goes with each.
+    `own` are the judge's reworded prompts, by step.
     """
     guideline = "" if row.guideline is None else row.guideline.text
     return {

@@ -1,4 +1,4 @@
-"""The judges that a project may use, and the addresses of their servers."""
+"""The judges that a project may use, with the addresses of their servers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluation.judging.openai import DEFAULT_BASE_URL
 
 
 def judges_of(project: Project | None) -> QuerySet[Judge]:
-    """The project's own judges and the shared ones; without a project the shared ones alone."""
+    """The project's own judges and the shared ones; without a project only the shared ones."""
     if project is None:
         return Judge.objects.filter(project=None)
     return Judge.objects.filter(Q(project=None) | Q(project=project))
@@ -23,9 +23,9 @@ def is_of(judge: Judge, project: Project) -> bool:
 
 
 def members_of(judge: Judge) -> list[Judge]:
-    """The judges that are asked: the members of a panel, else the judge itself.
+    """The members of a panel; for other kinds the judge itself.
 
-    Members are ordered by name, those of a panel that asks in turn by price.
+    Members are ordered by name; if the panel asks them in turn, by price.
     """
     if judge.kind != Judge.Kind.PANEL:
         return [judge]
@@ -34,18 +34,18 @@ def members_of(judge: Judge) -> list[Judge]:
 
 
 def address_of(judge: Judge) -> str:
-    """The base URL that a judge with a server calls."""
+    """The base URL of an OpenAI-compatible judge."""
     return judge.base_url or DEFAULT_BASE_URL
 
 
 def served_models(judge: Judge) -> list[str]:
-    """The models that its server named in the replies, in the order of their first."""
+    """The model names in the replies of the judge's server, in the order of their first reply."""
     named = judge.calls.exclude(served_model="").values("served_model").annotate(first=Min("pk"))
     return list(named.order_by("first").values_list("served_model", flat=True))
 
 
 def addresses_of(judge: Judge) -> list[str]:
-    """The servers that a judge, or each member of a panel, sends texts to; none for the lexical one."""
+    """The sorted addresses that a judge, or the members of a panel, send texts to; none for the lexical judge."""
     asked = judge.members.all() if judge.kind == Judge.Kind.PANEL else [judge]
     return sorted({address_of(one) for one in asked if one.kind == Judge.Kind.OPENAI})
 

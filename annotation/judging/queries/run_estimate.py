@@ -16,24 +16,24 @@ from evaluation.judging.protocol import Price
 
 LATEST_CALLS = 200
 SECONDS_A_CALL = 3.0
-"""Of a service that has not been asked yet."""
+"""The assumed duration of a call before the first one."""
 SECONDS_A_SUMMARY_OFFLINE = 0.01
 REPLY_TOKENS = 400
 PROMPT_TOKENS = 800
-"""Tokens of a prompt besides the texts: instructions, and the schema of the reply."""
+"""The tokens of a prompt without the texts: instructions and the schema of the reply."""
 CHARACTERS_A_TOKEN = 4
 CLAIMS_SHARE = 0.3
-"""How long the claims of a text are, as a share of it, before they are extracted."""
+"""The assumed length of a text's claims as a share of the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunEstimate:
-    """About what a run comes to if nothing is answered yet.
+    """The estimated size of a run without stored answers.
 
-    `cost` is None for judges without a price. `known` counts the summaries that this judge has verdicts on: what is
-    answered is not asked again, so a run costs less the more there are. `erased` counts the replies of this judge that
-    were erased here: what is asked again is paid for again. `is_measured` says whether replies are as long and slow as
-    those of the judge's own latest calls, else this is guessed.
+    `cost` is None for judges without a price. `known` is the number of summaries with stored verdicts of this judge,
+    which make the run cheaper. `erased` is the number of its erased replies in the project, which must be paid for
+    again. `is_measured` is True if length and duration of replies come from the judge's latest calls, False if they
+    are assumed.
     """
 
     document_sets: int
@@ -57,11 +57,11 @@ def run_estimate(
     tokens_told: int = 0,
     repeat_share: float | None = None,
 ) -> RunEstimate:
-    """The estimate for a run after these parts, over all of the project; a panel's is that of its members together.
+    """Estimate a run with these parts over the project; a panel's estimate is the total of its members.
 
-    With `only` over the summaries of these keys, of sets whose claims are there already. `tokens_told` is what a
-    judge is told with each call beside the usual, such as examples. About the share `repeat_share` of the summaries the
-    judge is asked twice. Two statements for each member of a panel.
+    `only` limits it to summaries with these keys, in sets that have claims. `tokens_told` is the number of additional
+    tokens in each prompt, such as examples. `repeat_share` is the share of summaries that are asked about twice. Two
+    statements per member of a panel.
     """
     peers = Summary.objects.filter(document_set__project=project, is_peer=True).order_by()
     documents = Document.objects.filter(document_set__project=project).order_by()
@@ -75,7 +75,7 @@ def run_estimate(
     )
     sets, summaries, own = found["sets"], found["count"], found["characters"]
     source = documents.aggregate(characters=Sum(Length("text"), default=0))["characters"]
-    # As if every set held as many summaries: exact if all systems have written on all documents.
+    # Exact if all sets have equally many summaries.
     repeated = source * summaries // max(1, sets)
     reads = ("topics" in parts) + (only is None and bool({"coverage", "questions"} & set(parts)))
     covers = bool({"coverage", "questions", "topics", "conciseness", "coherence"} & set(parts))
@@ -115,6 +115,6 @@ def run_estimate(
 
 
 def _paced(judge: Judge, calls: int, tokens: float) -> float:
-    """The seconds that the judge's limits by the minute make of so many calls and tokens, the first minute's free."""
+    """The seconds that these calls and tokens take under the judge's limits per minute; the first minute is free."""
     limits = ((calls, judge.calls_per_minute), (tokens, judge.tokens_per_minute))
     return 60.0 * max(math.ceil(asked / limit) - 1 if limit else 0 for asked, limit in limits)

@@ -1,4 +1,4 @@
-"""The metrics that a run can be asked for, and what each needs answered."""
+"""The metrics of a run, and the parts that each needs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RunPart = Literal[
 
 
 class RunMetric(NamedTuple):
-    """A metric of a run: the parts that it needs answered, and the question that it answers."""
+    """A metric of a run: the parts that it needs, and its question."""
 
     parts: frozenset[RunPart]
     meaning: str
@@ -43,7 +43,7 @@ OTHER_NAMES: Mapping[str, str] = {
     "factual_consistency": "alignment",
     "faithfulness": "alignment",
 }
-"""Metrics of the library that another one of a run answers too."""
+"""Names of metrics of the library, with the equal metric of a run."""
 
 
 def parts_of(metrics: Iterable[str]) -> frozenset[RunPart]:

@@ -15,19 +15,22 @@ from django.utils.text import Truncator
 
 from annotation.core.jobs import OPEN, due, workers_alive
 from annotation.core.lists import Choices, Column, Filter, Kind, List
-from annotation.core.paging import page_after
 from annotation.core.permissions import Verb
+from annotation.core.shared.clock import shared_now
 from annotation.models import Event, Job, Judge, JudgeCall, Project, Rating, Run, Summary, Verdict
 from evaluation.judging import Usage
+from evaluation.judging.pace import SECONDS as PACED_SECONDS
 
 FAILURES_SHOWN = 50
 REASONS_SHOWN = 3
 SETS_WITHOUT_USE = 10
-"""After so many document sets in a row without a usable answer a run asks no further."""
+"""The number of consecutive document sets without a usable answer after which a run stops."""
 POOR_SHARE = 0.1
-"""A run of which so much came to nothing is not shown as good."""
+"""The unusable share from which the outcome of a run is "poor"."""
 RATE_OVER = timedelta(minutes=2)
-"""How fast a run goes is measured over the latest document sets done."""
+"""The period over which the rate of a run is measured."""
+SILENT_AFTER = 8.0
+"""Seconds without a reply after which a server with open calls is reported."""
 REPLY_SHOWN = 500
 REASON_SHOWN = 200
 
@@ -39,7 +42,7 @@ Outcome = Literal["good", "poor", "unusable"]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A job that failed, or that is to be tried again after a failure."""
+    """A job whose latest attempt failed."""
 
     document_set: str
     error: str
@@ -48,7 +51,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """The names under which a judge's provider answered in a run, and the last one before, empty where unknown."""
+    """The model names in the replies of a judge in a run, and the last name before it, "" if unknown."""
 
     judge: str
     models: tuple[str, ...]
@@ -56,20 +59,28 @@ class ServedModel:
 
     @property
     def is_another(self) -> bool:
-        """True if somebody else answered than before, or several did."""
+        """True if the replies name several models, or another one than before."""
         return len({*self.models, self.before} - {""}) > 1
 
 
 @dataclass(frozen=True, slots=True)
-class RunProgress:
-    """The progress of a run. Jobs count document sets.
+class SilentServer:
+    """A judge with open calls whose server has not replied for `seconds`; an attempt ends at the timeout."""
 
-    `unscored` counts the verdicts, answers to questions and ratings that cannot be used, `usable` the others.
-    `failures` are the first of the jobs with an error, in the order of the document sets; `unscored_reasons` why
-    answers were not usable, the commonest first, with how often. `calls` and tokens are what the run paid for, at the
-    `cost` that it came to; what was known already costs nothing. `rate` is summaries a minute of late, None where none
-    were done.
-    `served` tells of each judge which model answered.
+    judge: str
+    seconds: float
+    timeout_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """The progress of a run. Jobs are document sets.
+
+    `failing` is the number of jobs whose latest attempt failed, finally or not; `failures` are the first of them, by
+    document set. `unscored` is the number of unusable verdicts, answers to questions and ratings, `usable` that of the
+    others; `unscored_reasons` are the most common reasons with their counts. `calls`, tokens and `cost` are those that
+    the run paid for, without stored answers. `rate` is the recent number of summaries per minute, None without any.
+    `served` has the models behind each judge, `silent` the servers that owe a reply for SILENT_AFTER seconds.
     """
 
     total_jobs: int
@@ -78,6 +89,7 @@ class RunProgress:
     done: int
     failed: int
     cancelled: int
+    failing: int
     summaries_total: int
     summaries_done: int
     unscored: int
@@ -90,6 +102,7 @@ class RunProgress:
     unscored_reasons: list[tuple[str, int]]
     rate: float | None
     served: list[ServedModel]
+    silent: list[SilentServer]
 
     @property
     def asked(self) -> int:
@@ -98,39 +111,40 @@ class RunProgress:
 
     @property
     def share_unusable(self) -> float:
-        """Share of what was asked that came to nothing, in [0, 1]: answers that cannot be used, or sets that failed,
-        whichever is worse; 0 where nothing was asked.
+        """The share of unusable answers, or of failing document sets among those tried, whichever is larger.
+
+        In [0, 1]; 0 before the first answer or attempt ends.
         """
         answers = self.unscored / self.asked if self.asked else 0.0
-        return max(answers, self.failed / self.total_jobs if self.total_jobs else 0.0)
+        return max(answers, self.failing / (self.failing + self.done) if self.failing else 0.0)
 
     @property
     def outcome(self) -> Outcome:
-        """How far what it came to can be used."""
+        """The usability of the answers so far."""
         if self.share_unusable == 1:
             return "unusable"
         return "poor" if self.share_unusable >= POOR_SHARE else "good"
 
     @property
     def seconds_left(self) -> float | None:
-        """At the rate of late; None where that is not known."""
+        """The remaining seconds at the recent rate; None if it is unknown."""
         return 60 * (self.summaries_total - self.summaries_done) / self.rate if self.rate else None
 
     @property
     def share_done(self) -> float:
-        """Share of the summaries that are judged, in [0, 1]; 1 where there is none."""
+        """The share of judged summaries, in [0, 1]; 1 without summaries."""
         return self.summaries_done / self.summaries_total if self.summaries_total else 1.0
 
 
 def is_under_way(run: Run) -> bool:
-    """True if it is not over yet."""
+    """True if the run has not ended, by its current row."""
     return Run.objects.filter(pk=run.pk, state=Run.State.ACTIVE).exists()
 
 
 def run_to_work_on(*, besides: Collection[int] = ()) -> Run | None:
-    """The run with due jobs that the fewest workers are at; of those the one that waited longest.
+    """The run with due jobs and the fewest workers; among equals the one that has waited longest.
 
-    `besides` are the keys of runs that are left out.
+    `besides` are the keys of runs to leave out.
     """
     at_work = Count("jobs__token", distinct=True, filter=Q(jobs__state=Job.State.WORKING))
     runs = Run.objects.filter(Exists(due(Job.Kind.RUN).filter(run=OuterRef("pk")))).exclude(pk__in=besides)
@@ -140,20 +154,20 @@ def run_to_work_on(*, besides: Collection[int] = ()) -> Run | None:
 
 
 def runs_to_settle() -> QuerySet[Run]:
-    """Active runs of which no job is open: a worker ended the last one and died, or was itself found dead."""
+    """Active runs without open jobs, because a worker died after it ended the last one."""
     is_open = Job.objects.filter(run=OuterRef("pk"), state__in=OPEN)
     return Run.objects.filter(~Exists(is_open), state=Run.State.ACTIVE)
 
 
 def is_whole(run: Run) -> bool:
-    """True if the run goes over every summary of its project, as neither a trial nor changed claims do."""
+    """True if the run covers every summary of its project."""
     visited = Job.objects.filter(run=run, document_set=OuterRef("document_set"))
     peers = Summary.objects.filter(document_set__project=run.project_id, is_peer=True)
     return not run.is_trial and not peers.filter(~Exists(visited)).exists()
 
 
 def run_progress(run: Run) -> RunProgress:
-    """Where the run stands at this moment, from its jobs."""
+    """The current progress of a run, from its jobs and calls."""
     sums = (Count("pk"), *(Sum(column) for column in ("total", "done", "unscored", "usable")))
     by_state = {
         state: row
@@ -167,6 +181,7 @@ def run_progress(run: Run) -> RunProgress:
     return RunProgress(
         **in_state,
         total_jobs=jobs,
+        failing=_failing(run).count(),
         summaries_total=total,
         summaries_done=done,
         unscored=unscored,
@@ -174,19 +189,20 @@ def run_progress(run: Run) -> RunProgress:
         calls=paid.calls,
         prompt_tokens=paid.prompt_tokens,
         completion_tokens=paid.completion_tokens,
-        # A job may have paid since the run's row was read.
+        # Read again, because a job may have paid since the row was read.
         cost=Run.objects.filter(pk=run.pk).values_list("cost", flat=True).get(),
         failures=_failures(run),
         unscored_reasons=why_unusable(run)[:REASONS_SHOWN] if unscored else [],
         rate=_rate(run) if run.state == Run.State.ACTIVE else None,
         served=served_in(JudgeCall.objects.filter(run=run)) if paid.calls else [],
+        silent=_silent(run) if run.state == Run.State.ACTIVE else [],
     )
 
 
 def is_without_use(run: Run) -> bool:
-    """True if the latest document sets of the run, SETS_WITHOUT_USE of them, failed or brought no usable answer.
+    """True if the latest SETS_WITHOUT_USE document sets of the run failed or had no usable answer.
 
-    Those that ended before the run was last resumed do not count.
+    Sets that ended before the run was last resumed do not count.
     """
     resumed = Event.objects.filter(project=run.project_id, verb="resume run", target_id=run.public_id)
     since = resumed.aggregate(last=Max("created_at"))["last"] or run.created_at
@@ -200,8 +216,8 @@ def is_without_use(run: Run) -> bool:
 def is_useless(run: Run) -> bool:
     """True if the run asked its judge and got no usable answer.
 
-    What could not be used before either, where other answers in the same sets can be, makes no run useless: a server
-    that refuses one text for good would fail every run that asks about it once more.
+    False if the same answers were unusable in an earlier run while others in these sets are usable. Otherwise a server
+    that always refuses one text would fail every later run.
     """
     asked = Job.objects.filter(run=run, unscored__gt=0)
     if not asked.exists() or Job.objects.filter(run=run, usable__gt=0).exists():
@@ -219,7 +235,7 @@ def is_useless(run: Run) -> bool:
 def why_unusable(run: Run) -> list[tuple[str, int]]:
     """The reasons of unusable answers with their counts, the most common first.
 
-    A failure that repeats itself is not written again: then those of earlier runs say why.
+    A repeated failure is not stored again, so without reasons in this run those of earlier runs are returned.
     """
     found = Counter[str]()
     for condition in ({"run": run}, {}):
@@ -229,7 +245,7 @@ def why_unusable(run: Run) -> list[tuple[str, int]]:
 
 
 def _unusable(run: Run) -> tuple[QuerySet[Any], ...]:
-    """The unusable answers of its judge in the sets where the run got some; those of sources score nothing."""
+    """The judge's unusable answers about summaries in the sets in which the run got some."""
     sets = Job.objects.filter(run=run, unscored__gt=0).values("document_set")
     return (
         Verdict.objects.filter(
@@ -240,16 +256,16 @@ def _unusable(run: Run) -> tuple[QuerySet[Any], ...]:
 
 
 def most_common_reason(run: Run) -> str:
-    """A sentence behind the one that says what came to nothing; empty where no reason is known."""
+    """A sentence with the most common reason of unusable answers, with a leading space; "" without one."""
     reasons = why_unusable(run)
-    # A server may have said much, and what stands behind it must have room in the run's row.
+    # Cut, so that the sentences after it fit into the run's column.
     return (
         f" Most common reason: {Truncator(reasons[0][0].rstrip('.')).chars(REASON_SHOWN)}." if reasons else ""
     )
 
 
 def why_without_use(run: Run) -> str:
-    """What a run is stopped with whose judge is of no use, with the commonest reason."""
+    """The reason for stopping a run that gets no usable answers."""
     return (
         f"No usable answer for the last {SETS_WITHOUT_USE} document sets.{most_common_reason(run)} "
         "Fix the judge or its server, resume for the rest, then start another run: it asks only what has no usable "
@@ -258,7 +274,7 @@ def why_without_use(run: Run) -> str:
 
 
 def usage_of(calls: QuerySet[JudgeCall]) -> Usage:
-    """The total usage of some stored calls; their cost is stored with the run that paid."""
+    """The total usage of stored calls, without the cost, which is stored with the run that paid."""
     sums = calls.aggregate(
         made=Count("pk"),
         prompt=Sum("prompt_tokens", default=0),
@@ -269,7 +285,7 @@ def usage_of(calls: QuerySet[JudgeCall]) -> Usage:
 
 
 def served_in(calls: QuerySet[JudgeCall]) -> list[ServedModel]:
-    """Of each judge that made some of these calls, the models that answered; three queries."""
+    """The models that answered these calls, by judge. Three queries."""
     answered = calls.exclude(served_model="").order_by("judge", "served_model")
     rows = answered.values_list("judge", "served_model").annotate(first=Min("pk"))
     first: dict[int, int] = {}
@@ -293,20 +309,27 @@ def latest_run(project: Project) -> Run | None:
 
 
 def is_worker_alive(now: datetime | None = None) -> bool:
-    """True if any worker has reported lately."""
+    """True if a worker has a recent heartbeat."""
     return workers_alive(now) > 0
 
 
+def _failing(run: Run) -> QuerySet[Job]:
+    """The jobs whose latest attempt failed."""
+    has_failed = ~Q(error="") | Q(state=Job.State.FAILED)
+    return Job.objects.filter(has_failed, run=run).exclude(state=Job.State.DONE)
+
+
 def _failures(run: Run) -> list[Failure]:
-    failed = Job.objects.filter(run=run).exclude(error="").exclude(state=Job.State.DONE)
-    rows = failed.order_by("document_set__external_id").values_list(
-        "document_set__external_id", "error", "attempt"
+    rows = (
+        _failing(run)
+        .order_by("document_set__external_id")
+        .values_list("document_set__external_id", "error", "attempt")
     )
     return [Failure(*row) for row in rows[:FAILURES_SHOWN]]
 
 
 def _rate(run: Run) -> float | None:
-    """Summaries judged a minute, from the document sets that were done of late."""
+    """Judged summaries per minute, over the last RATE_OVER."""
     now = timezone.now()
     late = Job.objects.filter(run=run, state=Job.State.DONE, finished_at__gte=now - RATE_OVER)
     found = late.aggregate(summaries=Sum("done", default=0), began=Min("started_at"))
@@ -316,14 +339,33 @@ def _rate(run: Run) -> float | None:
     return float(60 * found["summaries"] / max(1.0, seconds))
 
 
+def _silent(run: Run) -> list[SilentServer]:
+    now = shared_now()
+    asking = JudgeCall.all_calls.filter(judge=OuterRef("pk"), run=run, lease_until__gt=now)
+    # A row is written again with its reply, so its time is that of the reply.
+    answered = JudgeCall.objects.filter(judge=OuterRef("pk"))
+    judges = Judge.objects.filter(Exists(asking)).annotate(
+        asked_at=Subquery(asking.order_by("created_at").values("created_at")[:1]),
+        answered_at=Subquery(answered.order_by("-pk").values("created_at")[:1]),
+    )
+    found = []
+    for judge in judges.order_by("name"):
+        seconds = (now - max(filter(None, (judge.asked_at, judge.answered_at)))).total_seconds()
+        # The limits per minute of the judge may hold its calls back.
+        is_paced = judge.calls_per_minute or judge.tokens_per_minute
+        if seconds >= SILENT_AFTER + (PACED_SECONDS if is_paced else 0.0):
+            found.append(SilentServer(judge.name, seconds, judge.timeout_seconds))
+    return found
+
+
 def last_reply(run: Run) -> JudgeCall | None:
-    """The latest call that the run paid for, with the beginning of its reply; None where it kept none."""
+    """The latest call that the run paid for, with the beginning of its reply as `shown`; None without calls."""
     calls = JudgeCall.objects.filter(run=run).annotate(shown=Left("reply", REPLY_SHOWN))
     return calls.defer("request", "reply").order_by("-pk").first()
 
 
 def runs_of(project: Project) -> QuerySet[Run]:
-    """The project's runs with what their rows name."""
+    """The project's runs with their related rows."""
     return project.runs.select_related("project", "judge", "started_by")
 
 
@@ -334,7 +376,7 @@ RUNS = List(
     order=("-pk",),
     title="Past runs",
     empty="No runs yet.",
-    # Where there is none, the first one may be starting just now.
+    # Without runs, the list polls slowly, because the first run may be starting.
     polls=lambda rows: 10 if not rows else 2 if any(run.state == Run.State.ACTIVE for run in rows) else 0,
     filters=(Filter("state", choices=RUN_STATES, title="State"),),
     columns=(
@@ -368,6 +410,25 @@ RUNS = List(
 )
 
 
-def calls_of(run: Run, *, after: str) -> tuple[list[JudgeCall], str]:
-    """A page of the run's calls, the newest first, and where the next page starts. Raises NoSuchPage."""
-    return page_after(JudgeCall.objects.filter(run=run).select_related("judge"), order=("-id",), after=after)
+def calls_of(run: Run) -> List:
+    """The list of the calls that a run paid for, newest first."""
+    return List(
+        name="calls",
+        verbs=(Verb.VIEW_SCORES,),
+        rows=lambda viewer: JudgeCall.objects.filter(run=run).select_related("judge"),
+        order=("-pk",),
+        empty="This run has no paid calls: answers were already stored, or no call succeeded.",
+        columns=(
+            Column("created_at", kind=Kind.MOMENT, head="Answered", order="pk"),
+            Column("id", "public_id"),
+            Column("step", head="Step", order=True),
+            Column("judge", "judge.name", head="Judge", order=True),
+            Column("reply", head="Call", search=True, cell="judging/runs/_call.html"),
+            Column("request", search=True),
+            Column("finish_reason", head="Ended by", order=True, missing="no reason given"),
+            Column("prompt_tokens", kind=Kind.COUNT, head="Tokens sent", order=True),
+            Column("completion_tokens", kind=Kind.COUNT, head="received", order=True),
+            Column("seconds", kind=Kind.NUMBER, head="Seconds", order=True),
+            Column("erased_at", kind=Kind.MOMENT, nullable=True),
+        ),
+    )

@@ -1,4 +1,4 @@
-"""A person gives closed questions about a document set, or retires some."""
+"""Add closed questions about a document set, and retire questions."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ OPERATOR = "the operator"
 def ask_questions(
     *, document_set: DocumentSet, texts: Sequence[str], retire_made_up: bool = True, by: User | None
 ) -> list[Claim]:
-    """Add questions to those about a document set; the next run of a judge answers them.
+    """Add questions about a document set; the next run answers them.
 
-    Owners and managers may. Given questions win: those that a judge made up are retired, unless
-    `retire_made_up` is False. The scores of the set's summaries follow; a question without answers changes
-    none. Raises Invalid (code `invalid_questions`) for none, an empty or overlong one, one twice, or more than
-    a set may have; Conflict (`asked_already`) for one that is asked already.
+    Needs the verb "change project". The judge's generated questions are retired, unless `retire_made_up` is False. The
+    scores of the set's summaries are recomputed; questions without answers do not change them. Raises Invalid
+    (code `invalid_questions`) for an empty list, an empty, too long or repeated question, or more than
+    MOST_QUESTIONS; Conflict (`asked_already`) for an existing question.
     """
     project = document_set.project
     require(by, project, Verb.CHANGE_PROJECT)
@@ -57,9 +57,9 @@ def ask_questions(
 
 @transaction.atomic
 def retire_question(*, question: Claim, by: User | None) -> Claim:
-    """Take a question out of the scores; it stays with its answers, and nobody asks it again.
+    """Retire a question: it keeps its answers, does not count in scores, and is not asked again.
 
-    Owners and managers may. The scores of the set's summaries follow. Twice changes nothing.
+    Needs the verb "change project". The scores of the set's summaries are recomputed. Idempotent.
     """
     document_set = DocumentSet.objects.select_related("project").get(claim_sets=question.claim_set_id)
     require(by, document_set.project, Verb.CHANGE_PROJECT)

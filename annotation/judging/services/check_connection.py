@@ -1,4 +1,4 @@
-"""Ask a judge's server one tiny question, to see whether it answers."""
+"""Test the connection to a judge's server with one short question."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ LONGEST_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """`format` is the best reply format that the server accepts."""
+    """A successful test; `format` is the best reply format that the server accepts."""
 
     seconds: float
     format: str
 
 
 def check_connection(*, project: Project, judge: Judge, by: User | None) -> Connection:
-    """Ask the server of a judge, which need not be saved, about a fixed claim; no text of a project is sent.
+    """Ask the server of a judge, saved or not, about a fixed claim, without texts of the project.
 
-    The reply format and the refused parameters of a saved judge are found again and stored. Raises NotFound for a judge
-    of another project; Invalid where it cannot be asked (code `unusable_judge`) or gave no usable answer
+    The reply format and refused parameters are determined again, and stored with a saved judge. Raises NotFound for
+    another project's judge; Invalid if it cannot be asked (code `unusable_judge`) or gives no usable answer
     (`judge_failed`).
     """
     require(by, project, Verb.RUN)
@@ -45,7 +45,7 @@ def check_connection(*, project: Project, judge: Judge, by: User | None) -> Conn
     if judge.kind != Judge.Kind.OPENAI:
         raise Invalid(f"The judge {judge.name!r} has no server.", field="judge", code="unusable_judge")
     require_usable(judge)
-    # As if nothing was known of the server yet.
+    # Without the known reply format and refused parameters of the server.
     fresh = copy(judge)
     fresh.reply_format, fresh.refused_parameters = "", []
     found: list[tuple[str, Sequence[str]]] = []

@@ -1,4 +1,4 @@
-"""A run ends: its last job is over, or it cannot go on."""
+"""End runs: after the last job, or when they cannot continue."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from annotation.models import Job, Run
 
 
 def locked_run(run: Run) -> Run:
-    """The run's row, held until the caller's transaction ends; always before the rows of its jobs."""
-    # no_key: others may go on writing verdicts that refer to the run.
+    """Lock the run's row until the caller's transaction ends. Lock it before the rows of its jobs."""
+    # no_key: other transactions may write verdicts that refer to the run.
     held = Run.objects.select_for_update(of=("self",), no_key=True)
     return held.select_related("project", "judge").get(pk=run.pk)
 
 
 @transaction.atomic
 def settle(run: Run) -> None:
-    """Finish the run if none of its jobs is open. It fails if every job failed or no answer was usable."""
+    """End the run if it has no open jobs: as failed if every job failed or no answer was usable."""
     run = locked_run(run)
     of_run = Job.objects.filter(run=run)
     if run.state != Run.State.ACTIVE or of_run.filter(state__in=jobs.OPEN).exists():
@@ -38,9 +38,9 @@ def settle(run: Run) -> None:
 def stop_run(
     run: Run, *, reason: str, met_by: jobs.Claimed | None = None, state: Job.State = Job.State.FAILED
 ) -> None:
-    """Stop the whole run because of what a job met, which ends in that state: the others would meet it, too.
+    """Stop the whole run because of a failure that every other job would have too.
 
-    Nothing where that job is no longer this worker's.
+    The job `met_by` ends in that state. Does nothing if this worker no longer owns it.
     """
     run = locked_run(run)
     jobs.locked(Job.objects.filter(run=run, state__in=jobs.OPEN))
@@ -59,7 +59,7 @@ def stop_run(
 
 
 def end(run: Run, state: Run.State, *, reason: str) -> int:
-    """End a run that the caller has locked, and cancel its open jobs; how many."""
+    """End a run that the caller has locked, cancel its open jobs, and return their number."""
     run.state, run.stop_reason, run.finished_at = state, reason[:500], shared_now()
     run.save(update_fields=["state", "stop_reason", "finished_at"])
     return jobs.cancel(Job.objects.filter(run=run))

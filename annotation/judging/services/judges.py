@@ -1,4 +1,4 @@
-"""From a judge's row to something that answers, with its calls kept in rows."""
+"""Build judges from their rows, with calls stored as rows; check addresses and keys."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -66,14 +66,13 @@ Remember = Callable[[Judge, ReplyFormat, Sequence[str]], None]
 def judge_by_name(name: str, project: Project | None = None) -> Judge:
     """The judge of that name that the project may use; without a project a shared one.
 
-    The built-in lexical one is made when it is first asked for.
-    Raises NotFound (code `no_such_judge`) with the names that there are.
+    The built-in lexical judge is created at its first use. Raises NotFound (code `no_such_judge`) with the known names.
     """
     if name == LEXICAL:
         return Judge.objects.get_or_create(project=None, name=LEXICAL, defaults={"kind": Judge.Kind.LEXICAL})[
             0
         ]
-    # Names differ among them, but where both were given at the same moment: then the project's own.
+    # A name may exist twice if both judges were created at the same moment; the project's own is used.
     judge = judges_of(project).filter(name=name).order_by(F("project").asc(nulls_last=True)).first()
     if judge is None:
         open_ones = judges_of(project).filter(archived_at=None)
@@ -87,23 +86,22 @@ def judge_by_name(name: str, project: Project | None = None) -> Judge:
 
 
 def require_of(judge: Judge, project: Project) -> None:
-    """Refuse another project's judge as if there were none. Raises NotFound (code `no_such_judge`)."""
+    """Raise NotFound (code `no_such_judge`) for another project's judge."""
     if not is_of(judge, project):
         raise NotFound("There is no such judge in this project.", code="no_such_judge")
 
 
 def require_usable(judge: Judge) -> None:
-    """Refuse a judge that no worker could ask: archived, its address not allowed, its key not bound to it.
+    """Raise Invalid (code `unusable_judge`) for a judge that no worker can ask, as `fault_of_use`.
 
-    The key itself is not looked for, since it may be in the workers' environment alone. Raises Invalid (code
-    `unusable_judge`).
+    Keys of the environment are not looked up, because only workers may have them.
     """
     if fault := fault_of_use(judge):
         raise Invalid(fault, field="judge", code="unusable_judge")
 
 
 def has_price(judge: Judge) -> bool:
-    """True if its calls cost anything; those of a panel if those of any member do."""
+    """True if the judge, or any member of the panel, has a price."""
     return any(member.has_price for member in members_of(judge))
 
 
@@ -115,13 +113,12 @@ def build(
     budget: Budget | None = None,
     told: Mapping[Step, Prompt] | None = None,
 ) -> AnsweringJudge:
-    """The judge that the row describes, ready to answer; a panel with all its members.
+    """Build the judge of a row; a panel with all its members.
 
-    Calls are kept in memory unless `store_of` gives a store for each judge that makes any. `remember` is called, from
-    the event loop, with the reply format that a judge's server was found to take and the parameters that it refuses.
-    `told` are prompts with examples.
-    Raises JudgeSettings where its address is not allowed or its key is missing; the message names
-    the variable, never the key.
+    `store_of` returns the call store of each judge with a server; by default, calls are stored in memory. `remember`
+    is called in the event loop with the judge, its server's reply format and the refused parameters. `told` are prompts
+    with examples.
+    Raises JudgeSettings if the address is not allowed or the key is missing; the message has no key.
     """
     if fault := fault_of_use(judge):
         raise JudgeSettings(fault)
@@ -154,7 +151,7 @@ def build(
 
 
 def _limits(judge: Judge) -> Limits:
-    """This process's part of what the judge's service allows: the others that work have as much each."""
+    """This process's share of the judge's limits, which are divided by the number of workers."""
     workers = max(1, workers_alive())
 
     def part(limit: int) -> int:
@@ -171,21 +168,21 @@ def _limits(judge: Judge) -> Limits:
 
 
 def _pace(judge: Judge, limits: Limits) -> Pace:
-    """The one of this process: a turn remembers the calls of the one before."""
+    # One per process and judge, so that limits per minute hold across turns.
     pace = _PACES.setdefault(judge.pk, Pace(None, None))
     pace.calls, pace.tokens = limits.calls_per_minute, limits.tokens_per_minute
     return pace
 
 
 def remember_server(judge: Judge, reply_format: str, refused: Sequence[str]) -> None:
-    """Keep what was found out about the judge's server, unless the row names another server or model by now."""
+    """Store the reply format and refused parameters, unless the row has another server or model by now."""
     same = Judge.objects.filter(pk=judge.pk, model=judge.model, base_url=judge.base_url)
     same.update(reply_format=reply_format, refused_parameters=list(refused))
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeAtWork:
-    """A judge with the event loop in which it is asked, in a thread of its own; the database may be used meanwhile."""
+    """A judge with an event loop in another thread, so that this thread can use the database."""
 
     judge: AnsweringJudge
     row: Judge
@@ -194,42 +191,29 @@ class JudgeAtWork:
     of_other_half: AnsweringJudge | None = None
 
     def judge_of(self, document_set: DocumentSet) -> AnsweringJudge:
-        """The judge as it is told of this set: with examples of sets of the other half."""
+        """The judge for this set, with examples from the other half of the sets."""
         return self.of_other_half if self.of_other_half and half_of(document_set.cluster) else self.judge
 
     def again_of(self, document_set: DocumentSet, run: Run) -> AnsweringJudge | None:
-        """The judge that repeats a share of the run's questions about this set; None if none is to be repeated."""
+        """The judge that repeats questions about this set without stored calls; None if the run repeats none."""
         return self.judge_of(document_set).again(run.public_id) if run.repeat_share else None
 
     def require_asking(self) -> None:
-        """Raise RuntimeError where the thread that asks has died: nothing that was asked will be answered."""
+        """Raise RuntimeError if the asking thread has died, because open questions would never be answered."""
         if not self.thread.is_alive():
             raise RuntimeError(f"The thread that asks the judge {self.row.name} has died")
 
     def begin(self, question: Coroutine[Any, Any, JudgeReply]) -> Future[JudgeReply]:
-        """Start to ask a question, and wait for nothing."""
+        """Start to ask a question, and return at once."""
         return asyncio.run_coroutine_threadsafe(question, self.loop)
-
-    def ask(self, questions: Iterable[Coroutine[Any, Any, JudgeReply]]) -> list[JudgeReply | BaseException]:
-        """What each question got, in order, once all have: the answer, or the exception that it ended with."""
-        asked = list(questions)
-
-        async def everything() -> list[JudgeReply | BaseException]:
-            return await asyncio.gather(*asked, return_exceptions=True)
-
-        started = self.begin(everything())
-        while not wait([started], LOOK_ALIVE_SECONDS).done:
-            self.require_asking()
-        return started.result()
 
 
 @contextmanager
 def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
-    """The judge, built and with an event loop of its own; everything that it opened is closed at the end.
+    """Build a judge with an event loop, and close everything at the end.
 
-    Its calls are kept as rows, and its row which reply format its server takes; how many it makes at once and in a
-    minute is its limit divided by the workers alive. Calls made for a run are counted with it and held to its cap.
-    Raises JudgeSettings as `build`, and for a judge that the run's project may not use.
+    Calls are stored as rows, and the row gets the reply format of the server. Calls for a run count towards its cost
+    and cap. Raises JudgeSettings as `build`, and for a judge that the run's project may not use.
     """
     if run is not None:
         try:
@@ -244,7 +228,7 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
         notes = opened.enter_context(closing(DatabaseThread("judge-notes")))
 
         def remember(*found: Any) -> None:
-            # Nobody waits for it: if it fails, the next worker finds it out again.
+            # Not awaited, because the next worker finds it again after a failure.
             notes.begin(lambda: remember_server(*found))
 
         budget = None if run is None else opened.enter_context(closing(RunBudget(run)))
@@ -277,7 +261,7 @@ def _loop_in_thread() -> Iterator[tuple[asyncio.AbstractEventLoop, threading.Thr
 
 
 async def _end_asking(judge: AnsweringJudge) -> None:
-    """Break off what is still being asked, and close the judge's connections."""
+    """Cancel open questions, and close the judge's connections."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()
@@ -286,9 +270,9 @@ async def _end_asking(judge: AnsweringJudge) -> None:
 
 
 def kept_signature(signature: str) -> str:
-    """A judge's signature as verdicts and claim sets keep it, of at most 200 characters.
+    """A judge's signature as stored with verdicts and claim sets, of at most 200 characters.
 
-    A longer one is cut, and ends with a digest of the whole: no two judges may come to look like one.
+    A longer one is cut and ends with a digest of the whole, so that signatures stay different.
     """
     if len(signature) <= SIGNATURE_KEPT:
         return signature
@@ -299,8 +283,8 @@ def kept_signature(signature: str) -> str:
 def is_allowed_url(url: str, allowed: list[str]) -> bool:
     """True if a judge may call that base URL.
 
-    An entry allows what has its scheme, its host, its port (the scheme's own where it names none) and its path or what
-    lies below it. `:*` in place of a port allows every port.
+    An entry allows addresses with its scheme, host, port (by default that of the scheme), and path or a path below it.
+    The port `:*` allows every port.
     """
     wanted = _address(url)
     for entry in allowed if wanted else ():
@@ -314,7 +298,7 @@ def is_allowed_url(url: str, allowed: list[str]) -> bool:
 
 
 def fault_of_use(judge: Judge) -> str:
-    """Why the judge cannot be asked from here, or nothing."""
+    """The reason that the judge cannot be asked in this installation, or ""."""
     if judge.archived_at is not None:
         return f"The judge {judge.name!r} is archived. Unarchive it, or choose another."
     if judge.kind == Judge.Kind.PANEL:
@@ -329,7 +313,7 @@ def fault_of_use(judge: Judge) -> str:
 
 
 def url_fault(url: str) -> str:
-    """Why no judge may call that base URL, or nothing."""
+    """The reason that no judge may call that base URL, or ""."""
     if fault := base_url_fault(url):
         return fault
     own = [f"http://{host}:{settings.OWN_PORT}" for host in LOOPBACK] if settings.OWN_PORT else []
@@ -347,7 +331,7 @@ def url_fault(url: str) -> str:
 
 
 def key_fault(variable: str, url: str) -> str:
-    """Why the key of that environment variable may not be sent to that base URL, or nothing."""
+    """The reason that the key of that environment variable may not be sent to that base URL, or ""."""
     if not variable or is_allowed_url(url, settings.COVERDICT_JUDGE_KEYS.get(variable, [])):
         return ""
     return (
@@ -357,12 +341,12 @@ def key_fault(variable: str, url: str) -> str:
 
 
 def sealed_key(key: str, url: str) -> str:
-    """The key, encrypted so that it opens only for the scheme, host and port of that base URL."""
+    """Encrypt the key, so that it can be decrypted only for the scheme, host and port of that base URL."""
     return seal(key, purpose=_purpose(url))
 
 
 def is_same_server(url: str, other: str) -> bool:
-    """True if both base URLs have one scheme, host and port."""
+    """True if both base URLs have the same scheme, host and port."""
     return _purpose(url) == _purpose(other)
 
 
@@ -395,12 +379,12 @@ def _api_key(judge: Judge) -> str | None:
 
 
 def _address(url: str) -> tuple[tuple[str, str], int, list[str]] | None:
-    """Scheme and host, port and folders of a URL; None where there is none that could be compared safely."""
+    """Scheme and host, port, and folders of a URL; None if they cannot be compared safely."""
     if base_url_fault(url):
         return None
     parts = urlsplit(url)
     folders = [folder for folder in unquote(parts.path).split("/") if folder]
-    # A path with dots names a place outside of the one where it begins.
+    # A path with dots may lead outside of the folder that it begins with.
     if ".." in folders or "\\" in url:
         return None
     return (parts.scheme, parts.hostname or ""), parts.port or _PORTS[parts.scheme], folders

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def let_decide(*, project: Project, judge: Judge, by: User | None) -> None:
-    """Make the judge the deciding one of the project, and rescore. Choosing the deciding judge again changes nothing.
+    """Make the judge the deciding one of the project, and rescore. Idempotent.
 
-    Raises NotFound for a judge of another project; Invalid (code `unusable_judge`) for one that cannot be asked;
-    Conflict as `require_whole`.
+    Raises NotFound for another project's judge, Invalid (code `unusable_judge`) for an unusable judge, and Conflict as
+    `require_whole`.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     require_of(judge, project)
@@ -40,7 +40,7 @@ def let_decide(*, project: Project, judge: Judge, by: User | None) -> None:
 
 
 def require_whole(project: Project, judge: Judge) -> None:
-    """Raise Conflict (code `trial_only`) for a judge whose runs in the project were all trials."""
+    """Raise Conflict (code `trial_only`) if all runs of the judge in the project were trials."""
     runs = Run.objects.filter(project=project, judge=judge)
     if runs.filter(is_trial=True).exists() and not runs.filter(is_trial=False).exists():
         raise Conflict(

@@ -1,7 +1,6 @@
-"""Judges are added, changed, put into the archive and taken out of it: a project's own by its owners and managers,
-shared ones by administrators.
+"""Add, change, archive and restore judges: a project's own by its owners and managers, shared ones by administrators.
 
-What a judge may be is said here alone; the page, the API and the admin ask `profile_faults`.
+Only this module has the rules for profiles; the page, the API and the admin use `profile_faults`.
 """
 
 from __future__ import annotations
@@ -56,10 +55,10 @@ LONGEST_STEM = 55
 LONGEST_KEY = 1000
 
 IDENTITY = ("name", "kind", "model")
-"""What a judge's verdicts were given as; fixed once there are any."""
+"""The columns that are fixed once the judge has answered."""
 
 SERVER = ("model", "base_url")
-"""What decides which reply format a judge's server takes."""
+"""The columns that determine the reply format of a judge's server."""
 
 _AT_LEAST_1 = "Enter at least 1{}."
 _OR_EMPTY = ", or leave it empty for no limit"
@@ -72,7 +71,7 @@ NUMBER_BOUNDS: Mapping[str, tuple[float, float, str]] = {
     **dict.fromkeys(("calls_per_minute", "tokens_per_minute"), (1, math.inf, _AT_LEAST_1.format(_OR_EMPTY))),
     **dict.fromkeys(PRICES, (0, sys.float_info.max, "The price must be 0 or more.")),
 }
-"""The least and the largest that the numbers of a profile may be, as the database checks them, and that in words."""
+"""The minimum and maximum of each number, as in the database's constraints, with the message."""
 
 
 @transaction.atomic
@@ -85,11 +84,11 @@ def add_judge(
     api_key: str | None = None,
     **profile: object,
 ) -> Judge:
-    """Make a judge of the project's own; without a project one that all projects share, for administrators.
+    """Create a judge of the project; without a project a shared one, which only administrators may.
 
-    `profile` holds columns of `PROFILE`; `members` are the judges that a panel asks, `prompts` the versions of the
-    project's prompts that it uses. `api_key` is stored encrypted. Raises Invalid for the first of `profile_faults`;
-    NotAllowed as `require_key`.
+    `profile` has columns of `PROFILE`; `members` are the judges of a panel, `prompts` versions of the project's
+    prompts. `api_key` is stored encrypted. Raises Invalid with the first of `profile_faults`; NotAllowed as
+    `require_key`.
     """
     _require(project, by)
     judge = Judge(project=project)
@@ -102,7 +101,7 @@ def add_judge(
 
 @transaction.atomic
 def copy_judge(*, project: Project, judge: Judge, stem: str, by: User | None) -> Judge:
-    """Make a judge of the project with the same model, settings and key, named by the first free name of this stem."""
+    """Create a judge of the project with the same profile and key, and the first free name with this stem."""
     _require(project, by)
     stem = stem[:LONGEST_STEM]
     taken = set(judges_of(project).filter(name__startswith=stem).values_list("name", flat=True))
@@ -125,11 +124,11 @@ def change_judge(
     api_key: str | None = None,
     **changes: object,
 ) -> Judge:
-    """Change a judge's profile; what is left out stays. An empty `api_key` removes the stored one.
+    """Change a judge's profile; omitted columns are kept. An empty `api_key` removes the stored key.
 
-    Another server removes the stored key. Another server or model resets the reply format and the refused parameters.
-    Raises Invalid and NotAllowed as `add_judge`; Conflict (code `judge_used`) for another name, kind or model of a
-    judge that has answered anything.
+    A new server removes the stored key. A new server or model resets the reply format and the refused parameters.
+    Raises Invalid and NotAllowed as `add_judge`; Conflict (code `judge_used`) for a new name, kind or model of a judge
+    that has answered.
     """
     _require(judge.project, by)
     judge = Judge.objects.select_for_update(of=("self",)).select_related("project").get(pk=judge.pk)
@@ -164,9 +163,9 @@ def change_judge(
 
 @transaction.atomic
 def archive_judge(*, judge: Judge, by: User | None) -> Judge:
-    """Keep runs from using the judge from now on, and delete its stored key; its answers stay. Twice changes nothing.
+    """Archive the judge: runs cannot use it, its stored key is deleted, and its answers are kept. Idempotent.
 
-    Raises Conflict while it decides somewhere (code `judge_decides`) or is at work (`run_active`).
+    Raises Conflict if it is the deciding judge of a project (code `judge_decides`) or has an active run (`run_active`).
     """
     _require(judge.project, by)
     if judge.deciding_in.exists():
@@ -180,7 +179,7 @@ def archive_judge(*, judge: Judge, by: User | None) -> Judge:
 
 @transaction.atomic
 def restore_judge(*, judge: Judge, by: User | None) -> Judge:
-    """Take a judge out of the archive. Twice changes nothing."""
+    """Restore an archived judge. Idempotent."""
     return _set_archived(judge, by, None)
 
 
@@ -195,16 +194,16 @@ def _set_archived(judge: Judge, by: User | None, at: datetime | None) -> Judge:
 
 
 def is_used(judge: Judge) -> bool:
-    """True if the judge has answered anything, or is asked to."""
+    """True if the judge has a run, a verdict or a call."""
     return not judge._state.adding and (
         judge.runs.exists() or judge.verdicts.exists() or JudgeCall.all_calls.filter(judge=judge).exists()
     )
 
 
 def as_changed(judge: Judge, changes: Mapping[str, object], api_key: str | None = None) -> Judge:
-    """A copy of the row with other values of `PROFILE` and another key, not saved.
+    """An unsaved copy of the row with these columns of `PROFILE` and this key.
 
-    Raises Invalid for other columns, and for a text that is no API key.
+    Raises Invalid for other columns and for an invalid key.
     """
     wanted = copy(judge)
     for name, value in changes.items():
@@ -252,7 +251,7 @@ def require_key(judge: Judge, by: User | None, api_key: str | None, changes: Map
 def profile_faults(
     judge: Judge, members: Sequence[Judge], prompts: Sequence[PromptVersion] = ()
 ) -> list[Invalid]:
-    """Everything that keeps the row from being saved with these members and prompts: one fault a field."""
+    """The faults that prevent the row from being saved with these members and prompts, at most one per field."""
     found: dict[str, str] = {}
     for field, message in chain(_column_faults(judge), _server_faults(judge), _member_faults(judge, members)):
         found.setdefault(field, message)
@@ -274,7 +273,7 @@ def _column_faults(judge: Judge) -> Iterator[tuple[str, str]]:
             yield field, " ".join(messages)
     if judge.project is not None and judge.name == LEXICAL:
         yield "name", "The built-in judge is called lexical. Choose another name."
-    # A shared name is one in all projects; of a project's own nobody outside is told.
+    # A shared judge's name must be unique in all projects. Projects do not learn the names of others' judges.
     rows = judges_of(judge.project) if judge.project is not None else Judge.objects.all()
     if rows.filter(name=judge.name).exclude(pk=judge.pk).exists():
         yield "name", f"There is a judge named {judge.name} already. Choose another name."
@@ -283,7 +282,7 @@ def _column_faults(judge: Judge) -> Iterator[tuple[str, str]]:
             "context_tokens",
             f"The context includes request and reply, so it must be larger than a reply's {judge.max_tokens} tokens.",
         )
-    # A cap would not hold calls that seem to be free.
+    # Calls without a price would not count towards a cap.
     if bool(judge.prompt_price) != bool(judge.completion_price):
         missing, what = ("completion", "replies") if judge.prompt_price else ("prompt", "prompts")
         yield (
@@ -302,7 +301,7 @@ def _server_faults(judge: Judge) -> Iterator[tuple[str, str]]:
     if refused := url_fault(address_of(judge)):
         yield "base_url", refused
     key = judge.api_key_env
-    # What is no name may be a key that was pasted: it is not repeated.
+    # The message omits the value, which may be a pasted key.
     if key and not (key.isidentifier() and key.isupper()):
         yield (
             "api_key_env",
@@ -363,6 +362,6 @@ def _log_added(judge: Judge, by: User | None) -> None:
 
 
 def _log(judge: Judge, by: User | None, verb: str, data: Mapping[str, object]) -> None:
-    """A shared judge is in no project's log; the admin keeps what administrators do."""
+    # Shared judges are in no project's log; the admin logs the changes of administrators.
     if judge.project is not None:
         log(project=judge.project, actor=by, verb=verb, target=judge, data={"judge": judge.name, **data})

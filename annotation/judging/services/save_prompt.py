@@ -1,4 +1,4 @@
-"""A project's own words for a step of judging, which judges of the project may then use."""
+"""A project's reworded prompts, which its judges may use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def own_prompts(judge: Judge) -> dict[Step, Prompt]:
-    """The prompts that a judge uses in the place of built-in ones, by step."""
+    """The reworded prompts of a judge, by step."""
     rows = () if judge._state.adding else judge.prompts.all()
     steps = ((cast("Step", row.step), row.text) for row in rows)
     return {step: PROMPTS[step].reworded(text) for step, text in steps}
@@ -27,9 +27,9 @@ def own_prompts(judge: Judge) -> dict[Step, Prompt]:
 
 @transaction.atomic
 def save_prompt(*, project: Project, step: str, text: str, by: User | None) -> PromptVersion:
-    """A new version of a step; the version that has these words, if there is one.
+    """Save a version of a step's prompt, or return the version with the same words.
 
-    Raises Invalid (code `unusable_prompt`) for an unknown step and for words that it cannot use.
+    Raises Invalid (code `unusable_prompt`) for an unknown step or an unusable text.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     try:
@@ -43,7 +43,7 @@ def save_prompt(*, project: Project, step: str, text: str, by: User | None) -> P
         raise Invalid(str(fault), field="text", code="unusable_prompt") from fault
     if prompt is built_in:
         raise Invalid("This is the built-in prompt.", field="text", code="unusable_prompt")
-    # One after the other, so that numbers are given once.
+    # Locked, so that numbers are unique.
     Project.objects.select_for_update(of=("self",), no_key=True).get(pk=project.pk)
     rows = PromptVersion.objects.filter(project=project, step=step)
     if same := rows.filter(version=prompt.version).first():

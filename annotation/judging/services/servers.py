@@ -1,4 +1,4 @@
-"""Servers that judges may call: those of COVERDICT_JUDGE_URLS, and those that administrators add."""
+"""The servers that judges may call, from COVERDICT_JUDGE_URLS and from administrators."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ logger = logging.getLogger(__name__)
 
 
 def allowed_urls() -> list[str]:
-    """The base URLs that judges may call: of the settings first, then of the administrators."""
+    """The base URLs that judges may call: those of the settings, then those of administrators."""
     return [*settings.COVERDICT_JUDGE_URLS, *AllowedServer.objects.values_list("url", flat=True)]
 
 
 def allow_server(*, url: str, by: User) -> AllowedServer:
-    """Let the judges of all projects call that base URL. Twice changes nothing.
+    """Allow the judges of all projects to call that base URL. Idempotent.
 
-    Raises NotAllowed for anyone but an administrator, Invalid for a text that is no base URL.
+    Raises NotAllowed for other people than administrators, Invalid for an invalid URL.
     """
     _require_administrator(by)
     url = url.strip()
@@ -43,7 +43,7 @@ def allow_server(*, url: str, by: User) -> AllowedServer:
 
 
 def disallow_server(*, server: AllowedServer, by: User) -> None:
-    """Remove a server that an administrator added. A run that uses it stops at its next turn."""
+    """Remove a server that an administrator added. Runs that use it stop at their next turn."""
     _require_administrator(by)
     server.delete()
     logger.info("Server no longer allowed: %s by %s", server.url, by.username)

@@ -50,16 +50,17 @@ def start_run(
     trial_of: Collection[int] | None = None,
     by: User | None,
 ) -> Run:
-    """Let the judge answer what the metrics need, one job for each document set that has summaries.
+    """Start a run of the judge for these metrics, with one job for each document set with summaries.
 
-    What this judge has answered already is not asked again. It becomes the deciding judge where there was none, and
-    stops before its calls could cost more than `max_cost`. Up to `n_questions` questions a document set it makes up
-    what is missing; without it only where nobody has given any. A trial asks about the summaries with the keys
-    `trial_of` alone, and decides nothing. About a random share `repeat_share` of the summaries, above 0 to 1, the judge
-    is asked once more, past the stored calls.
-    Raises NotFound for a judge of another project; Invalid (codes `unknown_metric`, `invalid_questions`,
-    `invalid_share`, `unusable_judge`, `invalid_cap`, `no_summaries`); Conflict (`run_active`, with the run's id) while
-    this judge is at work here.
+    Stored answers of this judge are not asked for again. If the project has no deciding judge, this one becomes it.
+    - `n_questions`: questions per document set, of which the judge generates the missing ones; None lets it generate
+      some only for sets without questions
+    - `max_cost`: the run stops before its calls could cost more
+    - `repeat_share`: the random share of summaries, in (0, 1], that the judge is asked about again without stored calls
+    - `trial_of`: the keys of the only summaries of a trial, which never makes the judge deciding
+    Raises NotFound for another project's judge; Invalid (codes `unknown_metric`, `invalid_questions`,
+    `invalid_share`, `unusable_judge`, `invalid_cap`, `no_summaries`); Conflict (`run_active`, with the run's id) during
+    another run of the judge in the project.
     """
     require(by, project, Verb.RUN)
     require_of(judge, project)
@@ -124,7 +125,7 @@ def faults_of_start(
     max_cost: float | None,
     repeat_share: float | None = None,
 ) -> Iterator[Invalid]:
-    """Everything that is wrong with what a run is asked to do, whatever texts the project holds."""
+    """Yield all faults of a run's options, independent of the project's texts."""
     unknown = [name for name in names_once(metrics) if name not in RUN_METRICS]
     if unknown or not metrics:
         what = f"No judge answers {unknown[0]!r}." if unknown else "A run needs a metric."
@@ -152,9 +153,7 @@ def faults_of_start(
 
 @transaction.atomic
 def cancel_run(*, run: Run, by: User | None) -> Run:
-    """Stop a run at once; workers write nothing more. What was judged stays. Cancelling one that is over changes
-    nothing.
-    """
+    """Cancel a run at once; workers write nothing more. Stored answers are kept. Idempotent."""
     require(by, run.project, Verb.RUN)
     run = locked_run(run)
     if run.state != Run.State.ACTIVE:
@@ -167,18 +166,18 @@ def cancel_run(*, run: Run, by: User | None) -> Run:
 
 @transaction.atomic
 def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> Run:
-    """Let the failed and cancelled jobs of a run wait again; what was judged is not asked again.
+    """Queue the failed and cancelled jobs of a run again; stored answers are not asked for again.
 
-    `max_cost` is a new cap for the whole run, what it has cost already included. Raises Conflict where
-    nothing is left to do (code `nothing_to_resume`) or another run of this judge is under way
-    (`run_active`); Invalid (`invalid_cap`) for a new cap that the run has reached already.
+    `max_cost` is a new cap for the whole run, including its cost so far. Raises Conflict without such jobs (code
+    `nothing_to_resume`) or during another run of the judge (`run_active`); Invalid (`invalid_cap`) for a cap below
+    the cost so far.
     """
     require(by, run.project, Verb.RUN)
     project = _locked(run.project)
     run = locked_run(run)
     _refuse_second(project, run.judge, except_for=run)
     if not Job.objects.filter(run=run, lease_until__gt=shared_now()).exists():
-        # What dead workers held back comes free.
+        # The stored calls exclude costs that dead workers reserved.
         run.cost = cost_of_calls(run)
     if max_cost is not None:
         for fault in _faults_of_cap(max_cost, run.judge):
@@ -205,12 +204,12 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
 
 
 def names_once(metrics: Sequence[str]) -> list[str]:
-    """The metrics as a run keeps them: under their own names, each once."""
+    """The distinct metrics under their names in runs."""
     return list(dict.fromkeys(OTHER_NAMES.get(name, name) for name in metrics))
 
 
 def cap_in(form: Mapping[str, str]) -> float | None:
-    """The cap that a form names as `max_cost`, or None. Raises Invalid (code `invalid_cap`) for what is no number."""
+    """Read the field `max_cost` of a form; None if it is empty. Raises Invalid (code `invalid_cap`)."""
     typed = form.get("max_cost", "").strip()
     try:
         return float(typed) if typed else None
@@ -231,7 +230,7 @@ def _faults_of_cap(max_cost: float | None, judge: Judge) -> Iterator[Invalid]:
 
 
 def _locked(project: Project) -> Project:
-    # One after the other: two people who start the same run must not both find that there is none.
+    # Locked, so that two people cannot start the same run at once.
     return Project.objects.select_for_update(of=("self",), no_key=True).get(pk=project.pk)
 
 

@@ -1,4 +1,4 @@
-"""The judges of a project: which there are and which decides; adding and changing one of its own."""
+"""The pages of judges: list, form, connection test, archive, and choice of the deciding judge."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ else:
     JudgeModelForm = forms.ModelForm
 
 KINDS = (Judge.Kind.OPENAI, Judge.Kind.PANEL)
-"""What a project can have of its own: the lexical judge is built in, and there is one."""
+"""The kinds of a project's own judges; the lexical judge is built in."""
 OF_SERVER = ("model", "base_url", "api_key", "api_key_env", *LIMITS, *PRICES, "custom_instruction", "prompts")
 OF_PANEL = ("members", "ask_next_below")
 ADVANCED = (*LIMITS, "custom_instruction", "prompts")
-"""What most people leave as it is."""
+"""The advanced fields, which are folded."""
 CHOSEN = ("members", "prompts")
-"""Other rows, in the order of the arguments of `profile_faults`."""
+"""The related rows, in the order of the arguments of `profile_faults`."""
 
 
 class ProfileForm(JudgeModelForm):
-    """What a judge of this kind needs to be told, and nothing else; the service says what is wrong with it."""
+    """The form of a judge, with the fields of its kind. The service finds the faults."""
 
     api_key = forms.CharField(
         label="API key",
@@ -138,7 +138,7 @@ class ProfileForm(JudgeModelForm):
 
     @property
     def profile(self) -> dict[str, Any]:
-        """The arguments for `add_judge` and `change_judge`."""
+        """The arguments of `add_judge` and `change_judge`."""
         cleaned = self.cleaned_data
         typed = {name: value for name, value in cleaned.items() if name in PROFILE}
         chosen = {name: list(cleaned.get(name) or ()) for name in CHOSEN}
@@ -157,11 +157,11 @@ class ProfileForm(JudgeModelForm):
         return any(name in self.errors for name in ADVANCED)
 
     def _post_clean(self) -> None:
-        """Left out, with the row's own checks: the service has said it all, in words for people."""
+        """Skip the checks of the model, because the service has checked everything."""
 
 
 def _key_of(cleaned: dict[str, Any]) -> str | None:
-    """The typed key; "" to remove the stored one; None to keep it."""
+    """The typed key; "" removes the stored one, None keeps it."""
     return cleaned.get("api_key") or ("" if cleaned.get("remove_key") else None)
 
 
@@ -179,7 +179,7 @@ def add(request: Request, slug: str) -> HttpResponse:
     if kind not in KINDS:
         raise Invalid(f"A judge to add is one of {', '.join(KINDS)}.", field="kind")
     if kind == Judge.Kind.PANEL:
-        judge_by_name(LEXICAL)  # A panel may ask it before any run has.
+        judge_by_name(LEXICAL)  # A panel may have asked it.
     judge = Judge(project=room.project, kind=kind)
     form = _profile_form(request, room, judge)
     return _form(request, room, Judge(project=room.project, kind=kind), form)
@@ -226,7 +226,7 @@ def decide(request: Request, slug: str) -> HttpResponse:
 
 
 def _onwards(project: Project) -> HttpResponse:
-    """To the start of the first run, where nothing else is missing for it; else back to the judges."""
+    """Redirect to the start of the first run if the project is ready for it, else to the judges."""
     is_ready = Project.objects.filter(
         Exists(Summary.objects.filter(document_set__project=project, is_peer=True)),
         ~Exists(Run.objects.filter(project=project)),
@@ -246,7 +246,7 @@ def _profile_form(request: Request, room: Room, row: Judge) -> ProfileForm:
 
 
 def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpResponse:
-    """The form of a judge of the project's own: shown, tested, or saved."""
+    """Show, test or save the form of a project's own judge."""
     context: dict[str, object] = {
         "room": room,
         "judge": row,

@@ -1,4 +1,4 @@
-"""Prompts: the words of each step with its versions, and saving other ones."""
+"""The page of prompts: each step's built-in prompt and the project's versions."""
 
 from __future__ import annotations
 

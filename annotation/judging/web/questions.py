@@ -1,4 +1,4 @@
-"""The questions about a document set: look at them, ask more, retire some."""
+"""The page of a document set's questions: show, add and retire."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _after(request: Request, room: Room, document_set: DocumentSet) -> HttpRespo
 def _show(
     request: Request, room: Room, document_set: DocumentSet, *, refusal: Conflict | Invalid | None = None
 ) -> HttpResponse:
-    # Anyone who judges blind may ask and retire, and sees none.
+    # Blind people may add and retire questions, but see none.
     may_see = Verb.VIEW_SCORES in room.verbs
     asked = list(questions_about(document_set.pk))
     standing = [question for question in asked if question.removed_at is None]

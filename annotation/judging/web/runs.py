@@ -1,4 +1,4 @@
-"""Runs: start one, watch it, stop it, let it go on."""
+"""The pages of runs: list, start, progress, calls, cancel and resume."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def start_run(request: Request, slug: str) -> HttpResponse:
     faults += faults_of_start(**asked)
     if faults:
         return _start_form(request, room, form, faults)
-    # Money is spent only by somebody who has seen how much, for just this.
+    # A run with a cost starts only after its estimate was shown for these choices.
     choice = "|".join([*(form[name] for name in FIELDS), *sorted(metrics)])
     found = run_estimate(
         project=room.project, judge=judge, parts=parts_of(metrics), repeat_share=asked["repeat_share"]
@@ -89,13 +89,13 @@ def start_run(request: Request, slug: str) -> HttpResponse:
     response = redirect("run", slug=slug, run_id=run.public_id)
     if not request.htmx:
         return response
-    # htmx goes to the page that a plain form would be redirected to.
+    # htmx would follow a redirect inside the form, so it gets the address in a header.
     return HttpResponse(status=204, headers={"HX-Redirect": response["Location"]})
 
 
 @screen("GET")
 def estimate(request: Request, slug: str) -> HttpResponse:
-    """What the run that the form describes comes to, as the form is filled in."""
+    """Show the estimate for the run in the form."""
     room = enter(request, slug, Verb.RUN, here="runs")
     judge = judge_by_name(request.GET.get("judge", LEXICAL), room.project)
     found = run_estimate(project=room.project, judge=judge, parts=parts_of(request.GET.getlist("metrics")))
@@ -103,13 +103,11 @@ def estimate(request: Request, slug: str) -> HttpResponse:
 
 
 @screen("GET")
-def calls(request: Request, slug: str, run_id: str) -> HttpResponse:
-    # What the judge said of every summary: not for somebody who is to stay blind to it.
+def calls(request: Request, slug: str, run_id: str) -> HttpResponseBase:
+    # Replies show the judge's verdicts, so they are closed to blind people.
     room = enter(request, slug, Verb.VIEW_SCORES, here="runs")
     run = _run(room, run_id)
-    page, following = calls_of(run, after=request.GET.get("after", ""))
-    context = {"room": room, "run": run, "calls": page, "following": following}
-    return render(request, "judging/runs/calls.html", context)
+    return list_page(request, room, calls_of(run), page="judging/runs/calls.html", context={"run": run})
 
 
 @screen("GET")

@@ -12,15 +12,16 @@ from rest_framework.response import Response
 
 from annotation.api.access import ApiView
 from annotation.api.fields import ShareField, WordChoice
-from annotation.api.pagination import PageQuery
+from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.assessing.services.assign import MOST_PER_SET
 from annotation.core.criteria import asked_of_people
-from annotation.core.paging import page_after
-from annotation.core.permissions import Verb, is_blind, roles_in, verbs_in, visible_projects
+from annotation.core.lists import Viewer
+from annotation.core.permissions import Verb, is_blind, roles_in, verbs_in
 from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import judges_of
 from annotation.models import Criterion, Judge, Project, Role
+from annotation.projects.queries.overview import PROJECTS
 from annotation.projects.services.change_project import (
     LONGEST_LEASE_MINUTES,
     RULES,
@@ -30,13 +31,7 @@ from annotation.projects.services.change_project import (
 )
 from evaluation import metrics
 
-
-class ProjectRow(serializers.Serializer[Project]):
-    id = serializers.CharField(source="public_id")
-    slug = serializers.CharField()
-    name = serializers.CharField()
-    description = serializers.CharField()
-    created_at = serializers.DateTimeField()
+ProjectRow = shape_of(PROJECTS, "ProjectRow")
 
 
 @extend_schema_field(
@@ -140,15 +135,11 @@ class ProjectDetail(ProjectRules):
 class Projects(ApiView):
     tag = "projects"
 
-    @operation("list_projects", parameters=[PageQuery], responses=ProjectRow(many=True))
-    def get(self, request: Request) -> Response:
-        """List the projects of the caller, ordered by slug, without archived ones."""
-        query = self.query(PageQuery)
-        found = visible_projects(self.person).filter(archived_at__isnull=True)
-        after, limit = query.get("after", ""), query["limit"]
-        rows: Any
-        rows, following = page_after(found, order=("slug",), after=after, size=limit)
-        return self.rows(ProjectRow(rows, many=True).data, following)
+    get = operation_of(PROJECTS, ProjectRow, "List the projects of the caller without archived ones.")
+
+    def viewer(self, *any_of: Verb) -> Viewer:
+        """The caller outside of any project."""
+        return Viewer(self.person, Project(), frozenset())
 
     @operation(
         "create_project",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Exists, OuterRef, Q
 
+from annotation.core.lists import Column, Kind, List
 from annotation.core.permissions import Standing, Verb, visible_projects
 from annotation.models import (
     Assignment,
@@ -136,3 +137,18 @@ def _with_some(rows: QuerySet[Any], projects: Sequence[int]) -> set[int]:
 
 def _open_readings() -> QuerySet[Reading]:
     return Reading.objects.filter(assignment__closed_at__isnull=True, assignment__unassigned_at__isnull=True)
+
+
+PROJECTS = List(
+    name="projects",
+    verbs=(),
+    rows=lambda viewer: visible_projects(viewer.person).filter(archived_at=None),
+    order=("slug",),
+    columns=(
+        Column("id", "public_id"),
+        Column("slug", order=True),
+        Column("name", order=True, search=True),
+        Column("description", search=True),
+        Column("created_at", kind=Kind.MOMENT, order=True),
+    ),
+)

@@ -1,4 +1,4 @@
-"""A judge made of words alone: deterministic, offline, quick, and always named as what it is."""
+"""The lexical judge: a deterministic offline baseline that compares words."""
 
 import math
 import re
@@ -35,7 +35,7 @@ from evaluation.judging.protocol import (
 from evaluation.text._words import tokens
 
 VERSION = 4
-"""Raised whenever the same claim and text could get another verdict."""
+"""Raised with each change that can change a verdict."""
 
 # The weights in lexical.txt: ridge logistic regression on people's judgments within bounds that keep every feature
 # on the side that it speaks for. Means over 5 seeded 5-fold cross-validations by document, yes from .5 on:
@@ -52,16 +52,15 @@ _QUOTED = re.compile(r'^Does the text say: "(?P<statement>.*)"\?$', re.DOTALL)
 
 
 class LexicalJudge:
-    """Checks claims by the words that they share with a text, without any network or model.
+    """A judge that compares the words of claims with those of a text, without network or model.
 
-    The same input always gets the same verdict, and a claim's verdict does not depend on the other claims
-    asked with it. It answers yes or no, never unsure: its probability, fitted to people's judgments, already
-    says how sure it is. It cannot see paraphrase beyond some everyday words that stand for one another, and it
-    takes every word that is missing as evidence against the claim; numbers that the text replaces by others,
-    words that it replaces by their opposites, and negations that it adds or drops count most. Its questions quote
-    the statements whose words are the commonest in the text. Ratings stay unscored.
+    Equal inputs get equal verdicts, independent of the other claims of a request. The label is yes or no, never
+    unsure; the probability, fitted to people's judgments, expresses the uncertainty. Paraphrases are not recognised,
+    except for some everyday synonyms. Missing words are evidence against a claim; other numbers, opposites, and added
+    or missing negations weigh most. Generated questions quote the statements with the most frequent words of the text.
+    Ratings are unscored.
 
-    `language` overrides the language of the texts.
+    `language` replaces the language of the texts.
     Example: `LexicalJudge()`.
     """
 
@@ -74,7 +73,7 @@ class LexicalJudge:
         self.signature = f"lexical:{VERSION}" + (f"|language:{language}" if language else "")
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
-        """Claims, questions with their answers, and topics, as far as they are wanted."""
+        """The requested claims, questions with their answers, and topics."""
         claims = self._claims(request.claims_text) if request.claims else ()
         asked = [*request.questions]
         if request.n_questions:
@@ -89,7 +88,7 @@ class LexicalJudge:
     async def align_summary(
         self, source: Text, summary: Text, *, instruction: str = ""
     ) -> tuple[JudgedClaim, ...]:
-        """The summary's claims, each checked against the source; an instruction changes nothing."""
+        """The summary's claims, each checked against the source. The instruction is ignored."""
         claims = self._claims(summary)
         return tuple(
             map(JudgedClaim, claims, self._check([claim.text for claim in claims], source, SUPPORTED))
@@ -98,15 +97,14 @@ class LexicalJudge:
     async def check_source(
         self, claims: Sequence[str], source: Text, *, instruction: str = ""
     ) -> tuple[Verdict, ...]:
-        """One verdict per claim, in order: does the source support it? An instruction changes nothing.
+        """One verdict per claim, in order: does the source support it? The instruction is ignored.
 
-        `all_of` gives the probability of a claim of several sentences. A claim without a word that could be compared
-        is unscored.
+        `all_of` combines the sentences of a claim. A claim without comparable words is unscored.
         """
         return self._check(claims, source, SUPPORTED)
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
-        """Claims, questions and topics looked for in the summary; ratings unscored."""
+        """The verdicts on claims, questions and topics; ratings are unscored."""
         return CoverReading(
             self._check(request.claims, request.summary, COVERED),
             self._answers(request.questions, request.summary, COVERED),
@@ -115,16 +113,16 @@ class LexicalJudge:
         )
 
     def again(self, token: str) -> "LexicalJudge":
-        """The judge itself, which always answers alike."""
+        """The judge itself, because its answers never change."""
         return self
 
     async def aclose(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
     def _claims(self, text: Text) -> tuple[ExtractedClaim, ...]:
-        """What each unit states: its clauses, and in English each predicate with the subject that it shares.
+        """The statements of each unit: its clauses, and in English each predicate with its shared subject.
 
-        A claim stands in the text word for word unless it takes over a subject. Pronouns stay as they are.
+        A claim has offsets unless its subject was added. Pronouns are kept.
         """
         language = self._language or text.language
         return tuple(
@@ -146,7 +144,7 @@ class LexicalJudge:
         )
 
     def _answers(self, questions: Sequence[str], text: Text, weights: Sequence[float]) -> tuple[Verdict, ...]:
-        """What a closed question asks about is looked for as if it were a claim."""
+        # A question is checked like a claim with the same words.
         quoted = [_QUOTED.match(question) for question in questions]
         stated = [
             found["statement"] if found else question.rstrip(" ?？؟")
@@ -156,10 +154,9 @@ class LexicalJudge:
 
 
 def all_of(probabilities: Sequence[float]) -> float:
-    """How probable it is that all are so: the geometric mean of their product and the least of them.
+    """The probability that all are true: the geometric mean of the product and the minimum. No value is an error.
 
-    The product takes them to be independent, so that many sure ones would make an unsure claim; the least takes them to
-    go together. People's judgments of other corpora lie in between.
+    The product assumes independence, the minimum full dependence; people's judgments of other corpora lie in between.
     Example: `all_of([0.5])` is 0.5, `all_of([0.81, 1.0])` is 0.81, `all_of([0.9, 0.9, 0.9])` is 0.81.
     """
     return math.sqrt(math.prod(probabilities) * min(probabilities))
@@ -194,7 +191,7 @@ def _reason(found: Overlap, is_yes: bool) -> str:
 
 
 def _main(stated: Sequence[str], text: Text, count: int) -> list[str]:
-    """The statements that say most of what the text says most often, in their order."""
+    """The `count` statements with the most frequent words of the text, in their order."""
     counts = Counter(token.key for token in tokens(text.text, text.language))
 
     def weight(statement: str) -> float:
@@ -207,12 +204,12 @@ def _main(stated: Sequence[str], text: Text, count: int) -> list[str]:
 
 
 def _topics(source: Text) -> tuple[str, ...]:
-    """The words that the source uses most, as they first stand in it."""
+    """The most frequent words of the source, as first written."""
     counts: Counter[str] = Counter()
     surfaces: dict[str, str] = {}
     for token in tokens(source.text, source.language):
         surface = source.text[token.start : token.end]
-        # Two letters say little in an alphabet and much in a script of signs.
+        # Two letters of an alphabet say little, two ideographs are a word.
         if token.kind in ("name", "content") and len(surface) >= (3 if surface.isascii() else 2):
             counts[token.key] += 1
             surfaces.setdefault(token.key, surface)

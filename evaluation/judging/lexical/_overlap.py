@@ -1,4 +1,4 @@
-"""How far the words of a claim are found in a text: the features that the lexical judge weighs."""
+"""The features of the lexical judge: how far a text contains the words of a claim."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -15,53 +15,56 @@ from evaluation.text._words import Token, every_token, key_of, language_code
 
 
 def _data() -> dict[str, list[str]]:
-    """The lines of each section of lexical.txt, by the section's name."""
     text = files("evaluation.judging.lexical").joinpath("lexical.txt").read_text("utf-8")
     sections = [section.splitlines() for section in text.split("\n\n")]
     return {lines[1]: lines[2:] for lines in sections if len(lines) > 1}
 
 
 LISTED = _data()
-"""What lexical.txt holds."""
+"""The lines of each section of lexical.txt, by the section's name."""
 _WEIGHTS = {name: weights for name, *weights in map(str.split, LISTED["weights"])}
 FEATURES = (*_WEIGHTS,)[:-1]
-"""What is measured, in the order of `Overlap.features`. Shares lie in [0, 1] unless said otherwise.
+"""The names of the features, in the order of `Overlap.features`. Values are in [0, 1] unless stated otherwise.
 
-A word of the claim is found where the text has its key, and partly found (`_KINSHIP`) where the text only has
-a related word. Function words count in `sequence` and `every_word` alone.
+A word of the claim is found if the text contains its key, and partly found (`_KINSHIP`) if the text contains only a
+related word. Only `sequence` and `every_word` count function words.
 
-recall: weight of the claim's words that stand anywhere in the text. best_unit: in the one unit that holds most.
-sequence: the longest run of the claim's words, gaps allowed, in the same order in the best unit. every_word: share of
-all the claim's words that the text has. last_word: how far the last word is found in the best unit. numbers_found:
-share of the claim's numbers, or recall where it has none. sequence_to_end: sequence times last_word. words_missing:
-number of words of content without even a related one, 5 and more being 1. number_contradicted: 1 if one is missing
-and a unit that says some of the claim has another beside the same word. word_opposed: 1 if the best unit has the
-opposite of a word that it lacks. negation_flipped: 1 if units say the same in nearly the same words, but all deny
-what the claim affirms, or the reverse. text_words: logarithm of 1 + the number of words of content.
+- recall: the share, by weight, of the claim's words that the text contains
+- best_unit: the same share for the unit with the largest one
+- sequence: the share of the claim's words in the longest common subsequence with the best unit
+- every_word: the share of all words of the claim, including function words, that the text contains
+- last_word: how far the best unit contains the last word
+- numbers_found: the share of the claim's numbers; recall if it has none
+- sequence_to_end: sequence times last_word
+- words_missing: the number of content words without a related word, divided by 5, at most 1
+- number_contradicted: 1 if a number is missing and a unit with a part of the claim has another beside the same word
+- word_opposed: 1 if the best unit has the opposite of a word that it lacks
+- negation_flipped: 1 if units with nearly the same words all negate what the claim affirms, or the reverse
+- text_words: ln(1 + number of content words)
 """
 COVERED, SUPPORTED = (tuple(float(of[side]) for of in _WEIGHTS.values()) for side in (0, 1))
-"""The weights of the features, and the intercept last, for either side of a check."""
+"""The weights of the features, then the intercept, for both sides of a check."""
 
 _KINSHIP = 0.6
-# Longer words say more: a stand-in for rarity that needs no corpus and works in every language.
+# Longer words weigh more, as a substitute for rarity without a corpus, in every language.
 _LEAST_WEIGHT, _WEIGHT_PER_LETTER, _MOST_LETTERS = 0.6, 0.08, 8
 _EVERYDAY_WEIGHT = 0.6
-# Words that begin alike for so many letters count as related, in every language.
+# Words with this number of equal first letters count as related, in every language.
 _SAME_BEGINNING = 5
 _SHORTEST_RELATED = 6
 _MOST_MISSING = 5
 _DENIED_WORDS = 2
 _SOME_OF_IT, _NEARLY_ALL = 0.4, 0.85
-# What a word of denial joins or parts is lost among pairs of characters.
+# In pairs of characters, a negation also changes the pairs next to it.
 _NEARLY_ALL_PAIRS = 0.75
-# Share of a unit's words, from the first to the last that the claim has too, that are the claim's.
+# The share of shared words between a unit's first and last word of the claim.
 _NEARLY_THE_SAME = 0.6
-# Shares of the claim below which a unit shows nothing.
+# A unit with a smaller share of the claim is no evidence.
 _LEAST_EVIDENCE, _LEAST_SECOND_EVIDENCE = 0.2, 0.15
 
 
 class Statement(NamedTuple):
-    """A stretch of text: its words of content, names and numbers in order, and the keys that it denies."""
+    """A unit or sentence: its content words, names and numbers in order, and the keys that it negates."""
 
     words: tuple[Token, ...]
     keys: tuple[str, ...]
@@ -71,10 +74,10 @@ class Statement(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One sentence of a claim, with what does not depend on the text that it is compared with.
+    """One sentence of a claim, with values that do not depend on the compared text.
 
-    `words` are those of the statement, each once, with their weights and kin; `numbers` are the places of numbers among
-    them with their shares of all numbers' weight. `order` has for each key a bit for each place where it stands among
+    `words` are the distinct words of the statement, with their weights and kin. `numbers` maps the positions of
+    numbers in them to their shares of all numbers' weight. `order` maps each key to a bit mask of its positions among
     all words of the sentence.
     """
 
@@ -89,7 +92,7 @@ class Part(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """A text, ready to have claims compared with it: the units with each key of content, and with each kin of one."""
+    """A text prepared for comparisons: its units, and the units that contain each key and each kin."""
 
     units: tuple[Statement, ...]
     holders: Mapping[str, Collection[int]]
@@ -99,9 +102,9 @@ class Prepared(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """What a sentence of a claim and a text have in common.
+    """The comparison of a sentence of a claim with a text.
 
-    `missing` are its own words that the text lacks, `is_exact` says whether no related word had to stand in.
+    `missing` are words of the sentence that the text lacks; `is_exact` is True if the text contains every word itself.
     """
 
     features: tuple[float, ...]
@@ -114,7 +117,7 @@ class Overlap(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def parts(claim: str, language: str) -> tuple[tuple[str, Part], ...]:
-    """The sentences of a claim that hold a word to compare, each with its preparation."""
+    """The sentences of a claim with a comparable word, each with its prepared part."""
     code = language_code(language)
     sentences = [span.of(claim) for span in sentence_spans(claim, language)]
     made = ((sentence, _part(_statement(sentence, code))) for sentence in sentences)
@@ -123,10 +126,10 @@ def parts(claim: str, language: str) -> tuple[tuple[str, Part], ...]:
 
 @lru_cache(maxsize=64)
 def prepared(text: Text) -> Prepared:
-    """The text, ready to have claims compared with it."""
+    """Prepare a text for comparisons; the latest texts are cached."""
     code = language_code(text.language)
     units = tuple(_statement(content, code) for _, content in text.numbered_units())
-    # As dictionaries, which keep the order of the units.
+    # Dictionaries instead of sets keep the order of the units.
     holders: dict[str, dict[int, None]] = {}
     kin_holders: dict[str, dict[int, None]] = {}
     for index, unit in enumerate(units):
@@ -139,7 +142,7 @@ def prepared(text: Text) -> Prepared:
 
 
 def overlap(sentence: str, part: Part, theirs: Prepared) -> Overlap:
-    """What one sentence of a claim, as `parts` made it, has in common with a prepared text."""
+    """Compare one sentence of a claim, prepared by `parts`, with a prepared text."""
     ours, words, total = part.statement, part.words, part.total
     gains = [0.0] * len(theirs.units)
     shares: list[float] = []
@@ -220,7 +223,7 @@ def _statement(content: str, code: str) -> Statement:
         if kind == "negation":
             denial, reach = end, _DENIED_WORDS
             continue
-        # What is denied is taken to be the next words: "did not resign", "no data was lost", "没有盈利".
+        # A negation is assumed to concern the next words: "did not resign", "no data was lost", "没有盈利".
         if reach and start >= denial:
             denied.add(key)
             reach -= 1
@@ -234,7 +237,7 @@ def _statement(content: str, code: str) -> Statement:
 
 @cache
 def _listed(section: str, code: str, separator: str | None = None) -> tuple[tuple[str, ...], ...]:
-    """The keys of a section's groups of words: its lines, or what a separator parts. Only English has any."""
+    """The keys of each group of words in a section: its lines, or words joined by a separator. English only."""
     groups = LISTED[section] if separator is None else " ".join(LISTED[section]).split()
     return tuple(
         tuple(key_of(word, code) for word in group.split(separator)) for group in groups if code == "en"
@@ -267,13 +270,13 @@ def _weight(key: str, code: str) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def _kin(key: str, code: str) -> str:
-    """What related words have in common: their line in the list, or their beginning; empty for neither."""
+    """The key of related words: their line in the list, or their beginning; "" without either."""
     is_long = len(key) >= _SHORTEST_RELATED and key.isalpha()
     return _alike(code).get(key, key[:_SAME_BEGINNING] if is_long else "")
 
 
 def _best_unit(gains: Sequence[float], part: Part, units: Sequence[Statement]) -> tuple[int, bool]:
-    """The unit that holds most of the claim, and whether all that say the same say the opposite."""
+    """The unit with most of the claim, and True if all units with nearly all of it negate it."""
     is_paired = part.statement.code in NEGATION_MARKS
     enough = (_NEARLY_ALL_PAIRS if is_paired else _NEARLY_ALL) * part.total
     alike = [index for index, gain in enumerate(gains) if gain >= enough]
@@ -282,7 +285,7 @@ def _best_unit(gains: Sequence[float], part: Part, units: Sequence[Statement]) -
 
 
 def _is_flipped(ours: Statement, theirs: Statement) -> bool:
-    """True if one denies some of what they share and the other nothing of it, in nearly the same words."""
+    """True if exactly one negates shared words, and both have nearly the same words."""
     if not (ours.denied or theirs.denied):
         return False
     both = frozenset(ours.keys) & frozenset(theirs.keys)
@@ -292,17 +295,16 @@ def _is_flipped(ours: Statement, theirs: Statement) -> bool:
     stretch = theirs.keys[max(shared[0] - 1, 0) : shared[-1] + 1]
     if len(shared) < _NEARLY_THE_SAME * (shared[-1] + 1 - shared[0]):
         return False
-    # "Suspended" denies as "no" does, and the two say the same.
+    # A word such as "suspended" may replace the negation.
     return _words_of("denying", ours.code).isdisjoint(frozenset(ours.keys) ^ frozenset(stretch))
 
 
 def _second_unit(part: Part, units: Sequence[Collection[int]], best: int) -> tuple[int, float]:
-    """The unit that adds most to the best one, and the weight that it adds."""
     added = {best: 0.0}
     for own, weight in zip(units, part.weights, strict=True):
         for unit in () if best in own else own:
             added[unit] = added.get(unit, 0.0) + weight
-    # Of several that add as much, the first of the text.
+    # In a tie, the first unit of the text.
     second = max(sorted(added), key=added.__getitem__)
     return second, added[second]
 
@@ -314,7 +316,7 @@ def _beside(words: Sequence[Token], place: int) -> Sequence[Token]:
 def _has_other_number(
     part: Part, missing: Sequence[Token], gains: Sequence[float], units: Sequence[Statement]
 ) -> bool:
-    """True if a unit that says some of the claim has another number beside a word that ours stands beside."""
+    """True if a unit with a part of the claim has another number beside the same word."""
     words, keys, _, _, _ = part.statement
     numbers = [keys.index(word.key) for word in missing if word.kind == "number"]
     beside = {word.key for place in numbers for word in _beside(words, place)}
@@ -327,7 +329,6 @@ def _has_other_number(
 
 
 def _opposed(part: Part, theirs: Collection[str]) -> Token | None:
-    """The claim's word whose opposite the unit has instead of it."""
     ours = part.statement.keys
     for word, others in part.opposites:
         if word.key not in theirs and any(key in others and key not in ours for key in theirs):
@@ -349,7 +350,7 @@ def _common_order(part: Part, others: Sequence[str]) -> int:
 
 
 def _surfaces(claim: str, missing: Sequence[Token]) -> tuple[str, ...]:
-    """The missing pieces as they stand in the claim, overlapping ones joined."""
+    """The missing words as written in the claim, overlapping ones joined."""
     places: list[list[int]] = []
     for _, _, start, end in sorted(missing, key=lambda token: token.start):
         if places and start < places[-1][1]:

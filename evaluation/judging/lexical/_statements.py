@@ -1,7 +1,7 @@
-"""What a sentence states, one thing at a time: its clauses, and the predicates that share a subject.
+"""Split sentences into statements: clauses, and predicates with a shared subject.
 
-By words alone, and for English only: a cut is made where both sides are seen to have a subject and a verb, else
-none. Other languages are cut at semicolons and dashes.
+English sentences are cut where word lists recognise a subject and a verb on both sides. Sentences of other languages
+are cut at semicolons and dashes.
 """
 
 import re
@@ -36,7 +36,7 @@ _PRONOUNS = _SINGULAR | frozenset(
     ["they", "we", "i", "you", "nobody", "everybody", "everyone", "someone", "this", "that", "these", "those"]
 )
 _DETERMINERS = _words("determiner")
-# What a subject may hold beside nouns and determiners, and what it may begin with.
+# Words of a subject besides nouns, and words that it may begin with.
 _IN_SUBJECT = (
     _DETERMINERS | _PRONOUNS | frozenset(["of", "and", "own", "no", "not", "only", "all", "both", "other"])
 )
@@ -47,11 +47,11 @@ _FUNCTION = FUNCTION_WORDS["en"]
 _LONGEST_SUBJECT = 7
 _QUOTED = re.compile('["“”«»]')
 _MOST_PRAISED = 2
-"""Words of content behind the verb: the praise and what is praised. A third one states something."""
+"""The largest number of words after the verb of an opinion: the praise and its object. A third makes a statement."""
 
 
 class Statement(NamedTuple):
-    """Something that is stated; offsets only where it stands in the sentence word for word."""
+    """One statement; it has offsets if the sentence contains it literally."""
 
     text: str
     start: int | None
@@ -66,11 +66,11 @@ class _Word(NamedTuple):
 
 
 def statements(content: str, language: str) -> Iterator[Statement]:
-    """What a unit of a text states, in order; no opinions, and no stop of an abbreviation alone.
+    """Yield the statements of a unit, in order, without opinions and single abbreviations.
 
-    Opinions are seen in English, and not within quotation marks: what the writer likes or thinks ("I love this
-    bridge"), and praise or blame alone ("It was a wonderful day").
-    Example: "The cat is black and sleeps." states "The cat is black" and "The cat sleeps.".
+    Opinions are recognised in English, outside quotation marks: what the writer likes or thinks ("I love this
+    bridge"), and mere praise or blame ("It was a wonderful day").
+    Example: "The cat is black and sleeps." gives "The cat is black" and "The cat sleeps.".
     """
     is_english = language_code(language) == "en"
     for sentence in sentence_spans(content, language):
@@ -84,7 +84,7 @@ def statements(content: str, language: str) -> Iterator[Statement]:
 
 
 def _is_abbreviation(content: str) -> bool:
-    """True if it is a title or the like that the splitter took for a sentence: "Gov."."""
+    """True if the splitter cut an abbreviation as a sentence: "Gov."."""
     return content.lower().removesuffix(".") in _ABBREVIATIONS
 
 
@@ -94,7 +94,7 @@ def _verbatim(content: str, span: Span) -> Statement:
 
 
 def _clauses(content: str, sentence: Span, *, is_english: bool) -> Iterator[Span]:
-    """The parts of a sentence that each have a subject and a verb of their own."""
+    """Yield the parts of a sentence that each have a subject and a verb."""
     text = sentence.of(content)
     start = 0
     hidden = _BRACKETED.sub(lambda found: "_" * len(found[0]), text)
@@ -122,7 +122,6 @@ def _clauses(content: str, sentence: Span, *, is_english: bool) -> Iterator[Span
 
 
 def _is_opinion(statement: str) -> bool:
-    """True if it says no more than what its writer likes, thinks or finds good or bad."""
     words = list(_tokens(statement))
     if _QUOTED.search(statement) or not words:
         return False
@@ -149,7 +148,7 @@ def _tokens(text: str, offset: int = 0) -> Iterator[_Word]:
 
 
 def _subject(words: Sequence[_Word]) -> int | None:
-    """How many words the subject has that stands first, or None where none is seen."""
+    """The number of words of the subject at the beginning, or None if none is recognised."""
     for place, word in enumerate(words[: _LONGEST_SUBJECT + 1]):
         if place and _is_verb(words, place):
             return place
@@ -162,7 +161,6 @@ def _subject(words: Sequence[_Word]) -> int | None:
 
 
 def _is_verb(words: Sequence[_Word], place: int) -> bool:
-    """True if the word is the verb of the subject before it."""
     word, before = words[place].text, words[place - 1].text
     if word in _AUXILIARY:
         return True
@@ -176,7 +174,7 @@ def _is_verb(words: Sequence[_Word], place: int) -> bool:
 
 
 def _predicates(content: str, clause: Span) -> Iterator[Statement]:
-    """The statement of a clause, or one for each predicate of its subject."""
+    """Yield one statement for each predicate of a clause's subject."""
     text = clause.of(content)
     words = list(_tokens(text, clause.start))
     size = _subject(words)
@@ -206,9 +204,9 @@ def _told(content: str, span: Span, lead: str) -> Statement:
 
 
 def _shared_verb(words: Sequence[_Word], size: int, place: int) -> str | None:
-    """What the predicate behind the conjunction takes over beside the subject: an auxiliary, or "" for nothing.
+    """The auxiliary that the predicate after the conjunction shares, or "" for none.
 
-    None where what follows is not seen to be a predicate of the same subject.
+    None if no predicate of the same subject is recognised there.
     """
     verb = words[size].text
     between = {word.text for word in words[size + 1 : place]}

@@ -1,4 +1,4 @@
-"""A judge behind any server that speaks OpenAI's chat completions."""
+"""A judge that calls an OpenAI-compatible server."""
 
 import hashlib
 import threading
@@ -62,17 +62,21 @@ DEFAULT_BASE_URL = "https://api.openai.com/v1"
 
 
 class OpenAIJudge:
-    """An LLM behind an OpenAI-compatible server: OpenAI itself, vLLM, Ollama, a gateway.
+    """An LLM at an OpenAI-compatible server: OpenAI itself, vLLM, Ollama, a gateway.
 
     Nothing is read from the environment. Items without a usable answer are asked about once more.
-    - `api_key` None sends none, which local servers accept; `temperature` and `seed` None leave the request.
-    - `store`: keeps answered calls; without it memory does, as long as the judge lives.
-    - `http_client`: used as it is, left open; of the event loop in which the judge is used.
-    - `custom_instruction`: added to every step; `prompts`: others for steps, see `Prompt.reworded`.
-    - `price`: makes the cost of calls known, so that a `budget` can cap it.
-    - `reply_format`, `refused`: what `remember` was once told of the server (in the event loop; it must not raise).
-    - `pace`: takes the place of `limits` for calls by the minute, where several judges share it.
-    Raises JudgeSettings; its answers raise JudgeRefused and JudgeUnavailable, `align_summary` UnusableReply.
+    - `api_key`: None sends no key, as for local servers
+    - `temperature`, `seed`: None leaves them out of requests
+    - `store`: stores answered calls; by default in memory
+    - `http_client`: not closed by the judge; it must belong to the event loop that uses the judge
+    - `custom_instruction`: added to every step
+    - `prompts`: replace prompts of steps, see `Prompt.reworded`
+    - `price`: determines the cost of calls, which a `budget` can limit
+    - `remember`: called in the event loop with the reply format and the refused parameters of the server when they are
+      found; must not raise
+    - `reply_format`, `refused`: values that `remember` received earlier
+    - `pace`: replaces the limits per minute, so that several judges can share them
+    Raises JudgeSettings. Its methods raise JudgeRefused, JudgeUnavailable and BudgetSpent.
     Example: `OpenAIJudge("llama3.1", "http://127.0.0.1:11434/v1", seed=1)`.
     """
 
@@ -144,13 +148,13 @@ class OpenAIJudge:
         return f"<OpenAIJudge {self.name!r} at {self._settings.base_url}>"
 
     def again(self, token: str) -> "OpenAIJudge":
-        """The same judge, which asks what it was asked before once more; it shares connections, limits and store."""
+        """The judge with other call keys, so that it asks stored questions again; connections and limits are shared."""
         twin = self.told({})
         twin._identity = canonical([self._identity, token])
         return twin
 
     def told(self, prompts: Mapping[Step, Prompt]) -> "OpenAIJudge":
-        """The same judge with other prompts; it shares this one's store, connections, limits and signature."""
+        """The judge with other prompts; store, connections, limits and signature are shared."""
         twin = copy(self)
         twin._caller = self._calls()
         twin._prompts = {**self._prompts, **prompts}
@@ -158,16 +162,16 @@ class OpenAIJudge:
 
     @property
     def concurrency(self) -> int:
-        """How many calls it makes at once."""
+        """The largest number of simultaneous calls."""
         return self._limits.concurrency
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
-        """Claims, questions with the source's answers, and topics, as far as they are wanted: one call.
+        """The requested claims, questions with the source's answers, and topics, in one call if they fit.
 
-        Longer ones take more. Where `claims_per_call` is c, one call per c units and questions. Where source,
-        reference and questions do not fit into the context together, one per window of the reference, and one
-        per window of the source times the stretches that long questions are cut into. Any window's "yes"
-        answers a question, and each window makes up its share of `n_questions`.
+        Otherwise there is one call per `claims_per_call` units and questions. If source, reference and questions exceed
+        the context, there is one call per window of the reference, and one per window of the source and chunk of
+        questions. A question is answered yes if any window answers yes; each window generates its share of
+        `n_questions`.
         """
         items = ReadItems(request)
         most = self._limits.claims_per_call
@@ -187,13 +191,12 @@ class OpenAIJudge:
     async def align_summary(
         self, source: Text, summary: Text, *, instruction: str = ""
     ) -> tuple[JudgedClaim, ...]:
-        """The summary's claims, each with what the source says of it: one call.
+        """Extract the summary's claims and check them against the source, in one call per `claims_per_call` units.
 
-        A claim whose answer cannot be read is asked about once more. A summary of many units takes one call per
-        `claims_per_call` of them. If source and summary do not fit into the context together, the claims are
-        taken first, one call per window of the summary, and then compared with the source: one call per window
-        of the source times the stretches that the claims are cut into.
-        Raises UnusableReply if some unit of the summary got no usable answer.
+        A claim with an unreadable answer is asked about once more. If source and summary exceed the context, the claims
+        are extracted first, with one call per window of the summary, and then checked, with one call per window of
+        the source and chunk of claims.
+        Raises UnusableReply if a unit of the summary has no usable answer.
         """
         wanted = [number for number, content in summary.numbered_units() if is_worded(content)]
         if not wanted:
@@ -231,16 +234,15 @@ class OpenAIJudge:
     async def check_source(
         self, claims: Sequence[str], source: Text, *, instruction: str = ""
     ) -> tuple[Verdict, ...]:
-        """One verdict per claim, in order: does the source support it? Asked and cut as in `cover_summary`."""
+        """One verdict per claim, in order: does the source support it? Split into calls as in `cover_summary`."""
         return await self._supported(claims, source, instruction)
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
-        """Claims, questions, topics and ratings of a summary, asked without its source: one call.
+        """Answer claims, questions, topics and ratings of a summary without its source, in one call if they fit.
 
-        A claim that gets no usable answer, asked twice, is unscored with the reason.
-        Longer ones take more calls: the windows of the summary times the stretches, of at most `claims_per_call`,
-        that the rest is cut into; any window's "yes" counts, and ratings are the windows' mean.
-        Nothing is asked about a blank summary: it expresses nothing.
+        Otherwise there is one call per window of the summary and chunk of at most `claims_per_call` items. An item is
+        yes if any window answers yes; a rating is the mean of the windows. An item without a usable answer after two
+        calls is unscored with the reason. A blank summary gets no call.
         """
         return await self._cover(request, "cover_summary")
 
@@ -270,10 +272,9 @@ class OpenAIJudge:
         return pieces_bytes([*source.numbered_units(), *summary.numbered_units()]) <= room
 
     def _room(self, step: Step, instruction: str, beside: Json) -> int | None:
-        """Bytes that fit into one call next to what it always holds; None where everything does.
+        """The bytes left for texts and items in a call besides the message `beside`; None without a limit.
 
-        `beside` is the message without what the room is for. Where hardly anything fits, because what the
-        judge is told fills the context, some room is assumed all the same: tokens are overestimated.
+        At least SMALLEST_ROOM, because tokens are overestimated.
         """
         context = self._limits.context_tokens
         if context is None:
@@ -301,7 +302,7 @@ class OpenAIJudge:
         )
 
     def _calls(self) -> "Caller":
-        # The openai package takes about a second to import; who never calls need not wait for it.
+        # The openai package takes about a second to import, so it is imported at the first call.
         from evaluation.judging.openai._caller import Caller  # noqa: PLC0415
 
         with self._guard:
@@ -321,33 +322,32 @@ class OpenAIJudge:
 
 
 def _numbers(text: Text, most: int) -> list[int]:
-    """The longest list of unit numbers that a call may hold."""
     count = len(text.unit_spans)
     return list(range(max(0, count - most) + 1, count + 1))
 
 
 def _check_texts(**settings: object) -> None:
     for name, value in settings.items():
-        # Only its type is told: it might be a key.
+        # The message has only the type, because the value may be an API key.
         if not isinstance(value, str | None):
             raise JudgeSettings(f"A judge's {name} must be a text, got {type(value).__name__}.")
 
 
 ANY_PORT = ":*"
-"""In place of a port, in a list of base URLs that judges may call: every port of that host."""
+"""Allows every port of a host in a list of base URLs that judges may call."""
 
 
 def base_url_fault(base_url: str) -> str:
-    """Why no judge can be asked at that base URL, in words; empty where nothing is wrong with it.
+    """The fault of a base URL as a sentence, "" if there is none.
 
-    The URL is not repeated, since it may hold a password. Whether a server is there is not looked at.
+    The sentence omits the URL, which may contain a password. No request is made.
     """
     try:
         parts = urlsplit(base_url)
         host, _ = parts.hostname, parts.port
     except ValueError as error:
         return f"A judge's base URL cannot be read: {error}."
-    # Parsers leave tabs and line ends out, each its own way.
+    # Parsers remove tabs and line breaks in different ways.
     if any(char.isspace() or not char.isprintable() for char in base_url):
         return "A judge's base URL holds no spaces, line ends or other characters that are not shown."
     if parts.username is not None or parts.password is not None or "?" in base_url or "#" in base_url:
@@ -378,7 +378,7 @@ def _checked_budget(budget: Budget | None, price: Price | None, name: str) -> Bu
     if budget is None:
         return None
     prices = (0.0,) if price is None else (price.prompt, price.completion)
-    # A cap that knows half of what a call costs is none; other budgets may only count.
+    # A money cap needs both prices; other budgets may only count.
     if not (min(prices) > 0 if isinstance(budget, MoneyCap) else max(prices) > 0):
         raise JudgeSettings(
             f"The judge {name!r} has no price, so a cap would hold nothing. Give the price of a million tokens "

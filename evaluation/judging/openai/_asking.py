@@ -1,4 +1,4 @@
-"""Asking a list of items of an LLM: read what is usable, ask once more for what is not, say why where it stays so."""
+"""Ask an LLM about a list of items, and ask once more about items without a usable answer."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from evaluation.text._lengths import count_words, has_word_breaks
 from evaluation.text._splitting import MIN_CLAUSE_CHARACTERS, MIN_CLAUSE_WORDS
 
 MOST_ASKINGS = 2
-"""How often one pass asks the same thing (see `one_pass`)."""
+"""The largest number of times that one pass asks the same question (see `one_pass`)."""
 MOST_ASKINGS_EVER = 40
-"""How often all passes together do: what no reply ever answered is not paid for without end."""
+"""The largest number of times in all passes, which limits the cost of a question that is never answered."""
 _LONGEST_REPORTED_REPLY = 200
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 _FINAL = frozenset({"refusal", "content_filter", "rejected"})
-"""Finish reasons that asking the same thing again at once would only repeat."""
+"""Finish reasons that would be the same at the next asking."""
 
 _K = TypeVar("_K")
 _A = TypeVar("_A")
@@ -27,7 +27,7 @@ _A_co = TypeVar("_A_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Answered(Generic[_A_co]):
-    """What one item of a question got: an answer, or the reason for none."""
+    """The answer to one item, or None with the reason."""
 
     answer: _A_co | None
     reason: str
@@ -36,10 +36,10 @@ class Answered(Generic[_A_co]):
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[_K, _A]):
-    """How a list of items is asked about, whatever they are.
+    """The functions that ask about a list of items and read the reply.
 
-    `parts` are those of the prompt that the items need; `fault_of` says what is wrong with the answer to one item
-    in a reply from which `parse` read none for it.
+    `parts` returns the prompt's parts for the items; `fault_of` describes the fault of a reply in which `parse` found
+    no answer to an item.
     """
 
     step: Step
@@ -51,12 +51,12 @@ class Question(Generic[_K, _A]):
 
 
 MakeCall = Callable[[Step, Sequence[str], str, Json, int], Awaitable[StoredCall]]
-"""Makes the call of a step with its parts, the user's instruction, the message and the number of asking."""
+"""Makes the call of a step with its parts, the user's instruction, the message and the number of the asking."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Group(Generic[_K]):
-    """Items that are asked about together, which asking this is, counted from 1, and how often this pass may ask."""
+    """The items of one call, the number of this asking, from 1, and how many more calls this pass may make."""
 
     items: Sequence[_K]
     asking: int
@@ -66,10 +66,10 @@ class _Group(Generic[_K]):
 async def ask(
     call: MakeCall, question: Question[_K, _A], items: Sequence[_K], first: int = 1
 ) -> dict[_K, Answered[_A]]:
-    """Each item's answer. Items without a usable one are asked about again, once.
+    """The answer to each item. Items without a usable answer are asked about once more.
 
-    `first` 2 is for items that another question left open: they are asked about once. What the store holds of
-    earlier passes is read first, asking by asking, and usable answers are taken from it.
+    `first` is the number of the first asking: 2 for items that another question left open, which are asked about only
+    once. Stored replies of earlier passes are read first.
     """
     answered: dict[_K, Answered[_A]] = {}
     groups = [_Group(items, first, MOST_ASKINGS + 1 - first)] if items else []
@@ -88,7 +88,6 @@ async def ask(
 
 
 def _left_open(group: _Group[_K], reply: StoredCall, missing: Sequence[_K]) -> list[_Group[_K]]:
-    """What is to be asked again after this reply."""
     is_of_now = reply.finish_reason == "rejected" or is_of_this_pass(reply.key)
     left = group.left - is_of_now
     is_final = is_of_now and reply.finish_reason in _FINAL
@@ -117,7 +116,7 @@ def _read(question: Question[_K, _A], items: Sequence[_K], call: StoredCall) -> 
 
 
 def _fault(call: StoredCall) -> str:
-    """Why a reply cannot be read at all, or nothing."""
+    """The reason that a reply has no answers at all, or ""."""
     said = one_line(call.reply, _LONGEST_REPORTED_REPLY).rstrip(".")
     match call.finish_reason:
         case "length":
@@ -134,9 +133,9 @@ def _fault(call: StoredCall) -> str:
 
 
 def holds_claims(text: Text) -> bool:
-    """True if some unit is long enough to claim something: four words, or eight characters without spaces.
+    """True if a unit can contain a claim: at least four words, or eight characters in a script without spaces.
 
-    Questions claim nothing.
+    Questions contain none.
     """
     return any(_is_sentence(content) for _, content in text.numbered_units())
 
@@ -149,10 +148,10 @@ async def ask_for_claims(
     is_unit: Callable[[_K], bool],
     has_claims: Callable[[_A], bool],
 ) -> list[Mapping[_K, Answered[_A]]]:
-    """What each list of items got, as `ask`; a text whose units all got an empty list is asked about again.
+    """The answers to each list of items, as from `ask`; if all units have empty lists, they are asked about again.
 
-    What the second reply says stands: where it too finds none, the text states nothing. Where it cannot be read, the
-    units stay without an answer: none found would score as nothing to find.
+    The second reply counts. If it is unreadable, the units have no answer, because empty lists would be scored as a
+    text without claims.
     """
     parts: list[Mapping[_K, Answered[_A]]] = [
         *await together([ask(call, question, items) for question, items in work])

@@ -1,4 +1,4 @@
-"""Calls to a chat-completions service that are made once, kept, paced and repeated where repeating helps."""
+"""Calls to a chat-completions service: stored, paced, and retried after temporary faults."""
 
 import asyncio
 import hashlib
@@ -31,31 +31,31 @@ from evaluation.judging.protocol import (
 )
 
 _FIRST_BACKOFF_SECONDS = 0.5
-# A server that does not know a format says so at once: one that is silent so long is answering.
+# A server rejects an unknown format at once, so a longer wait means that it accepted the request.
 _LONGEST_WAIT_FOR_FIRST = 3.0
 _ABOUT_THE_CONTENT = frozenset(
     {"reply_too_long", "context_length_exceeded", "content_filter", "content_policy_violation"}
 )
-# By longer names first: "max_tokens" stands in others' names.
+# Longer names first, because other names contain "max_tokens".
 _NAMED = re.compile(
     r"\b(?:response_format|streaming|" + "|".join(sorted(OPTIONAL, key=len, reverse=True)) + r")\b"
 )
 EXPECTED_SHARE = 10
-"""The first reply is expected to have a tenth of the tokens that it may have."""
+"""The expected length of the first reply is the maximum length divided by this."""
 _LENGTHS = frozenset({"max_tokens", "max_completion_tokens"})
 _OTHER_LENGTH = re.compile(r"too (large|long|high)|maximum|at most|exceed", re.IGNORECASE)
 
 
 @dataclass(slots=True)
 class _Bill:
-    """What an attempt costs, as soon as that is known."""
+    """The cost of an attempt; 0 until it is known."""
 
     cost: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """One question as it is sent, whatever the format of the reply turns out to be."""
+    """One question, independent of the reply format."""
 
     prompt: Prompt
     parts: Sequence[str]
@@ -64,9 +64,9 @@ class _Request:
 
 
 class _Session:
-    """What belongs to one event loop: connections, calls in flight, the pause that the server asked for.
+    """The state of one event loop: connections, open calls, and the pause that the server requested.
 
-    `first` is held by the call that finds out what the server can do.
+    The call that finds out the server's abilities holds `first`.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -80,11 +80,11 @@ class _Session:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, key: str) -> asyncio.Lock:
-        """The lock under which one question is asked; it goes when the last one who holds it does."""
+        """The lock of one question; it exists while a task uses it."""
         return self._locks.setdefault(key, asyncio.Lock())
 
     async def pause(self) -> None:
-        """Wait until the server wants to hear from us again."""
+        """Wait until the pause that the server requested is over."""
         wait = self.resume_at - asyncio.get_running_loop().time()
         if wait > 0:
             await asyncio.sleep(wait)
@@ -112,17 +112,16 @@ class Caller:
         asking: int,
         parts: Sequence[str] = (),
     ) -> StoredCall:
-        """The reply to one question: the stored one, else a new one, which is then stored.
+        """Return the stored reply to a question, or call the server and store the reply.
 
-        `identity` stands for everything about the judge that can change its answers; `asking` counts how
-        often the same question is put. A request that the server rejects comes back with finish reason
-        "rejected", unstored.
+        `identity` covers all properties of the judge that can change its answers; `asking` is the number of the
+        asking, from 1. A rejected request is returned with the finish reason "rejected" and not stored.
         Raises JudgeRefused, JudgeUnavailable and BudgetSpent.
         """
         message = storable(canonical(user))
         key = _digest(identity, prompt.step, prompt.version, system, message, str(asking))
         session = self._session()
-        # Those who ask the same thing at the same time wait for the one who pays.
+        # Tasks with the same question wait for the one that pays.
         async with session.lock(key):
             call = await self._settings.store.get(key)
             if call is None:
@@ -144,7 +143,7 @@ class Caller:
     def _session(self) -> _Session:
         loop = asyncio.get_running_loop()
         with self._guard:
-            # A session refers to its loop, so closed loops would stay in the mapping for ever.
+            # A session refers to its loop, so closed loops would never leave the mapping.
             for other in [other for other in self._sessions if other.is_closed()]:
                 del self._sessions[other]
             if loop not in self._sessions:
@@ -153,10 +152,9 @@ class Caller:
 
     @asynccontextmanager
     async def _first_alone(self, session: _Session) -> AsyncIterator[None]:
-        """While nothing is known of the server one call goes ahead, and the others wait for what it learns.
+        """While the server is unknown, let one call go first, and the others wait a few seconds for its result.
 
-        Where it ends without having learned anything, the next one goes ahead. Nobody waits longer than a
-        few seconds.
+        If it ends without a result, the next call goes first.
         """
         is_held = False
         if not self._server.is_known:
@@ -173,7 +171,7 @@ class Caller:
                 session.first.release()
 
     async def _fetch(self, session: _Session, key: str, request: _Request) -> StoredCall:
-        """Ask in the best way that the server is not known to reject; remember what it rejects."""
+        """Ask in the best format that the server is not known to reject, and remember rejected ones."""
         reply: Reply | None = None
         rejection: Rejected | None = None
         body: dict[str, Any] = {}
@@ -207,14 +205,14 @@ class Caller:
     async def _accepted(
         self, session: _Session, request: _Request, chosen: ReplyFormat, left_out: frozenset[str]
     ) -> tuple[Reply, frozenset[str]]:
-        """The reply, and what was left out for it: each parameter that the server refuses by name, one by one."""
+        """The reply, and the parameters left out because the server refused them by name, one after the other."""
         while True:
             body = self._body(request, chosen, left_out)
             try:
                 return await self._persistent(session, body), left_out
             except Rejected as refusal:
                 name = _refused_in(body, refusal)
-                # Without a longest reply nobody knows what a call can cost.
+                # Without a maximum reply length, the cost of a call has no bound.
                 is_needed = name and self._settings.budget is not None and left_out | {name} >= _LENGTHS
                 if name is None or is_needed:
                     raise
@@ -235,11 +233,10 @@ class Caller:
             body["response_format"] = {"type": "json_schema", "json_schema": named}
         elif chosen == "json_object":
             body["response_format"] = {"type": "json_object"}
-        # "stream" left out means whole replies left out.
+        # "stream" in `left_out` means that the server refuses whole replies.
         return {name: value for name, value in body.items() if name == "stream" or name not in left_out}
 
     async def _persistent(self, session: _Session, body: dict[str, Any]) -> Reply:
-        """Make attempts until one is answered, up to the limits."""
         limits = self._settings.limits
         prompt_tokens = _prompt_tokens(body)
         for attempt in range(1, limits.max_attempts + 1):
@@ -266,16 +263,16 @@ class Caller:
         raise AssertionError("max_attempts is at least 1")
 
     async def _paid(self, session: _Session, body: dict[str, Any], prompt_tokens: int) -> Reply:
-        """The reply of one attempt, with its cost set aside before and settled after.
+        """One attempt, with its cost reserved before and settled after it.
 
-        What the server turns down costs nothing; what is broken off costs its prompt (see `Usage`).
+        A refused request costs nothing, an interrupted one its prompt (see `Usage`).
         """
         price, limits = self._settings.price or Price(), self._settings.limits
-        # A reply is rarely as long as it may be: holding that back would leave a small cap without a single call.
+        # Replies rarely have the maximum length; to reserve it would leave no room for a call under a small cap.
         likely = self._reply_tokens / self._replies if self._replies else limits.max_tokens / EXPECTED_SHARE
         expected = price.of(prompt_tokens, round(likely))
         broken = Usage(cost=price.of(prompt_tokens, 0), broken_calls=1)
-        # Money first: who waits for it must not keep others from calls that would give some back.
+        # Money before slots, because a call that waits for money must not hold a slot that could free some.
         async with _reserved(self._settings.budget, expected) as bill, session.slots:
             try:
                 reply = await self._timed(session, body)
@@ -297,7 +294,7 @@ class Caller:
     async def _timed(self, session: _Session, body: dict[str, Any]) -> Reply:
         timeout = self._settings.limits.timeout_seconds
         try:
-            # The client's own timeout is per read, so a server that trickles would never meet it.
+            # The client's own timeout is per read, so a slow stream of bytes would never exceed it.
             async with asyncio.timeout(timeout):
                 return await session.service.ask(body)
         except TimeoutError:
@@ -309,7 +306,7 @@ class Caller:
 
 @asynccontextmanager
 async def _reserved(budget: Budget | None, most: float) -> AsyncIterator[_Bill]:
-    """Money for one attempt; what its bill does not take is given back, whatever happens."""
+    """Reserve money for one attempt, and settle its bill even after an error."""
     bill = _Bill()
     if budget is None:
         yield bill
@@ -322,7 +319,7 @@ async def _reserved(budget: Budget | None, most: float) -> AsyncIterator[_Bill]:
 
 
 async def _end_of(work: "asyncio.Future[None]") -> None:
-    """Waits for the work's end, and raises what it did; a cancellation of the waiting task is raised after it."""
+    """Wait for the end of the work and raise its exception; a cancellation meanwhile is raised after the end."""
     cancellation: asyncio.CancelledError | None = None
     while not work.done():
         try:
@@ -335,14 +332,14 @@ async def _end_of(work: "asyncio.Future[None]") -> None:
 
 
 def _refused_in(body: Mapping[str, Any], rejection: Rejected) -> str | None:
-    """The parameter that the server names as what it refuses, of those that can be left out."""
+    """The optional parameter that the server's message refuses, or None."""
     found = _NAMED.search(rejection.parameter or str(rejection))
     name = "stream" if found and found[0] == "streaming" else found and found[0]
     if name is None or name == "response_format":
         return None
     if name == "stream":
         return None if "stream" in body else name
-    # A number that is too large is no parameter that it does not know; of newer models both names may be told.
+    # The message may be about a too large number instead of the parameter, or contain both names of it.
     if name in _LENGTHS:
         sent = next((each for each in ("max_tokens", "max_completion_tokens") if each in body), None)
         return None if sent != "max_tokens" and _OTHER_LENGTH.search(str(rejection)) else sent
@@ -350,18 +347,17 @@ def _refused_in(body: Mapping[str, Any], rejection: Rejected) -> str | None:
 
 
 def _prompt_tokens(body: Mapping[str, Any]) -> int:
-    """About how many tokens a request holds, its schema included."""
     schema = canonical(body["response_format"]) if "response_format" in body else ""
     return estimated_tokens(schema) + sum(estimated_tokens(each["content"]) for each in body["messages"])
 
 
 def _backoff(attempt: int) -> float:
-    # Jitter, so that calls that failed together do not come back together.
+    # Random, so that calls that failed together are not repeated together.
     return float(_FIRST_BACKOFF_SECONDS * 2 ** (attempt - 1) * random.uniform(0.5, 1.0))
 
 
 def _digest(*parts: str) -> str:
-    # Lengths keep ("ab", "c") and ("a", "bc") apart.
+    # With lengths, ("ab", "c") and ("a", "bc") differ.
     digest = hashlib.sha256()
     for part in parts:
         encoded = part.encode("utf-8", "surrogatepass")

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     import httpx2
 
 OPTIONAL = ("temperature", "seed", "max_tokens", "max_completion_tokens", "stream", "stream_options")
-"""Parameters that servers refuse. "stream" stands for whole replies: a server that refuses these is asked for a stream.
-Where "max_tokens" is refused the newer name is used."""
+"""Parameters that servers may refuse. "stream" stands for whole replies; a server that refuses them gets requests for
+a stream. If "max_tokens" is refused, the newer name is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The address and parameters of a judge's calls. `parameters` go into every request as they are."""
+    """The address and parameters of a judge's calls. Every request contains `parameters` unchanged."""
 
     judge: str
     base_url: str
@@ -36,10 +36,10 @@ class Settings:
 
 
 class KnownServer:
-    """The best format and the parameters that a server is not known to refuse.
+    """The best reply format and the refused parameters of a server, as far as known.
 
-    What was found at another time is in the settings; what is found now is passed to their `remember`. Formats are only
-    ever stepped down from. Safe to use from several threads.
+    It starts with the values of the settings and passes new ones to their `remember`. The format never becomes a
+    better one. Safe to use from several threads.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -51,11 +51,11 @@ class KnownServer:
 
     @property
     def to_try(self) -> tuple[ReplyFormat, ...]:
-        """The best format and every plainer one, in the order in which to try them."""
+        """The formats to try, in order: the best one, then every simpler one."""
         return REPLY_FORMATS[REPLY_FORMATS.index(self._best) :]
 
     def answered(self, chosen: ReplyFormat, refused: frozenset[str]) -> None:
-        """The server has answered in this format, after refusing all better ones, without these parameters."""
+        """Record that the server answered in this format without the refused parameters."""
         with self._guard:
             best, known = max(self._best, chosen, key=REPLY_FORMATS.index), self.refused | refused
             is_news = (True, best, known) != (self.is_known, self._best, self.refused)

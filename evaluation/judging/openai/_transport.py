@@ -1,6 +1,6 @@
-"""One attempt at a chat completion, through the `openai` package with nothing left to the environment.
+"""One attempt at a chat completion with the `openai` package, isolated from the environment.
 
-Nothing else knows that package.
+Only this module uses the package.
 """
 
 import json
@@ -19,15 +19,15 @@ import openai
 
 from evaluation.judging.prompts import canonical
 
-# What the client may say besides its key. The `openai` package also adds headers that it finds in the
-# environment (organisation, project, OPENAI_CUSTOM_HEADERS); those never leave.
+# The headers that requests may have besides the key. The `openai` package also adds headers from the environment
+# (organisation, project, OPENAI_CUSTOM_HEADERS), which are removed.
 _OWN_HEADERS = frozenset(
     {b"host", b"accept", b"accept-encoding", b"connection", b"content-type", b"content-length", b"user-agent"}
 )
 
 _TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
 _REJECTED_STATUS = frozenset({400, 413, 422})
-# Failures before the whole request was with the server.
+# Failures before the server received the whole request.
 _NEVER_ASKED = (
     httpx2.ConnectError,
     httpx2.ConnectTimeout,
@@ -40,21 +40,21 @@ _NEVER_ASKED = (
 _LONGEST_MESSAGE = 300
 _ESCAPABLE = '/"\\'
 _SHORTEST_SECRET = 8
-"""Shorter keys are no secrets but words, and are left in answers."""
+"""Shorter keys are ordinary words, such as "none", and are not removed from replies."""
 NO_COMPLETION = "not a completion"
-# A reply that tells of more is not believed: such numbers cannot be counted with, or be kept in a row.
+# Larger numbers in a reply are ignored, because they do not fit into the database's columns.
 _MOST_TOKENS = 2**31 - 1
 _POOLS = 16
 MOST_REPLY_BYTES = 4 * 1024**2
-"""A longer reply, counted after decompression, is not read to its end."""
+"""The largest size of a reply after decompression; longer ones are not read to their end."""
 _ABOUT_LENGTH = frozenset({b"content-encoding", b"content-length"})
 _ENCODINGS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 
 
 class Transient(Exception):
-    """This attempt failed; another may succeed, after `wait` seconds where the server said so.
+    """The attempt failed, and another may succeed, after `wait` seconds if the server requested a pause.
 
-    `is_broken`: the server had been asked, or may have been, and its answer was lost.
+    `is_broken` is True if the server may have received the request.
     """
 
     def __init__(self, message: str, wait: float | None = None, *, is_broken: bool = False) -> None:
@@ -64,7 +64,7 @@ class Transient(Exception):
 
 
 class Rejected(Exception):
-    """The server will not answer this request; other requests it may answer."""
+    """The server rejects this request; it may answer others."""
 
     def __init__(self, message: str, *, code: str = "", parameter: str = "") -> None:
         super().__init__(message)
@@ -73,12 +73,12 @@ class Rejected(Exception):
 
 
 class Denied(Exception):
-    """The server will answer no request of ours."""
+    """The server rejects all requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the server said. `content` is the text of the answer or of the refusal, `model` who it says answered."""
+    """The reply of a server. `content` is the text of the answer or refusal, `model` the model name in the reply."""
 
     request: str
     content: str
@@ -90,18 +90,18 @@ class Reply:
 
 
 class _SealedClient(openai.AsyncOpenAI):
-    """An `AsyncOpenAI` that sends the headers that we know and no others."""
+    """An `AsyncOpenAI` that sends only the headers in `_OWN_HEADERS` and the key."""
 
     bearer: str | None = None
 
     @property
     def default_headers(self) -> dict[str, str | openai.Omit]:
-        # Some dozen of headers about the machine and the package would go with every call otherwise.
+        # By default, the package adds a dozen headers about the machine and itself.
         json_type = "application/json"
         return {"Accept": json_type, "Content-Type": json_type, "User-Agent": self.user_agent}
 
     async def _prepare_request(self, request: httpx2.Request) -> None:
-        # By name and value as sent: looking names up one by one costs more than the rest of this.
+        # The raw pairs, because looking up single names takes longer than everything else here.
         kept = [pair for pair in request.headers.raw if pair[0].lower() in _OWN_HEADERS]
         if self.bearer is not None:
             kept.append((b"Authorization", f"Bearer {self.bearer}".encode("ascii")))
@@ -110,7 +110,7 @@ class _SealedClient(openai.AsyncOpenAI):
 
 @lru_cache(maxsize=1)
 def _trusted() -> ssl.SSLContext:
-    """The certificates that are trusted; reading them takes longer than many calls."""
+    """The trusted certificates, cached because reading them takes longer than many calls."""
     return httpx2.create_ssl_context(trust_env=False)
 
 
@@ -119,7 +119,7 @@ class _TooLong(httpx2.ReadError):
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """A response's body, decompressed here: a decoder of the client would unpack a whole chunk at any size."""
+    """The body of a response with limited size. The client's own decoder would unpack a chunk of any size."""
 
     def __init__(self, response: httpx2.Response) -> None:
         self._response = response
@@ -129,7 +129,7 @@ class _Bounded(httpx2.AsyncByteStream):
         )
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        # Only here, where the client closes the response after an error: else its connection would be lost.
+        # Raised here, because the client closes the response after an error in its body.
         if self._unpacking is None and self._encoding != "identity":
             raise httpx2.DecodingError(f"the content encoding {self._encoding!r} was not asked for")
         left = MOST_REPLY_BYTES
@@ -153,9 +153,9 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 class _Spread(httpx2.AsyncBaseTransport):
-    """Several small pools of connections as one, for a pool looks at all its connections for every request.
+    """Several small pools of connections, because a pool searches all its connections for every request.
 
-    Each request goes to the first of the least busy pools, so that calls in a row share one connection.
+    Each request uses the first of the least busy pools, so that consecutive calls share a connection.
     """
 
     def __init__(self, pools: int) -> None:
@@ -167,7 +167,7 @@ class _Spread(httpx2.AsyncBaseTransport):
         self._busy = [0] * pools
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """The response of the pool chosen, with at most `MOST_REPLY_BYTES` of body."""
+        """Send the request with one of the pools, and limit the body to `MOST_REPLY_BYTES`."""
         chosen = self._busy.index(min(self._busy))
         self._busy[chosen] += 1
         try:
@@ -202,7 +202,7 @@ class Service:
         self._key = _any_spelling(api_key) if api_key else None
         self._quotes_key = api_key is not None and len(api_key) >= _SHORTEST_SECRET
         self._owned = None if http_client is not None else _own_http_client(timeout_seconds)
-        # Every value that is None would be looked up in the environment instead.
+        # The package replaces None by values from the environment.
         self._client = _SealedClient(
             api_key=api_key or "none",
             admin_api_key="",
@@ -215,20 +215,20 @@ class Service:
             http_client=http_client or self._owned,
         )
         self._client.bearer = api_key
-        # Whole, because a path alone is parsed and joined again for every call.
+        # The whole address, because the client would parse and join a path for every call.
         self._address = f"{base_url}/chat/completions"
 
     async def ask(self, body: Mapping[str, Any]) -> Reply:
         """Make one attempt.
 
-        Raises Transient, Rejected or Denied; their messages hold no secret.
+        Raises Transient, Rejected or Denied; their messages contain no secrets.
         """
-        # Surrogates cannot be sent, so the caller has replaced them.
+        # The caller has replaced surrogates, which cannot be encoded.
         request = canonical(body)
         started = time.perf_counter()
         try:
-            # The package's own method for completions rewrites the body field by field and builds models of
-            # the reply, which costs more than all the rest of a call.
+            # The package's own method for completions takes longer than the rest of a call, because it copies the body
+            # field by field and builds models of the reply.
             response = await self._client.post(
                 "/chat/completions", cast_to=httpx2.Response, content=request.encode()
             )
@@ -245,7 +245,7 @@ class Service:
         return self._clean(_reply(request, response.content, time.perf_counter() - started))
 
     async def aclose(self) -> None:
-        """Close the connections, unless they belong to a client that was handed in."""
+        """Close the connections, unless the caller gave the client."""
         if self._owned is not None:
             await self._owned.aclose()
 
@@ -262,8 +262,8 @@ class Service:
         return Denied(f"it answered HTTP {status}{_HINTS.get(status, '')}")
 
     def _clean(self, reply: Reply) -> Reply:
-        """The reply without the key, which some gateways quote: in errors with status 200 and in answers too."""
-        # "none" and "local" are sent to servers that want no key, and are words of answers.
+        # Some gateways quote the key, in errors with status 200 and in answers.
+        # Keys such as "none" and "local" are also words of answers.
         if not self._quotes_key and reply.finish_reason != NO_COMPLETION:
             return reply
         content, reason = self._without_key(reply.content), self._without_key(reply.finish_reason)
@@ -274,12 +274,12 @@ class Service:
 
 
 def _any_spelling(key: str) -> re.Pattern[str]:
-    """The key as it is, and with any of its characters escaped as JSON may have them."""
+    # Matches the key with any of its characters escaped as in JSON.
     return re.compile("".join(map(_spelling, key)))
 
 
 def _spelling(character: str) -> str:
-    # A backslash before any other character belongs to what stands before the key.
+    # A backslash before another character belongs to the text before the key.
     plain = rf"\\?{re.escape(character)}" if character in _ESCAPABLE else re.escape(character)
     return rf"(?:{plain}|\\u(?i:{ord(character):04x}))"
 
@@ -293,7 +293,7 @@ _HINTS = {
 
 
 def _own_http_client(timeout_seconds: float) -> httpx2.AsyncClient:
-    # Redirects are not followed: a judge calls the address it was given and no other.
+    # No redirects, because a judge may call only its own address.
     return httpx2.AsyncClient(
         timeout=timeout_seconds,
         trust_env=False,
@@ -318,7 +318,7 @@ def _server_message(failure: openai.APIStatusError) -> str:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the server asks us to wait, given as milliseconds, seconds or a date, or None."""
+    """The pause that the server requests, in seconds, or None."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         seconds = _seconds(headers.get(name, ""))
         if seconds is not None:
@@ -331,7 +331,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _seconds(value: str) -> float | None:
-    # "nan", "inf", "1_0" and signs are floats to Python and nothing to HTTP.
+    # Python also reads "nan", "inf", "1_0" and signs as floats.
     plain = value.strip()
     return (
         float(plain) if plain.replace(".", "", 1).isascii() and plain.replace(".", "", 1).isdigit() else None
@@ -339,7 +339,7 @@ def _seconds(value: str) -> float | None:
 
 
 def _reply(request: str, content: bytes, seconds: float) -> Reply:
-    """Read a completion without trusting its shape: what is not there reads as an empty answer."""
+    """Read a completion of any shape; missing parts are read as an empty answer."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
@@ -366,7 +366,7 @@ def _reply(request: str, content: bytes, seconds: float) -> Reply:
 
 
 def _streamed(content: bytes) -> dict[str, Any]:
-    """The completion that a stream of events makes up; of anything else one without choices."""
+    """Join a stream of events to a completion; without events it has no choices."""
     whole: dict[str, Any] = {}
     said: dict[str, list[str]] = {"content": [], "refusal": []}
     choice: dict[str, Any] = {}
@@ -377,7 +377,7 @@ def _streamed(content: bytes) -> dict[str, Any]:
             event = json.loads(line.removeprefix("data:"))
         except (ValueError, RecursionError):
             continue
-        # Later events hold what earlier ones leave empty: the usage stands in the last.
+        # Later events complete earlier ones: the last contains the usage.
         whole |= {name: value for name in ("usage", "model", "error") if (value := _member(event, name))}
         for each in _choices(event):
             for name, pieces in said.items():
@@ -390,7 +390,6 @@ def _streamed(content: bytes) -> dict[str, Any]:
 
 
 def _choices(event: object) -> list[dict[str, Any]]:
-    """The first choice of an event, where it has any."""
     first = _member(_first(_member(event, "choices")))
     return [first] if first else []
 
@@ -405,7 +404,7 @@ def _first(value: object) -> object:
 
 
 def _content(value: object) -> str:
-    """A message's text, which some servers send in parts; parts of reasoning are no answer."""
+    # Some servers send the text in parts, of which those with reasoning are left out.
     if isinstance(value, list):
         texts = (part for part in value if _member(part, "type") in (None, "text", "output_text"))
         return "".join(_string(_member(part, "text")) for part in texts)

@@ -25,10 +25,7 @@ def main(name: str, claim_seconds: float) -> None:
     with at_work(judge_by_name(name)) as judge:
         say("ready")
         sys.stdin.readline()
-        [answer] = judge.ask([judge.judge.check_source([CLAIM], Text.of(TEXT))])
-        if isinstance(answer, BaseException):
-            raise answer
-        [verdict] = answer
+        [verdict] = judge.begin(judge.judge.check_source([CLAIM], Text.of(TEXT))).result()
         say(str(verdict.label))
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
+
+import pytest
+from django.utils import timezone
 
 from annotation.judging.queries.runs import Failure, is_under_way, latest_run, run_progress
 from annotation.judging.services.start_run import cancel_run, start_run
@@ -35,6 +39,31 @@ def test_what_failed_and_what_is_to_be_tried_again_is_told(world: World) -> None
     progress = run_progress(run)
     assert (progress.failed, progress.waiting, progress.unscored, progress.share_done) == (1, 1, 3, 0.25)
     assert progress.failures == [Failure("bridge", "away", 1), Failure("port", "broke", 5)]
+
+
+@pytest.mark.parametrize(
+    ("port", "bridge", "outcome"),
+    [
+        # Each a state and an error. Both wait for another attempt.
+        (("waiting", "away"), ("waiting", "away"), "unusable"),
+        # One refused key ends the run before the other set is tried.
+        (("failed", "HTTP 401"), ("cancelled", ""), "unusable"),
+        (("working", "away"), ("waiting", ""), "unusable"),
+        # 1 of 2 that were tried.
+        (("done", ""), ("waiting", "away"), "poor"),
+        (("done", ""), ("cancelled", ""), "good"),
+        (("waiting", ""), ("waiting", ""), "good"),
+    ],
+)
+def test_the_outcome_follows_from_the_document_sets_that_were_tried(
+    world: World, port: tuple[str, str], bridge: tuple[str, str], outcome: str
+) -> None:
+    run = start_run(project=world.project, judge=world.judge, by=None)
+    until = timezone.now() + timedelta(minutes=1)
+    for job, (state, error) in zip(run.jobs.order_by("pk"), (port, bridge), strict=True):
+        lease = {"token": "a", "lease_until": until} if state == "working" else {}
+        Job.objects.filter(pk=job.pk).update(state=state, error=error, **lease)
+    assert run_progress(run).outcome == outcome
 
 
 def test_a_job_that_succeeded_at_last_is_no_failure(world: World) -> None:

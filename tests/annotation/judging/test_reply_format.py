@@ -20,8 +20,7 @@ TEXT = Text.of("The harbour wall was breached.")
 def ask(judge: Judge, claim: str) -> None:
     """One question, by a judge as the row stands now."""
     with at_work(Judge.objects.get(pk=judge.pk)) as working:
-        [answer] = working.ask([working.judge.check_source([claim], TEXT)])
-    assert not isinstance(answer, BaseException), answer
+        working.begin(working.judge.check_source([claim], TEXT)).result()
 
 
 def formats(server: LLMServer) -> list[str]:

@@ -9,7 +9,9 @@ import pytest
 
 from evaluation import evaluate_summary
 from evaluation.gate import FileCallStore
-from evaluation.judging import JudgeRefused, JudgeSettings, StoredCall
+from evaluation.judging import JudgeSettings
+from evaluation.judging.errors import JudgeRefused
+from evaluation.judging.protocol import StoredCall
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import LLMServer
 

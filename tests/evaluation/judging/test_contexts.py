@@ -8,16 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import Limits, OpenAIJudge
-from evaluation.judging import (
-    CoverRequest,
-    DocumentRequest,
-    Side,
-    Text,
-    UnusableReply,
-    check_claims,
-    extract_claims,
-)
+from evaluation.judging import check_claims, extract_claims
 from evaluation.judging._windows import json_bytes, pieces_bytes, windows
+from evaluation.judging.errors import UnusableReply
+from evaluation.judging.protocol import CoverRequest, DocumentRequest, Side, Text
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, LLMServer, faults
 

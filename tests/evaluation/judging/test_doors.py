@@ -7,20 +7,17 @@ import threading
 
 import pytest
 
-from evaluation.judging import (
+from evaluation.judging import JudgeSettings, LexicalJudge, Verdict, check_claims, extract_claims
+from evaluation.judging.errors import JudgeUnavailable
+from evaluation.judging.protocol import (
     CoverReading,
     CoverRequest,
     DocumentReading,
     DocumentRequest,
-    JudgeSettings,
-    JudgeUnavailable,
-    LexicalJudge,
+    MemoryCallStore,
+    StoredCall,
     Text,
-    Verdict,
-    check_claims,
-    extract_claims,
 )
-from evaluation.judging.protocol import MemoryCallStore, StoredCall
 from evaluation.text._splitting import Span
 
 

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from evaluation import Limits, MoneyCap, OpenAIJudge, Price, Verdict
-from evaluation.judging import JudgeUnavailable, MemoryCallStore, Text
+from evaluation.judging.errors import JudgeUnavailable
 from evaluation.judging.openai import _caller as caller
+from evaluation.judging.protocol import MemoryCallStore, Text
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, Fault, LLMServer, faults
 

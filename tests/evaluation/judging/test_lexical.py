@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.judging import ExtractedClaim, LexicalJudge, Side, Text, Verdict, check_claims, extract_claims
+from evaluation.judging import LexicalJudge, Verdict, check_claims, extract_claims
+from evaluation.judging.protocol import ExtractedClaim, Side, Text
 from evaluation.text._splitting import Span
 
 COUNCIL = (

@@ -1,7 +1,7 @@
 import asyncio
 
 from evaluation import LexicalJudge
-from evaluation.judging import CoverRequest, DocumentRequest, Text
+from evaluation.judging.protocol import CoverRequest, DocumentRequest, Text
 
 SOURCE = Text.of("The dam broke in 1999. The dam flooded the town. Nobody slept. Geese flew over.")
 

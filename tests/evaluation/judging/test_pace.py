@@ -7,7 +7,8 @@ from itertools import pairwise
 import pytest
 
 from evaluation import Limits, MoneyCap
-from evaluation.judging import BudgetSpent, pace
+from evaluation.judging import pace
+from evaluation.judging.errors import BudgetSpent
 from evaluation.judging.pace import Pace
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import LLMServer

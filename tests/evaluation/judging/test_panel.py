@@ -16,19 +16,17 @@ from evaluation import (
     extract_claims,
 )
 from evaluation.errors import InvalidPercent
-from evaluation.judging import (
-    BudgetSpent,
+from evaluation.judging import JudgeSettings
+from evaluation.judging.errors import BudgetSpent, JudgeRefused, JudgeUnavailable
+from evaluation.judging.panel import majority
+from evaluation.judging.protocol import (
     CoverReading,
     CoverRequest,
     DocumentReading,
     DocumentRequest,
     ExtractedClaim,
-    JudgeRefused,
-    JudgeSettings,
-    JudgeUnavailable,
     Text,
 )
-from evaluation.judging.panel import majority
 from tests.llm_server import LLMServer
 
 TEXT = "The council met. The mayor left."

@@ -14,8 +14,9 @@ from evaluation import (
     Price,
     check_claims,
 )
-from evaluation.judging import BudgetSpent, JudgeUnavailable, MemoryCallStore, Text, Usage
-from evaluation.judging.protocol import metered
+from evaluation.judging import Usage
+from evaluation.judging.errors import BudgetSpent, JudgeUnavailable
+from evaluation.judging.protocol import MemoryCallStore, Text, metered
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, Fault, LLMServer, faults
 

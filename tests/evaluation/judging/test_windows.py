@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import Limits, check_claims, evaluate_summary
-from evaluation.judging import Text
 from evaluation.judging._windows import merged, windows
 from evaluation.judging.parsing import Answer
+from evaluation.judging.protocol import Text
 from evaluation.text import Span
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import LLMServer, faults

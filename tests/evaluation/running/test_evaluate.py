@@ -23,7 +23,7 @@ from evaluation import (
     evaluate_summary,
     stream_evaluations,
 )
-from evaluation.judging import MemoryCallStore
+from evaluation.judging.protocol import MemoryCallStore
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, Fault, LLMServer, faults
 
@@ -72,7 +72,7 @@ def test_one_summary_costs_three_calls_and_two_round_trips(judge: OpenAIJudge, l
 
 
 def _text() -> Any:
-    from evaluation.judging import Text
+    from evaluation.judging.protocol import Text
 
     return Text.of(DOCUMENT)
 
@@ -333,7 +333,7 @@ def test_usage_is_what_was_paid_now(judge_of: JudgeMaker) -> None:
     judge = judge_of(store=store, price=Price(prompt=1.0, completion=2.0))
     first = evaluate_summary(DOCUMENT, SUMMARY, judge=judge)
     assert first.usage.calls == 3
-    assert first.usage.prompt_tokens == store.usage.prompt_tokens
+    assert first.usage.prompt_tokens == sum(call.prompt_tokens or 0 for call in store.calls)
     assert first.usage.cost == pytest.approx(
         (first.usage.prompt_tokens + 2 * first.usage.completion_tokens) / 1_000_000
     )

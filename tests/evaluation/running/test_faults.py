@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from evaluation import Limits, OpenAIJudge, SummaryEvaluation, evaluate_summaries, evaluate_summary
-from evaluation.judging import JudgeRefused, MemoryCallStore
+from evaluation.judging.errors import JudgeRefused
+from evaluation.judging.protocol import MemoryCallStore
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_faults import ASKED_AGAIN, CLOSED, FINAL, MENDED, TIMEOUT_SECONDS, TRIED_AGAIN
 from tests.llm_server import Call, Fault, LLMServer

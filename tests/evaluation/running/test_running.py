@@ -20,7 +20,8 @@ from evaluation import (
     evaluate_summary,
     stream_evaluations,
 )
-from evaluation.judging import JudgeRefused, MemoryCallStore
+from evaluation.judging.errors import JudgeRefused
+from evaluation.judging.protocol import MemoryCallStore
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, LLMServer, faults
 

@@ -18,7 +18,7 @@ First = TypeVar("First")
 Second = TypeVar("Second")
 
 AnswerPair = tuple[int, int | None]
-"""A claim and a summary, by their primary keys; None is the source, which questions are asked."""
+"""The keys of a claim and a summary; None stands for the source."""
 
 
 class Located(NamedTuple):
@@ -29,7 +29,7 @@ class Located(NamedTuple):
 
 
 class Rated(NamedTuple):
-    """A judge's number for a summary, or the reason for none."""
+    """A judge's rating of a summary, or None with the reason."""
 
     value: float | None
     reason: str
@@ -37,9 +37,9 @@ class Rated(NamedTuple):
 
 @dataclass(slots=True)
 class Judged:
-    """A summary with all its checks, and the answers to those that were open.
+    """A summary with the sides of all its checks, and the answers to the open ones, by claim.
 
-    `ratings` go by criterion, `computed` by score, `repeated` labels by claim.
+    `ratings` has values by criterion, `computed` by score, and `repeated` labels by claim.
     """
 
     peer: Summary
@@ -60,21 +60,21 @@ class Judged:
 
 
 class LatestWord(NamedTuple):
-    """The latest answer: a label or value, or the reason for none, under which signature."""
+    """The latest answer: a label or value, or None with the reason, and the judge's signature."""
 
     said: str | float | None
     reason: str
     signature: str
 
     def is_same(self, said: str | float | None, reason: str, signature: str) -> bool:
-        """True if another row would add nothing: the same judge has answered, or failed in the same way."""
+        """True if a new row adds nothing: the same judge has answered, or failed for the same reason."""
         return self.signature == signature and (
             self.said is not None or (said, reason) == (None, self.reason)
         )
 
 
 class JudgeOfRun(NamedTuple):
-    """Who answers: a judge as its signature names it, in a run."""
+    """The author of answers: a judge with its signature, in a run."""
 
     judge: Judge
     signature: str
@@ -88,7 +88,7 @@ class JudgeOfRun(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The latest answers of a judge about some peers, so that nothing is asked or written twice."""
+    """The latest answers of a judge about some peers."""
 
     verdicts: Mapping[AnswerPair, LatestWord]
     ratings: Mapping[tuple[int, str], LatestWord]
@@ -101,7 +101,7 @@ class Given:
         return cls(latest_verdicts(verdicts), _latest(ratings.order_by("pk").values_list(*columns)))
 
     def has_verdict(self, pair: AnswerPair, signature: str) -> bool:
-        """True if the judge, as it is now, has given a usable verdict."""
+        """True if there is a usable verdict under the signature."""
         return is_usable(self.verdicts.get(pair), signature)
 
     def has_rating(self, peer: int, name: str, signature: str) -> bool:
@@ -110,7 +110,7 @@ class Given:
 
 
 def is_usable(word: LatestWord | None, signature: str) -> bool:
-    """True if it is an answer of the judge that the signature names."""
+    """True if it is a usable answer under the signature."""
     return word is not None and word.said is not None and word.signature == signature
 
 
@@ -123,7 +123,7 @@ def latest_verdicts(verdicts: QuerySet[Verdict]) -> dict[AnswerPair, LatestWord]
 def _latest(
     rows: Iterable[tuple[First, Second, str | float | None, str, str]],
 ) -> dict[tuple[First, Second], LatestWord]:
-    """The latest answer under each pair; a failure after a usable answer takes nothing back."""
+    """The latest answer of each pair; a later failure does not replace a usable answer."""
     latest: dict[tuple[First, Second], LatestWord] = {}
     for first, second, said, reason, signature in rows:
         before = latest.get((first, second))
@@ -133,7 +133,7 @@ def _latest(
 
 
 def write(judged: Sequence[Judged], *, project: Project, by: JudgeOfRun) -> None:
-    """Write what is new of these peers, inside the caller's transaction, which holds their locks."""
+    """Write the new answers about these peers. The caller's transaction must hold their locks."""
     peers = {each.peer.pk: each.peer for each in judged}
     given = Given.of(by.judge, list(peers))
     write_verdicts(
@@ -159,7 +159,7 @@ def write(judged: Sequence[Judged], *, project: Project, by: JudgeOfRun) -> None
         if not ((before := given.ratings.get((each.peer.pk, name))) and before.is_same(*rated, by.signature))
     )
     if computed := {each.peer.pk: each.computed for each in judged if each.computed}:
-        # Read again: another run may have computed something else since.
+        # Read again, because another run may have written other scores.
         rows = list(Summary.objects.filter(pk__in=computed).only("computed"))
         for row in rows:
             row.computed |= computed[row.pk]
@@ -167,7 +167,7 @@ def write(judged: Sequence[Judged], *, project: Project, by: JudgeOfRun) -> None
 
 
 def _keep_repeated(repeated: Mapping[AnswerPair, str], by: JudgeOfRun) -> None:
-    """Note the labels of repeated questions on the verdicts in force; one that changed is as uncertain as can be."""
+    """Store repeated labels with the current verdicts; a changed label sets the uncertainty to 1."""
     if not repeated:
         return
     rows = Verdict.objects.filter(
@@ -196,7 +196,7 @@ def write_verdicts(
     checks: Mapping[AnswerPair, int],
     by: JudgeOfRun,
 ) -> int:
-    """Write those answers that are new, and return how many those are."""
+    """Write the answers that differ from `before`, and return their number."""
     new = [
         Verdict(
             check_row_id=checks[pair],
@@ -221,13 +221,13 @@ def make_checks(
     sets: Mapping[int | None, int],
     project: int,
 ) -> dict[AnswerPair, int]:
-    """The check of each claim and peer, made if it is missing among those `there`, by primary key.
+    """The keys of the checks of each claim and peer; those missing `there` are created.
 
-    `sets` are the document sets of the peers, by their keys.
+    `sets` maps the keys of peers to those of their document sets.
     """
     found = {(claim, peer): key for claim, peer, key in there.values_list("claim_id", "peer_id", "pk")}
     missing = [pair for pair in wanted if pair not in found]
-    # A claim may have been changed, or its list replaced, while the judge was asked.
+    # A claim may have been removed or its set replaced during the judge's call.
     claims = Claim.all_claims.select_related("claim_set").in_bulk({claim for claim, _ in missing})
     made = Check.objects.bulk_create(
         Check(

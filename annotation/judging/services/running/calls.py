@@ -1,4 +1,4 @@
-"""A judge's answered calls as rows, so that no question is paid for twice, no matter who asks it."""
+"""The call store of the application: a judge's calls as rows that all workers share."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 CLAIM_SECONDS = 10.0
-"""How long a worker that says nothing keeps the right to ask a question."""
+"""The lease of a question that a worker is asking; the worker renews it."""
 LOOK_AGAIN_SECONDS = 0.05
 KEPT_TRYING_SECONDS = 10.0
-"""How long answered calls wait for a database that is away."""
+"""How long writes of answered calls are retried while the database is unavailable."""
 _LARGEST_COUNT = 2**31 - 1
 LONGEST_MODEL = 200
 COLUMNS = (
     *("key", "step", "prompt_version", "request", "reply", "finish_reason"),
     *("prompt_tokens", "completion_tokens", "seconds"),
 )
-"""The columns of a call that a store keeps under the same name."""
+"""The columns with the same name in `StoredCall`."""
 
 logger = structlog.get_logger(__name__)
 
 
 class RowCallStore:
-    """Keeps a judge's answered calls as JudgeCall rows; those made for a run name it.
+    """Stores a judge's answered calls as JudgeCall rows, with the run that paid for them.
 
-    Anyone who finds no reply to a question claims it, and asks; others who come with the same question wait
-    for the reply. The claim ends with the reply, with the task that asked, or with the lease of a process
-    that died. Calls of a project's own judge serve that project alone, even where another has one just like it.
+    A worker that finds no reply claims the question and asks it; other workers with the same question wait for the
+    reply. The claim ends with the reply, with the asking task, or with the lease of a dead process. Calls of a
+    project's own judge are used only in that project.
     """
 
     def __init__(self, judge: Judge, *, run: Run | None = None) -> None:
@@ -59,7 +59,7 @@ class RowCallStore:
         self._keeper: threading.Thread | None = None
 
     def close(self) -> None:
-        """Give up what is claimed, end the threads and their connection; the store cannot be used any more."""
+        """Release all claims and end the threads with their connections. The store cannot be used again."""
         self._ended.set()
         if self._keeper is not None:
             self._keeper.join()
@@ -67,9 +67,9 @@ class RowCallStore:
         self._thread.close()
 
     async def get(self, key: str) -> StoredCall | None:
-        """The call kept under this key; None where the caller is the one to make it.
+        """The stored call with this key, or None if the caller must make it.
 
-        Waits as long as another worker is at it.
+        Waits while another worker makes the call.
         """
         self._end_question()
         key = self._kept_under(key)
@@ -82,14 +82,14 @@ class RowCallStore:
             await asyncio.sleep(LOOK_AGAIN_SECONDS)
 
     async def put(self, call: StoredCall) -> None:
-        """Keep a call and end the claim on it; the first one under a key stays."""
+        """Store a call and end its claim. An existing call with the key is not changed."""
         self._tell(call)
         self._asking.pop(_current_task(), None)
-        # The call is paid for, so it is kept even where the task is cancelled now.
+        # The call is paid for, so it is stored even if the task is cancelled.
         await self._paid.do_surely(replace(call, key=self._kept_under(call.key)))
 
     def _tell(self, call: StoredCall) -> None:
-        """In the log, without a word of what was asked and answered, and in the figures."""
+        # The log has no texts of requests and replies.
         told = {name: getattr(call, name) for name in COLUMNS if name not in ("key", "request", "reply")}
         logger.info(
             "call answered", judge=self._judge.name, model=call.model[:LONGEST_MODEL], **told | _fitting(call)
@@ -99,8 +99,7 @@ class RowCallStore:
         project = self._judge.project_id
         return key if project is None else hashlib.sha256(f"{project}:{key}".encode()).hexdigest()
 
-    # A call that the server rejected, or that failed, is never put: the question of a task is over when the
-    # task asks the next one, or ends.
+    # Rejected and failed calls are never stored, so a task's claim also ends with its next question or its end.
 
     def _begin_question(self, key: str) -> None:
         task = _current_task()
@@ -117,16 +116,16 @@ class RowCallStore:
         try:
             return await self._asked.do(key)
         except asyncio.CancelledError:
-            # The claim may have been taken for a task that asks nothing any more.
+            # The claim may exist although the task was cancelled.
             self._thread.begin(lambda: self._give_up(key))
             raise
 
     def _read_or_claim(self, keys: Sequence[str]) -> list[tuple[StoredCall | None, bool]]:
-        """For each key the reply, or whether it is for us to get it; neither while somebody else is at it."""
+        """For each key the reply, if stored, and True if this store has claimed it."""
         found = self._read(keys)
         if missing := [key for key in keys if key not in found]:
             ours = self._claim(missing)
-            # Anyone who held a claim before us may have written the reply since we looked.
+            # The former holder of a claim may have written the reply since the first look.
             late = self._read(list(ours))
             found |= late
             if ours:
@@ -137,7 +136,7 @@ class RowCallStore:
     def _claim(self, keys: Sequence[str]) -> set[str]:
         now = shared_now()
         until = now + timedelta(seconds=CLAIM_SECONDS)
-        # In one order: two workers that ask the same never wait for each other in a circle.
+        # Sorted, so that two workers with the same questions cannot deadlock.
         asking = [
             JudgeCall(
                 judge_id=self._judge.pk, run_id=self._run_id, key=key, token=self._token, lease_until=until
@@ -146,8 +145,8 @@ class RowCallStore:
         ]
         JudgeCall.objects.bulk_create(asking, ignore_conflicts=True)
         same = JudgeCall.all_calls.filter(key__in=keys)
-        same.filter(lease_until__lt=now).update(token=self._token, lease_until=until)
-        # Two tasks of this store never ask the same question at once: the judge sees to that.
+        same.filter(lease_until__lt=now).update(token=self._token, lease_until=until, created_at=now)
+        # The judge prevents that two tasks of this store ask the same question at once.
         return set(same.filter(token=self._token, lease_until__isnull=False).values_list("key", flat=True))
 
     def _own(self) -> QuerySet[JudgeCall]:
@@ -160,7 +159,7 @@ class RowCallStore:
         self._own().delete()
 
     def _keep_claims(self) -> None:
-        """Have the leases prolonged from now on."""
+        """Start the thread that renews leases."""
         if self._keeper is None:
             self._keeper = threading.Thread(target=self._prolong, name="judge-claims", daemon=True)
             self._keeper.start()
@@ -174,7 +173,7 @@ class RowCallStore:
             try:
                 self._thread.begin(later).result()
             except Error:
-                # The next turn tries again; at worst a question is paid for twice.
+                # The next renewal tries again; at worst, a question is paid for twice.
                 logger.warning("The claims on calls were not prolonged", exc_info=True)
 
     def _read(self, keys: Sequence[str]) -> dict[str, StoredCall]:
@@ -206,7 +205,7 @@ class RowCallStore:
                     asking.filter(lease_until__isnull=False).delete()
                     JudgeCall.objects.bulk_create(rows, ignore_conflicts=True)
             except (OperationalError, InterfaceError):
-                # They are paid for; and while this thread waits for the database no further call begins.
+                # Retried, because the calls are paid for. Meanwhile this thread accepts no new question.
                 connection.close()
                 if time.monotonic() > until:
                     raise

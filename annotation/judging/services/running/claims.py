@@ -1,4 +1,4 @@
-"""The claims of texts that are judged: those that are there, and keeping new ones."""
+"""Read and store the claims of judged texts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from annotation.models.claim import CHANGED_BY_PEOPLE
 from evaluation.judging.protocol import ExtractedClaim
 
 Owner = tuple[int | None, int | None]
-"""The key of a summary, or of a document set whose documents are meant."""
+"""The key of a summary, or of a document set for its documents."""
 
 
 class ActiveClaims(NamedTuple):
-    """The claims that are there for a text.
+    """The active claims of a text.
 
-    `maker` is the file, the judge's signature or the person that they come from; empty if people have changed them.
+    `maker` is their origin: a file, a judge's signature or a person; "" if people have changed them.
     """
 
     maker: str
@@ -29,7 +29,7 @@ class ActiveClaims(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FoundClaims:
-    """What a judge took from a text: a summary, or the documents of a set."""
+    """The claims that a judge extracted from a summary, or from the documents of a set."""
 
     owner: Summary | DocumentSet
     piece: TextToJudge
@@ -45,7 +45,7 @@ def owner_of(text: Summary | DocumentSet) -> Owner:
 
 
 def active_claims(owners: Iterable[Owner]) -> dict[Owner, ActiveClaims]:
-    """The claims of those of these texts that have any set of claims, even an empty one."""
+    """The active claims of those texts that have a set of claims, even an empty one."""
     changed = Claim.all_claims.filter(CHANGED_BY_PEOPLE, claim_set=OuterRef("pk"))
     sets = _sets_of(owners).filter(is_active=True).annotate(is_changed=Exists(changed))
     in_order = Prefetch("claims", queryset=Claim.objects.order_by("position"))
@@ -58,11 +58,11 @@ def active_claims(owners: Iterable[Owner]) -> dict[Owner, ActiveClaims]:
 
 
 def keep_claims(found: Sequence[FoundClaims], signature: str) -> dict[Owner, ActiveClaims]:
-    """Write extracted claims as their owners' active sets, unless they have got one meanwhile; those that are there.
+    """Write extracted claims as active sets, except for texts that have one by now, and return the active claims.
 
-    Inside the caller's transaction; a number of statements that does not grow with the texts.
+    Needs a transaction. The number of statements is fixed.
     """
-    # Locked in one order, so that two workers never deadlock.
+    # Locked in one order, so that two workers cannot deadlock.
     for place, model in ((1, DocumentSet), (0, Summary)):
         if keys := [key for each in found if (key := each.key[place])]:
             held = model.objects.filter(pk__in=keys).order_by("pk")

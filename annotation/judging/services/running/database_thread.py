@@ -1,4 +1,4 @@
-"""A thread that works with the database for an event loop, which must not."""
+"""A thread for database work of an event loop."""
 
 from __future__ import annotations
 
@@ -15,38 +15,28 @@ ThreadResult = TypeVar("ThreadResult")
 
 
 class DatabaseThread:
-    """One thread with a connection of its own, which does one piece of work after the other.
+    """A thread with its own connection that does one piece of work at a time.
 
-    An event loop must neither wait for the database nor touch the connection of the thread that runs it.
+    An event loop must not wait for the database, and must not use the connection of the thread that started it.
     """
 
     def __init__(self, name: str) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
 
     def close(self) -> None:
-        """End the thread and its connection, once everything that was started is done."""
+        """End the thread and its connection after all started work."""
         self._thread.submit(_close_connection).result()
         self._thread.shutdown()
 
     def begin(self, work: Callable[[], ThreadResult]) -> Future[ThreadResult]:
-        """Have this done when its turn comes, and wait for nothing."""
+        """Queue the work and return at once."""
         return self._thread.submit(_with_good_connection, work)
-
-    async def do(self, work: Callable[[], ThreadResult]) -> ThreadResult:
-        """The result of the work. A caller who is cancelled before its turn comes takes it back."""
-        return await asyncio.wrap_future(self.begin(work))
-
-    async def do_surely(self, work: Callable[[], ThreadResult]) -> ThreadResult:
-        """The result of the work, which is done even where the caller is cancelled meanwhile."""
-        started = self.begin(work)
-        # Cancelling takes back the reading of the result alone, which stands behind the work.
-        return await asyncio.wrap_future(self._thread.submit(started.result))
 
 
 class Grouped(Generic[Item, ThreadResult]):
-    """Works of one kind that are done together: what comes while the thread is busy is one work for it.
+    """Items of one kind that are processed in groups: all that arrive while the thread is busy form one group.
 
-    `do_all` gets the items in the order in which they came, and gives a result, or the exception to raise, for each.
+    `do_all` receives the items in order, and returns a result or an exception to raise for each.
     """
 
     def __init__(
@@ -60,7 +50,7 @@ class Grouped(Generic[Item, ThreadResult]):
         self._coming: list[tuple[Item, Future[ThreadResult]]] = []
 
     def begin(self, item: Item, *, surely: bool = False) -> Future[ThreadResult]:
-        """Have this done when its turn comes; who is to have it done `surely` cannot cancel it."""
+        """Queue an item and return at once. With `surely` it cannot be cancelled."""
         result: Future[ThreadResult] = Future()
         if surely:
             result.set_running_or_notify_cancel()
@@ -72,11 +62,11 @@ class Grouped(Generic[Item, ThreadResult]):
         return result
 
     async def do(self, item: Item) -> ThreadResult:
-        """The result. A caller who is cancelled before its turn comes takes it back."""
+        """Queue an item and return its result. Cancellation withdraws an item that has not started."""
         return await asyncio.wrap_future(self.begin(item))
 
     async def do_surely(self, item: Item) -> ThreadResult:
-        """The result of the work, which is done even where the caller is cancelled meanwhile."""
+        """Queue an item and return its result. It is processed even if the caller is cancelled."""
         return await asyncio.wrap_future(self.begin(item, surely=True))
 
     def _do_what_came(self) -> None:
@@ -101,7 +91,7 @@ class Grouped(Generic[Item, ThreadResult]):
 
 
 def _close_connection() -> None:
-    # Each thread has a connection of its own under this name, so the name must be looked up in it.
+    # `connection` is another object in each thread, so it must be resolved inside the thread.
     connection.close()
 
 

@@ -1,4 +1,4 @@
-"""The closed questions about document sets: the answers of their sources, and keeping new ones."""
+"""Read and store closed questions and their sources' answers."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ from annotation.models.claim import QUESTIONS
 from evaluation.judging.protocol import Question as ReadQuestion
 
 QUESTIONS_MADE = 5
-"""How many questions a judge makes up about a document set that has none."""
+"""The number of questions that a judge generates for a document set without any."""
 
 
 def questions_to_make(standing: int, wanted: int | None) -> int:
-    """How many questions a judge makes up about a document set that has some already.
+    """The number of questions to generate for a document set with `standing` questions.
 
-    `wanted` is the number that a run asks for in all. Without it given questions win, and those made up before are
-    enough.
+    `wanted` is the total that a run requests. None generates questions only for sets without any.
     Example: 0 standing and None give 5, 3 and None give 0, 3 and 5 give 2.
     """
     if wanted is None:
@@ -40,7 +39,7 @@ def questions_to_make(standing: int, wanted: int | None) -> int:
 
 
 def questions_about(document_set: int) -> QuerySet[Claim]:
-    """All questions ever asked about a document set, in order."""
+    """All questions about a document set, in order, including retired ones."""
     rows = Claim.all_claims.filter(QUESTIONS, claim_set__document_set=document_set)
     return rows.select_related("claim_set").order_by("position")
 
@@ -48,7 +47,7 @@ def questions_about(document_set: int) -> QuerySet[Claim]:
 def add_questions(
     document_set: int, texts: Sequence[str], *, origin: ClaimOrigin, origin_name: str
 ) -> list[Claim]:
-    """Add questions behind those that there are, in the caller's transaction, which holds the document set."""
+    """Append questions. The caller's transaction must hold the document set's lock."""
     last = questions_about(document_set).aggregate(Max("position"))["position__max"] or 0
     together = ClaimSet.objects.create(
         kind=ClaimSet.Kind.QUESTIONS, document_set_id=document_set, origin=origin, origin_name=origin_name
@@ -60,7 +59,7 @@ def add_questions(
 
 
 class ActiveQuestions:
-    """The questions of some document sets that count, and which this judge, as it is now, has to ask their sources."""
+    """The active questions of document sets, and those without a usable answer of the source by this judge."""
 
     def __init__(self, by: JudgeOfRun, wanted: int | None = None) -> None:
         self._by = by
@@ -69,7 +68,7 @@ class ActiveQuestions:
         self._given: dict[AnswerPair, LatestWord] = {}
 
     def load(self, document_sets: Sequence[int]) -> None:
-        """Read them as they are now."""
+        """Read the questions and answers of these document sets."""
         rows = Claim.objects.filter(QUESTIONS, claim_set__document_set__in=document_sets)
         self._all |= {key: [] for key in document_sets}
         for row in rows.select_related("claim_set"):
@@ -81,7 +80,7 @@ class ActiveQuestions:
         return self._all[document_set]
 
     def open(self, document_set: int) -> list[Claim]:
-        """Those that the source has not answered yet."""
+        """The questions without a usable answer of the source."""
         return [
             each
             for each in self.of(document_set)
@@ -89,14 +88,13 @@ class ActiveQuestions:
         ]
 
     def missing(self, document_set: int) -> int:
-        """How many are to be made up."""
+        """The number of questions to generate."""
         return questions_to_make(len(self.of(document_set)), self._wanted)
 
     def keep(self, document_set: int, read: Sequence[ReadQuestion], source: TextToJudge) -> bool:
-        """Write what the judge read from the source, inside the caller's transaction.
+        """Write the judge's questions and answers, in the caller's transaction. Returns True if it wrote an answer.
 
-        New questions are kept as far as they are still missing; answers only to questions that stand. Returns whether
-        any answer was written.
+        Only missing questions are added, and only active questions get answers.
         """
         held = DocumentSet.objects.select_for_update(of=("self",), no_key=True)
         project = held.values_list("project_id", flat=True).get(pk=document_set)
@@ -120,7 +118,7 @@ class ActiveQuestions:
         return has_news
 
     def _add(self, document_set: int, texts: Sequence[str]) -> None:
-        """Keep those that were never asked here; what somebody retired does not come back by itself."""
+        """Add new questions, without retired ones."""
         ever = questions_about(document_set)
         known = {question_key(text) for text in ever.values_list("text", flat=True)}
         new: dict[str, str] = {}

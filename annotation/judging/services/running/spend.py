@@ -19,9 +19,9 @@ LOOK_AGAIN_SECONDS = 0.1
 
 
 class RunBudget:
-    """The budget of a run. Its row's cost holds what calls have cost, and with a cap what those under way may cost.
+    """The budget of a run. The column `cost` contains the cost of its calls, and with a cap the reservations.
 
-    What a worker that dies has held back is given back when the run is resumed.
+    Reservations of a dead worker are removed when the run is resumed.
     """
 
     def __init__(self, run: Run) -> None:
@@ -32,16 +32,16 @@ class RunBudget:
         self._settling = Grouped(self._thread, self._settle)
 
     def close(self) -> None:
-        """End the thread and its connection, once everything is settled."""
+        """End the thread and its connection after all settlements."""
         self._thread.close()
 
     async def reserve(self, cost: float) -> None:
-        """Hold back what a call is expected to cost, once there is room. Raises BudgetSpent where there will be none.
+        """Reserve the expected cost of a call, and wait for room if needed. Raises BudgetSpent if there can be none.
 
-        Anyone who is cancelled meanwhile has held nothing back.
+        Cancellation reserves nothing.
         """
         while self._has_cap and not await self._take(cost):  # noqa: ASYNC110 - see below
-            # Another worker may have made room: no event of this process says so.
+            # Polled, because another process may make room.
             await asyncio.sleep(LOOK_AGAIN_SECONDS)
 
     async def _take(self, cost: float) -> bool:
@@ -54,7 +54,7 @@ class RunBudget:
             raise
 
     def _hold(self, cost: float) -> bool:
-        """True if there was room; False while calls under way may give some back."""
+        """True if there was room; False while open calls may return some."""
         if self._run.filter(max_cost__gte=F("cost") + cost).update(cost=F("cost") + cost):
             self._open += 1
             return True
@@ -67,12 +67,12 @@ class RunBudget:
         )
 
     def _take_back(self, asked: Future[bool], cost: float) -> None:
-        # It stood before us in the one thread, so it has ended.
+        # The thread runs one piece after the other, so the reservation has ended.
         if asked.exception() is None and asked.result():
             self._settle([(cost, 0.0)])
 
     async def settle(self, reserved: float, cost: float) -> None:
-        """Put what the call did cost in the place of what was held back, also for a task that is cancelled."""
+        """Replace a reservation by the actual cost, even if the task is cancelled."""
         await self._settling.do_surely((reserved, cost))
 
     def _settle(self, bills: Sequence[tuple[float, float]]) -> list[None]:

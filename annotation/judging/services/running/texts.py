@@ -1,4 +1,4 @@
-"""The texts of a document set as judges read them."""
+"""The texts of document sets in the form that judges get."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from evaluation.text import DOCUMENT_BREAK, Span
 
 @dataclass(frozen=True, slots=True)
 class TextToJudge:
-    """A text as judges read it, and the row of each of its units in the order of their numbers.
+    """A text for judges, with the rows of its units in the order of their numbers.
 
-    `starts` says for each unit where its own document begins in the text; offsets of claims are
-    kept from there.
+    `starts` has the offset of each unit's document in the text; stored offsets of claims count from there.
     """
 
     text: Text
@@ -28,15 +27,15 @@ class TextToJudge:
         return self.units[number - 1] if 1 <= number <= len(self.units) else None
 
     def positions(self, numbers: Iterable[int]) -> list[int]:
-        """The judge's unit numbers as positions of unit rows."""
+        """Convert the judge's unit numbers to positions of unit rows; unknown numbers are dropped."""
         rows = [self.unit(number) for number in numbers]
         return [row.position for row in rows if row is not None]
 
 
 class TextsToJudge:
-    """The texts of some document sets, read in a number of statements that does not grow with them.
+    """The texts of document sets, read with a fixed number of statements.
 
-    Where peers are named, by key, no others are to be judged.
+    `only` limits the peers to these keys.
     """
 
     def __init__(
@@ -70,14 +69,14 @@ class TextsToJudge:
         return self._models.get(peer.pk, ())
 
     def models(self, document_set: int) -> list[Summary]:
-        """The references that any peer of the set is compared with, by key."""
+        """The references that peers of the set are compared with, sorted by key."""
         keys = {model for peer in self.peers[document_set] for model in self.models_of(peer)}
         return [self._texts[key] for key in sorted(keys)]
 
     def piece(self, summary: Summary) -> TextToJudge:
-        """The text of a summary that is judged, with its units."""
+        """The judged text of a summary with its units."""
         text = judged_text(summary, self.project)
-        # A text that was cut to its target ends within a unit.
+        # A text that is cut to its target may end within a unit.
         kept = tuple(unit for unit in self._units.get((summary.pk, None), ()) if unit.start < len(text))
         spans = tuple(Span(unit.start, min(unit.end, len(text))) for unit in kept)
         return TextToJudge(
@@ -85,7 +84,7 @@ class TextsToJudge:
         )
 
     def source(self, document_set: int) -> TextToJudge:
-        """All documents of the set as one text, a blank line between two, with units numbered through."""
+        """All documents of the set as one text, with blank lines between them and consecutive unit numbers."""
         texts: list[str] = []
         rows: list[Unit] = []
         starts: list[int] = []

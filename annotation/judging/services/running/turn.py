@@ -1,7 +1,7 @@
-"""A worker's turn at a run: many document sets are asked about side by side, and written together as answers come.
+"""A worker's turn at a run: many document sets are judged concurrently, and their answers are written in groups.
 
-The judge is asked in an event loop of its own thread, a task for each set; this thread reads and writes the rows
-meanwhile. All that is due of one kind takes the same number of statements, however many sets it belongs to.
+The judge works in the event loop of another thread, with a task for each set; this thread reads and writes rows. The
+number of statements for a group is fixed.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 TURN_SECONDS = 20.0
-"""After so long another run that waits has its turn, and the judge is read again."""
+"""After these seconds, another waiting run has its turn, and the judge is read again."""
 CHECKS_A_TRANSACTION = 100
 OFFLINE_SETS_AT_ONCE = 50
 OFFLINE_PEERS_AT_ONCE = 10
 UNAVAILABLE_IN_A_ROW = 10
-"""So many document sets that the server did not answer for, and no other, mean that it is away."""
+"""The number of consecutive document sets without a reply after which the server counts as unavailable."""
 LOOK_SECONDS = 1.0
 GATHER_SECONDS = 0.03
-"""What is due so soon after something else is done together with it."""
+"""The seconds for which more work is collected after the first piece of a group."""
 
 _ENDED = "ended"
 
@@ -61,7 +61,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class _Set:
-    """A document set that is worked on; `unscored` and `usable` count its answers."""
+    """A document set in progress, with the numbers of its unusable and usable answers."""
 
     claimed: jobs.Claimed
     desk: RowDesk
@@ -77,7 +77,7 @@ class _Set:
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """Something to do with the rows for a set, and where its result is awaited."""
+    """Database work for a set, and the future of its result."""
 
     kind: str
     of: _Set
@@ -86,8 +86,9 @@ class _Due:
 
 
 def judge_run(run: Run, *, most: int | None = None, is_stopping: Callable[[], bool] = lambda: False) -> bool:
-    """Let the run's judge answer document sets, as many side by side as fill its calls, until no job of the run waits
-    or the turn is over; at most `most` sets. False if the judge's server is away.
+    """Judge document sets of a run, at most `most`, until no job waits or the turn ends.
+
+    Returns False if the judge's server is unavailable.
     """
     try:
         with one_pass(), at_work(run.judge, run=run) as judge:
@@ -105,7 +106,7 @@ def _due_jobs(run: Run) -> QuerySet[Job]:
 
 
 class Turn:
-    """The jobs that a worker has taken of a run; the `Rows` of their desks."""
+    """The jobs of a run that a worker has taken; implements `Rows` for their desks."""
 
     def __init__(self, run: Run, judge: JudgeAtWork, token: str) -> None:
         self.run = run
@@ -119,7 +120,7 @@ class Turn:
         self._sets: dict[int, _Set] = {}
         self._of_desk: dict[RowDesk, _Set] = {}
         self._due: SimpleQueue[_Due] = SimpleQueue()
-        # In the order in which they are done: claims first, because they lead to further calls.
+        # In the order of processing: claims first, because they lead to further calls.
         self._kinds: dict[str, Callable[[Sequence[_Due]], Sequence[Any] | None]] = {
             "claims": self._keep_claims,
             "questions": self._keep_questions,
@@ -130,28 +131,31 @@ class Turn:
         self._stop: tuple[_Set, BaseException] | None = None
         self._is_without_use = False
         is_offline = judge.row.kind == Judge.Kind.LEXICAL
-        # Twice as many as calls may run at once: while some are written, the others' calls are under way.
+        # Twice the number of simultaneous calls, so that calls continue while answers are written.
         self._sets_at_once = OFFLINE_SETS_AT_ONCE if is_offline else 2 * judge.judge.concurrency
         self._peers_at_once = OFFLINE_PEERS_AT_ONCE if is_offline else 2 * judge.row.concurrency
 
     # Taking work
 
     def pull(self, *, most: int | None, is_stopping: Callable[[], bool]) -> bool:
-        """Take and do jobs until none waits, the turn is over, or no more can be asked."""
+        """Take and do jobs until none waits or the turn ends. Returns False if the server is unavailable."""
         end = time.monotonic() + TURN_SECONDS
         room = self._sets_at_once if most is None else most
         is_more = True
         while True:
             is_open = is_more and time.monotonic() < end and not is_stopping() and not self._is_over
-            # How many sets of one summary what is under way is worth.
+            # A set counts as often as it has summaries.
             free = room - sum(max(1, each.claimed.job.total) for each in self._sets.values())
-            # A fourth at a time, so that many are read together.
+            # At least a fourth at a time, so that many sets are read together.
             if is_open and (free >= room / 4 or not self._sets):
                 taken = jobs.take(_due_jobs(self.run), most=max(1, free), token=self.token)
                 is_more = bool(taken) and most is None
                 self.begin(taken)
             elif not self._sets:
                 break
+            if is_stopping():
+                # An interrupted command cancels its run and does not wait for a server that hangs.
+                self._drop_lost()
             self._do_what_is_due()
         self._end_turn()
         return self._unavailable_in_a_row < UNAVAILABLE_IN_A_ROW
@@ -162,12 +166,12 @@ class Turn:
         return is_away or self._is_without_use or self._stop is not None
 
     def begin(self, claimed: Sequence[jobs.Claimed]) -> None:
-        """Read what is in the rows of these jobs' document sets, and start to ask."""
+        """Read the rows of these jobs' document sets, and start to ask."""
         try:
             desks = self._desks(claimed) if claimed else []
         except Exception as failure:
             if len(claimed) > 1:
-                # One that cannot be read must not keep the others.
+                # A set that cannot be read must not affect the others.
                 for each in claimed:
                     self.begin([each])
                 return
@@ -175,7 +179,7 @@ class Turn:
             jobs.try_later(claimed[0], error=f"{type(failure).__name__}: {failure}")
             return
         for each, desk in zip(claimed, desks, strict=True):
-            # Taken back by another worker and taken again here, under the same token: it starts over.
+            # Another worker gave the job back, and this turn took it again under its token: it starts over.
             if (former := self._sets.get(each.job.pk)) is not None:
                 self._drop(former)
             one = self._sets[each.job.pk] = self._of_desk[desk] = _Set(each, desk)
@@ -188,7 +192,7 @@ class Turn:
 
     def _desks(self, claimed: Sequence[jobs.Claimed]) -> list[RowDesk]:
         sets = [_document_set(each) for each in claimed]
-        # As the jobs were taken with it: the rules may have been changed since the turn began.
+        # The run of the taken jobs, because the project's rules may have changed since the turn began.
         run = claimed[0].job.run or self.run
         texts = TextsToJudge(sets, run.project, self._only)
         peers = [peer for each in sets for peer in texts.peers[each.pk]]
@@ -227,14 +231,14 @@ class Turn:
         ]
 
     def _repeats(self, peer: int) -> bool:
-        """True if the judge is asked again about a summary: so at random, and alike if the run is resumed."""
+        """True if the judge is asked again about a summary: random, but equal after the run is resumed."""
         return random.Random(f"{self.run.public_id} {peer}").random() < (self.run.repeat_share or 0.0)
 
     async def _work(self, one: _Set) -> None:
         await judge_texts(one.desk.judge, one.desk, at_once=self._peers_at_once, repeat=one.desk.repeat)
         one.desk.require_whole()
 
-    # What desks have done
+    # Calls from desks, in the event loop
 
     async def keep_claims(self, desk: RowDesk, found: Sequence[FoundClaims]) -> None:
         await self._done("claims", desk, found)
@@ -253,10 +257,10 @@ class Turn:
         self._due.put(due)
         return await asyncio.wrap_future(due.result)
 
-    # Doing it
+    # Database work, in this thread
 
     def _do_what_is_due(self) -> None:
-        """Do everything that is due by now, waiting for it where nothing is, in groups of one kind."""
+        """Do all due work in groups of one kind, after waiting for the first piece."""
         groups: dict[str, list[_Due]] = {kind: [] for kind in (*self._kinds, _ENDED)}
         for due in self._gathered():
             groups[due.kind].append(due)
@@ -269,7 +273,7 @@ class Turn:
         waiting: set[int] = set()
         end = 0.0
         try:
-            # Once every set waits for this thread, nothing more comes.
+            # If every set waits for this thread, no more work can arrive.
             while len(waiting) < len(self._sets):
                 due = self._due.get(timeout=max(0.0, end - time.monotonic()) if end else LOOK_SECONDS)
                 end = end or time.monotonic() + GATHER_SECONDS
@@ -280,9 +284,9 @@ class Turn:
             self.judge.require_asking()
 
     def _attempt(self, kind: str, group: Sequence[_Due], *, is_again: bool = False) -> None:
-        """Do a group in one transaction, of the sets that are still this worker's; one by one if that fails."""
+        """Do the work of a group in one transaction, or one by one if that fails. Sets of lost jobs are left out."""
         group = [due for due in group if self._is_under_way(due.of) and not due.result.cancelled()]
-        # In one order, so that two workers that lock them never deadlock.
+        # Sorted, so that two workers cannot deadlock.
         group.sort(key=lambda due: due.of.desk.document_set.pk)
         if not group:
             return
@@ -309,17 +313,19 @@ class Turn:
             _tell(due, result)
 
     def _held(self, group: Sequence[_Due]) -> list[_Due]:
-        """Those whose job is still this worker's, held until the transaction ends. If one was lost, all that were are
-        dropped: a run is cancelled as a whole.
-        """
+        """Lock the jobs that this worker still owns, and return their work. Lost ones are dropped."""
         mine = jobs.hold([*{due.of.key: due.of.claimed for due in group}.values()])
         held = [due for due in group if due.of.key in mine]
         if len(held) < len(group):
-            own = Job.objects.filter(token=self.token, state=Job.State.WORKING).values_list("pk", flat=True)
-            for key in self._sets.keys() - set(own):
-                logger.warning("Job %s is no longer this worker's", self._sets[key].claimed.job.public_id)
-                self._drop(self._sets[key])
+            self._drop_lost()
         return held
+
+    def _drop_lost(self) -> None:
+        """Drop the sets whose job was cancelled or given to another worker."""
+        own = Job.objects.filter(token=self.token, state=Job.State.WORKING).values_list("pk", flat=True)
+        for key in self._sets.keys() - set(own):
+            logger.warning("Job %s is no longer this worker's", self._sets[key].claimed.job.public_id)
+            self._drop(self._sets[key])
 
     def _is_under_way(self, one: _Set) -> bool:
         return self._sets.get(one.key) is one
@@ -347,9 +353,9 @@ class Turn:
             Job.objects.filter(pk__in=keys).update(total=total, done=done, unscored=0)
 
     def _write(self, held: Sequence[_Due]) -> None:
-        """Write the answers of peers with the scores that follow from them."""
+        """Write answers about peers, and recompute their scores."""
         peers = sorted(due.value.peer.pk for due in held)
-        # Anyone who decides a check locks the summary first; in one order, so that two jobs never deadlock.
+        # Every change of a check locks its summary first. Sorted, so that two jobs cannot deadlock.
         locked = Summary.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=peers)
         list(locked.order_by("pk").values_list("pk", flat=True))
         write([due.value for due in held], project=self.run.project, by=self._by)
@@ -375,7 +381,7 @@ class Turn:
         for one, failure in failed:
             self._drop(one)
             self._fail(one, failure or asyncio.CancelledError())
-        # Asked only where a document set came to nothing.
+        # Checked only after a document set without a usable answer, because it costs a query.
         if failed or any(one.unscored and not one.usable for one in done):
             self._is_without_use = self._is_without_use or is_without_use(self.run)
 
@@ -383,7 +389,7 @@ class Turn:
         one.context.run(logger.warning, "A document set was not judged: %s", type(failure).__name__)
         match failure:
             case BudgetSpent() | JudgeRefused() | JudgeSettings():
-                # The others' calls are under way: what they answer is written before the run stops.
+                # Open calls of other sets are answered and written before the run stops.
                 if self._stop is None:
                     self._stop = one, failure
                 else:
@@ -414,7 +420,7 @@ def _document_set(claimed: jobs.Claimed) -> DocumentSet:
 
 
 def _tell(due: _Due, outcome: object) -> None:
-    # Cancelled while it was done: it stands, and nobody waits for it.
+    # The task may have been cancelled meanwhile; the work is done all the same.
     if due.result.set_running_or_notify_cancel():
         if isinstance(outcome, BaseException):
             due.result.set_exception(outcome)
@@ -429,7 +435,7 @@ def _by_key(counts: Mapping[int, Counter[str]], name: str) -> Case | Value:
 
 
 def _by_size(group: Sequence[_Due]) -> Iterator[list[_Due]]:
-    """Groups with so many checks together, or of one summary that has more; of other work so many sets."""
+    """Yield groups of at most CHECKS_A_TRANSACTION checks, or sets for other work; at least one piece each."""
     some: list[_Due] = []
     size = 0
     for due in group:

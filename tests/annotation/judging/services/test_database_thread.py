@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from django.db import DatabaseError, connection
 
-from annotation.judging.services.running.database_thread import DatabaseThread
+from annotation.judging.services.running.database_thread import DatabaseThread, Grouped
 from annotation.models import Project
 
 if TYPE_CHECKING:
@@ -31,20 +31,25 @@ def slugs() -> set[str]:
     return set(Project.objects.values_list("slug", flat=True))
 
 
+def makers(thread: DatabaseThread) -> Grouped[str, Project]:
+    return Grouped(thread, lambda names: [make(name) for name in names])
+
+
 def test_a_loop_gets_the_result(thread: DatabaseThread) -> None:
-    assert asyncio.run(thread.do(lambda: make("mill"))).slug == "mill"
+    assert asyncio.run(makers(thread).do("mill")).slug == "mill"
     assert slugs() == {"mill"}
 
 
 @pytest.mark.parametrize("way", ["do", "do_surely"])
 def test_what_goes_wrong_is_raised_and_the_next_work_is_done(thread: DatabaseThread, way: str) -> None:
-    def fail() -> None:
+    def fail(names: object) -> list[None]:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1 FROM no_such_table")
+        return []
 
     with pytest.raises(DatabaseError):
-        asyncio.run(getattr(thread, way)(fail))
-    asyncio.run(thread.do(lambda: make("mill")))
+        asyncio.run(getattr(Grouped(thread, fail), way)("mill"))
+    asyncio.run(makers(thread).do("mill"))
     assert slugs() == {"mill"}
 
 
@@ -57,12 +62,12 @@ def test_a_connection_that_was_cut_is_replaced(thread: DatabaseThread) -> None:
             cursor.execute("SELECT pg_backend_pid()")
             return int(cursor.fetchone()[0])
 
-    number = asyncio.run(thread.do(own_number))
+    number = thread.begin(own_number).result()
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_terminate_backend(%s)", [number])
     with pytest.raises(DatabaseError):
-        asyncio.run(thread.do(own_number))
-    assert asyncio.run(thread.do(own_number)) != number
+        thread.begin(own_number).result()
+    assert thread.begin(own_number).result() != number
 
 
 def cancelled_while_another_works(thread: DatabaseThread, way: str) -> None:
@@ -70,7 +75,7 @@ def cancelled_while_another_works(thread: DatabaseThread, way: str) -> None:
 
     async def ask(gate: threading.Event) -> None:
         before = thread.begin(lambda: gate.wait(60))
-        asking = asyncio.create_task(getattr(thread, way)(lambda: make("mill")))
+        asking = asyncio.create_task(getattr(makers(thread), way)("mill"))
         await asyncio.sleep(0)
         asking.cancel()
         await asyncio.wait([asking])
@@ -80,7 +85,7 @@ def cancelled_while_another_works(thread: DatabaseThread, way: str) -> None:
 
     asyncio.run(ask(threading.Event()))
     # What was started is done before this is.
-    asyncio.run(thread.do(lambda: None))
+    thread.begin(lambda: None).result()
 
 
 def test_what_a_cancelled_task_wanted_is_not_begun(thread: DatabaseThread) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -22,7 +21,6 @@ from annotation.models import Judge
 from annotation.workers import report_alive
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.openai import OpenAIJudge
-from evaluation.judging.protocol import Text
 
 
 def openai_row(**columns: Any) -> Judge:
@@ -182,25 +180,11 @@ def test_panels_are_told_apart_by_any_member(db: None) -> None:
 
 @pytest.mark.slow
 def test_questions_do_not_wait_for_a_thread_that_has_died(db: None) -> None:
-    async def asked() -> None:
-        await asyncio.sleep(3600)
-
     def die() -> None:
         raise SystemExit
 
     with at_work(judge_by_name("lexical")) as judge:
         judge.loop.call_soon_threadsafe(die)
+        judge.thread.join(60)
         with pytest.raises(RuntimeError, match="has died"):
-            judge.ask([asked()])
-
-
-def test_one_failing_question_leaves_the_others_answered(db: None) -> None:
-    with at_work(judge_by_name("lexical")) as judge:
-
-        async def fails() -> Any:
-            raise ValueError("no")
-
-        good, bad = judge.ask([judge.judge.check_source(["It rained"], Text.of("It rained.")), fails()])
-    assert not isinstance(good, BaseException)
-    assert [verdict.label for verdict in good] == ["yes"]
-    assert isinstance(bad, ValueError)
+            judge.require_asking()

@@ -296,7 +296,7 @@ def test_calls_of_a_projects_own_judge_serve_that_project_alone(
     question = ["The wall is weak."]
     for judge in (mine, mine, other):
         with at_work(judge) as working:
-            working.ask([working.judge.check_source(question, Text.of("The wall is weak."))])
+            working.begin(working.judge.check_source(question, Text.of("The wall is weak."))).result()
     assert [call.judge for call in JudgeCall.objects.order_by("pk")] == [mine, other]
 
 
