@@ -310,7 +310,7 @@ def _of_set(document_id: str, one: SetData) -> Iterator[GateSummary]:
             system,
             SummaryInput(
                 DOCUMENT_BREAK.join(one.documents),
-                peer.text.text,
+                peer.summary,
                 text,
                 questions=one.questions or None,
                 target_words=target,
@@ -326,11 +326,11 @@ def _compared(one: SetData) -> Iterator[tuple[str, int | None, str, str | None]]
     """Each summary with the references that an import would compare it with; None if it has no reference."""
     for (system, target), peer in one.peers.items():
         references = [
-            (name, reference.author, reference.text_for(target))
-            for name, reference in one.references.items()
+            (name, one.author_of(name), one.reference_for(name, target))
+            for name in one.references
             if not peer.names_references or (system, target, name) in one.pairs
         ]
-        own = (system, peer.text.text)
+        own = (system, peer.summary)
         texts: list[tuple[str, str | None]] = [
             (name, text) for name, author, text in references if text and (author, text) != own
         ]

@@ -88,8 +88,8 @@ class ImportChoices(serializers.Serializer[Any]):
     target_length = serializers.CharField(
         required=False,
         max_length=20,
-        help_text="Target of rows without one: `reference` (the median reference length), `none` or a "
-        "number. If omitted, the project's `target_length` is used.",
+        help_text="Target length of rows without one: `none` or a number. If omitted, the project's `target_length` is "
+        "used.",
     )
 
 

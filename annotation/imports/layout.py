@@ -8,7 +8,6 @@ from configparser import ConfigParser
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
 
 from annotation.core.refusals import Invalid
 from annotation.imports.row import MAX_NAME_CHARACTERS, MAX_TARGET, opened
@@ -39,9 +38,6 @@ NESTED_FIELDS = (
 NESTED_OPTIONAL = ("reference_id", "target_words", "group", "language", "metadata", "questions")
 SEVERAL_COLUMNS = ("document", "summary", "reference", "rating")
 """Fields that several columns may hold."""
-
-Target = int | Literal["reference"] | None
-"""A number, the median length of the file's references, or none."""
 
 Names = Mapping[str, tuple[str, ...]]
 """For each field the names that its column may have, the surest first, as `plain` gives them."""
@@ -106,7 +102,7 @@ class Layout:
 
     mapping: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     system: str = ""
-    target: Target = None
+    target: int | None = None
     preset: str = ""
     encoding: str = ""
     is_whole: bool = False
@@ -131,7 +127,7 @@ class Layout:
 def layout_of(
     pairs: Iterable[str] = (), *, preset: str = "", system: str = "", target: str = "", encoding: str = ""
 ) -> Layout:
-    """A layout as people type it: pairs such as "summary=output", and a target of "reference", "none" or a number.
+    """A layout as people type it: pairs such as "summary=output", and a target of "none" or a number.
 
     A pair may stand the other way round, where only its right side is a field. Raises Invalid.
     """
@@ -171,15 +167,13 @@ def _mapping(pairs: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _target(typed: str) -> Target:
+def _target(typed: str) -> int | None:
     if typed in {"", "none"}:
         return None
-    if typed == "reference":
-        return "reference"
     if typed.isascii() and typed.isdigit() and len(typed) < 11 and 1 <= int(typed) <= MAX_TARGET:
         return int(typed)
     raise Invalid(
-        f"The target length is a whole number of at least 1, reference or none, not {typed!r}.",
+        f"The target length is a whole number of at least 1, or none, not {typed!r}.",
         field="target_length",
     )
 

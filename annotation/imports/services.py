@@ -21,13 +21,13 @@ from annotation.imports.row import Dataset, Row, Side
 from annotation.imports.store import MOST_ORIGIN_CHARACTERS, SETS_AT_ONCE, ImportCounts, Store
 from annotation.models import Document, Project, Summary
 from annotation.projects.services.change_project import create_project
-from annotation.scoring.records import peers, score_rules
+from annotation.scoring.records import peers
 from annotation.scoring.rescore import RESCORED_AT_ONCE, rescore_held
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-CHANGED = "The project was removed or its rules changed during the import. Import again."
+REMOVED = "The project was removed during the import."
 NO_TARGET = "No target length: brevity and composite are blank unless the project's settings have one."
 MOST_BYTES_ON_SQLITE = 100 * 1024 * 1024
 """Everybody else waits while SQLite is written to."""
@@ -90,15 +90,14 @@ def import_files(
             "import. Split it, or use PostgreSQL: see docs/deploy.md.",
             file=name,
         )
-    unit = score_rules(project).length_unit
-    reading = read_files(files, layout=layout, length_unit=unit, progress=progress)
+    reading = read_files(files, layout=layout, progress=progress)
     problems, dataset = reading.problems, reading.dataset
     if problems.count and not (skip_invalid and dataset.sets):
         way_out = " No row is without one." if skip_invalid else " Correct or remove these rows."
         raise _refusal(name, reading, problems, way_out, () if skip_invalid else (Remedy.SKIP_INVALID,))
     progress.sets = len(dataset.sets)
     with transaction.atomic():
-        store = _write(project, name, reading, by, progress, dry_run=dry_run, length_unit=unit)
+        store = _write(project, name, reading, by, progress, dry_run=dry_run)
         progress.hold()
         transaction.set_rollback(dry_run)
     remarks = reading.warnings.texts
@@ -142,15 +141,14 @@ def _write(
     progress: Progress,
     *,
     dry_run: bool = False,
-    length_unit: str = "",
 ) -> Store:
     """Write what was read, rescore and log, in the caller's transaction; one import of a project at a time.
 
     Raises ImportRefused with all contradictions; Conflict.
     """
     held = Project.objects.select_for_update(of=("self",), no_key=True).filter(pk=project.pk).first()
-    if held is None or (length_unit and score_rules(held).length_unit != length_unit):
-        raise Conflict(CHANGED, code="busy")
+    if held is None:
+        raise Conflict(REMOVED, code="busy")
     store, dataset = Store(held, name[:MOST_ORIGIN_CHARACTERS]), reading.dataset
     if reading.format is Format.PUSHED:
         _require_documents(store, dataset)
@@ -287,7 +285,7 @@ def _read_pushed(rows: Mapping[int, Mapping[str, object]]) -> tuple[FileReading,
         for name in values:
             if name not in FLAT_FIELDS:
                 problems.add(number, name, f"is no field of a row. Fields are {', '.join(FLAT_FIELDS)}.")
-        for row in reader.flat(Record(number, values)) if problems.count == before else ():
+        for row in reader.rows(Record(number, values)) if problems.count == before else ():
             conflicts = dataset.add(row)
             for name, reason in conflicts:
                 problems.add(number, name, reason)

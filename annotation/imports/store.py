@@ -1,6 +1,6 @@
-"""Bring a data set into a project: one upsert for each document set, many sets in a few statements.
+"""Write document sets into a project: compare each row with the project's, create it or change it.
 
-The caller owns the transaction and rolls it back if `problems` are found.
+Many sets are written in a few statements. The caller owns the transaction and rolls it back if `problems` are found.
 """
 
 from __future__ import annotations
@@ -14,14 +14,24 @@ from itertools import product
 from typing import Any
 
 from django.db import connection
-from django.db.models import F, Max, Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from annotation.core.by_hand import copy_rows
-from annotation.core.current_checks import put_in_force, take_out
+from annotation.core.current_checks import take_out
 from annotation.imports.problems import Findings
 from annotation.imports.row import Claim as ClaimData
-from annotation.imports.row import Dataset, PeerKey, ReferenceData, SetData, Side, TargetWords, Text, Votes
+from annotation.imports.row import (
+    Dataset,
+    PeerKey,
+    Reference,
+    SetData,
+    Side,
+    Stretch,
+    TargetWords,
+    Votes,
+    has_one_text,
+)
 from annotation.judging.question_texts import MOST_QUESTIONS, question_key
 from annotation.models import (
     Assignment,
@@ -30,14 +40,12 @@ from annotation.models import (
     ClaimOrigin,
     ClaimSet,
     Comparison,
-    CoverageJudgment,
     Criterion,
     Document,
     DocumentSet,
     Project,
     Rating,
     Reading,
-    SampledCheck,
     Score,
     Summary,
     System,
@@ -45,7 +53,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.models.answer import Answer
-from annotation.models.claim import CHANGED_BY_PEOPLE, QUESTIONS, has_number, new_queue_key
+from annotation.models.claim import QUESTIONS, has_number, new_queue_key
 from annotation.scoring.fresh import fresh_scores, unscored_columns
 from annotation.scoring.records import judged_text
 from annotation.scoring.rescore import DERIVED
@@ -64,10 +72,8 @@ _BASELINE = re.compile(r"(lead|random|baseline)([-_ ]?\d+)?|.*\bbaseline\b.*", r
 _TOPS = (3, 4, 5, 7, 10)
 """The highest points of scales in use."""
 
-_UPDATED = ["text", "metadata", "system", "external_id", "is_model", "is_peer", "names_references"]
-
 Owner = Summary | DocumentSet
-"""The text that claims are taken from: a summary, or the documents."""
+"""The text that claims are taken from: a summary, or the documents of a set."""
 
 
 @dataclass(slots=True)
@@ -195,6 +201,8 @@ class Store:
         batch.write_summaries()
         batch.write_questions()
         answers = batch.write_claims()
+        if self.problems.count:
+            return
         batch.write_answers(answers, scores=scores)
         batch.write_ratings()
         self.stale |= batch.touched - batch.new_sets
@@ -233,17 +241,18 @@ class _Batch:
     updated: dict[int, Summary] = field(default_factory=dict)
     replaced: dict[int, int | None] = field(default_factory=dict)
     """Keys of summaries that get another text, and the lines that say so."""
-    redocumented: dict[int, int | None] = field(default_factory=dict)
-    """The same of sets that get other documents."""
     cuts: list[tuple[Summary | Document, tuple[tuple[int, int], ...] | None]] = field(default_factory=list)
     """Texts to be cut into units, with their units in the file, if there are any."""
-    documents: list[Document] = field(default_factory=list)
-    all_claims: list[Claim] = field(default_factory=list)
+    new_claims: list[Claim] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
 
     @property
     def counts(self) -> ImportCounts:
         return self.store.counts
+
+    @property
+    def old_sets(self) -> list[int]:
+        return [row.pk for row in self.sets.values() if row.pk not in self.new_sets]
 
     def _complain(self, line: int | None, column: str, reason: str) -> None:
         self.store.problems.add(line, column, reason)
@@ -268,42 +277,41 @@ class _Batch:
                     "divided by the rules of that language. Use another document_id or a new project.",
                 )
                 continue
-            is_regrouped = row is not None and bool(one.group) and one.group != row.group
-            self.counts.document_sets.of(row, is_changed=is_regrouped)
+            changed = _changed(row, group=one.group or row.group) if row else []
+            self.counts.document_sets.of(row, is_changed=bool(changed))
             if row is None:
                 told = {"group": one.group, "language": one.language or "en", "metadata": one.metadata}
                 row = DocumentSet(project=project, external_id=name, **told)
                 new.append(row)
-            elif is_regrouped:
-                row.group = one.group
+            elif changed:
                 regrouped.append(row)
-                self.touched.add(row.pk)
             self.sets[name] = row
         DocumentSet.objects.bulk_create(new)
         DocumentSet.objects.bulk_update(regrouped, ["group"], batch_size=2000)
         self.new_sets = {row.pk for row in new}
-        self.touched |= self.new_sets
-        self._plan_documents([row.pk for row in there.values()])
+        self.touched |= self.new_sets | {row.pk for row in regrouped}
+        self._write_documents()
 
-    def _plan_documents(self, known: list[int]) -> None:
+    def _write_documents(self) -> None:
         texts: dict[int, list[str]] = defaultdict(list)
-        rows = Document.objects.filter(document_set__in=known).order_by("position") if known else ()
-        for document in rows:
+        known = Document.objects.filter(document_set__in=self.old_sets).order_by("position")
+        for document in known if self.old_sets else ():
             texts[document.document_set_id].append(document.text)
+        new: list[Document] = []
         for row, one in self.each():
             there = texts[row.pk]
-            if not one.documents or there == list(one.documents):
-                self.counts.documents.of(there, times=len(there))
+            if there and one.documents and there != list(one.documents):
+                name = f"the document of {row.external_id!r}"
+                self._refuse(one.line, name, "", "another document_id")
                 continue
-            self.counts.documents.of(there, is_changed=True, times=len(one.documents))
-            self.touched.add(row.pk)
-            if there:
-                self.redocumented[row.pk] = one.line
-            self.documents += [
-                Document(document_set=row, position=position, text=text)
-                for position, text in enumerate(one.documents, start=1)
-            ]
-        self.cuts += [(document, None) for document in self.documents]
+            self.counts.documents.of(there, times=len(there or one.documents))
+            if one.documents and not there:
+                self.touched.add(row.pk)
+                new += [
+                    Document(document_set=row, position=position, text=text)
+                    for position, text in enumerate(one.documents, start=1)
+                ]
+        self.cuts += [(document, None) for document in Document.objects.bulk_create(new)]
 
     # Summaries and references
 
@@ -318,8 +326,8 @@ class _Batch:
             self.pairs = set(pairs.values_list("peer_id", "model_id"))
         for row, one in self.each():
             self._plan_peers(row, one)
-            for reference_id, reference in one.references.items():
-                self._plan_reference(row, reference_id, reference)
+            for reference_id, texts in one.references.items():
+                self._plan_reference(row, reference_id, texts, one.author_of(reference_id))
 
     def _plan_peers(self, row: DocumentSet, one: SetData) -> None:
         there = {
@@ -328,48 +336,48 @@ class _Batch:
             if each.is_peer and each.system
         }
         for key, peer in one.peers.items():
-            summary, is_changed = there.get(key), False
-            if summary is None:
-                told = {"metadata": dict(peer.metadata), "names_references": peer.names_references}
-                kept = {"system": self.store.systems[key[0]], "target_words": key[1], "text": peer.text.text}
-                summary = Summary(document_set=row, is_peer=True, **kept, **told)
-                self._create(summary, peer.text)
-            else:
-                is_changed = self._replace_text(summary, peer.text)
-                if peer.metadata and summary.metadata != peer.metadata:
-                    summary.metadata, is_changed = dict(peer.metadata), True
-                if summary.names_references and not peer.names_references:
-                    # Compared with every reference from now on.
-                    summary.names_references, is_changed = False, True
-            self._note(self.counts.peer_summaries, summary, is_changed=is_changed)
-            self.peers[row.external_id][key] = summary
+            old = there.get(key)
+            told = {"metadata": dict(peer.metadata), "names_references": peer.names_references}
+            new = Summary(
+                document_set=row,
+                is_peer=True,
+                system=self.store.systems[key[0]],
+                target_words=key[1],
+                text=peer.summary,
+                **told,
+            )
+            if old:
+                told["metadata"] = told["metadata"] or old.metadata
+                # A summary that no longer names its references is compared with every one.
+                told["names_references"] = peer.names_references and old.names_references
+            self.peers[row.external_id][key] = self._plan(
+                self.counts.peer_summaries, old, new, peer.line, peer.units, told
+            )
 
-    def _plan_reference(self, row: DocumentSet, reference_id: str, reference: ReferenceData) -> None:
+    def _plan_reference(
+        self, row: DocumentSet, reference_id: str, texts: Mapping[TargetWords, Reference], written_by: str
+    ) -> None:
         """Find or create the reference of each target length: its own, else the one for all lengths.
 
         The text of the one for all lengths is replaced only if every length that it serves gets the new text.
         """
-        rows = [each for each in self.there[row.pk] if each.is_model and each.external_id == reference_id]
-        own = {each.target_words: each for each in rows}
-        general = own.get(None)
+        rows = {
+            each.target_words: each
+            for each in self.there[row.pk]
+            if each.is_model and each.external_id == reference_id
+        }
+        general = rows.get(None)
         peers = [each for each in self.there[row.pk] if general and (each.pk, general.pk) in self.pairs]
         served = {peer.target_words for peer in peers}
-        is_whole = reference.has_one_text and served <= reference.texts.keys()
-        author = self.store.systems[reference.author] if reference.author else None
-        is_author = author not in [peer.system for peer in peers]
-        noted: dict[int, bool] = {}
-        for target, text in reference.texts.items():
-            model = own.get(target)
-            if model is None and general and (general.text == text.text or target in served):
-                model = general
-            if model is None:
-                is_one = reference.has_one_text and not rows
-                length = None if is_one else target
-                kept = {"external_id": reference_id, "target_words": length, "text": text.text}
-                model = own[length] = Summary(document_set=row, system=author, is_model=True, **kept)
-                general = model if is_one else general
-                self._create(model, text)
-            elif model is general and model.text != text.text and not is_whole:
+        is_one = has_one_text(texts)
+        author = self.store.systems[written_by] if written_by else None
+        author = None if author in [peer.system for peer in peers] else author
+        planned: dict[TargetWords, Summary] = {}
+        for target, text in texts.items():
+            is_general = general and (general.text == text.text or target in served)
+            place = None if target not in rows and (is_general or (is_one and not rows)) else target
+            old = rows.get(place)
+            if place is None and old and old.text != text.text and not (is_one and served <= texts.keys()):
                 self._complain(
                     text.line,
                     "reference",
@@ -377,77 +385,78 @@ class _Batch:
                     "Give the new text another reference_id, or give it to all of them.",
                 )
                 continue
-            is_changed = not model._state.adding and self._replace_text(model, text)
-            if author and model.system is None and is_author:
-                model.system, is_changed = author, True
-            noted[id(model)] = noted.get(id(model), False) or is_changed
-            self.models[row.external_id][reference_id, target] = model
-        for model in {id(each): each for each in self.models[row.external_id].values()}.values():
-            if id(model) in noted:
-                self._note(self.counts.model_summaries, model, is_changed=noted[id(model)])
+            if place not in planned:
+                new = Summary(
+                    document_set=row,
+                    is_model=True,
+                    system=author,
+                    external_id=reference_id,
+                    target_words=place,
+                    text=text.text,
+                )
+                told = {"system": old.system or author} if old else {}
+                planned[place] = self._plan(
+                    self.counts.model_summaries, old, new, text.line, text.units, told
+                )
+            self.models[row.external_id][reference_id, target] = planned[place]
 
-    def _create(self, summary: Summary, text: Text) -> None:
-        self.created.append(summary)
-        self.cuts.append((summary, text.units))
-
-    def _note(self, count: Count, summary: Summary, *, is_changed: bool = False) -> None:
-        count.of(summary.pk, is_changed=is_changed)
-        if is_changed:
-            self.updated[summary.pk] = summary
-        if is_changed or not summary.pk:
-            self.touched.add(summary.document_set_id)
-
-    def _replace_text(self, summary: Summary, text: Text) -> bool:
-        if summary.text == text.text:
-            return False
-        summary.text = text.text
-        self.cuts.append((summary, text.units))
-        self.replaced[summary.pk] = text.line
-        return True
+    def _plan(
+        self,
+        count: Count,
+        old: Summary | None,
+        new: Summary,
+        line: int | None,
+        units: tuple[Stretch, ...] | None,
+        told: Mapping[str, Any],
+    ) -> Summary:
+        """The row to create, or the old one with the new values."""
+        changed = _changed(old, text=new.text, **told) if old else []
+        count.of(old, is_changed=bool(changed))
+        row = old or new
+        if old is None:
+            self.created.append(new)
+        elif changed:
+            self.updated[old.pk] = old
+        if "text" in changed:
+            self.replaced[row.pk] = line
+        if old is None or "text" in changed:
+            self.cuts.append((row, units))
+        if old is None or changed:
+            self.touched.add(row.document_set_id)
+        return row
 
     def make_way(self) -> None:
         """Delete units and claims of replaced texts; add a problem for each text with judgments."""
-        if not (self.replaced or self.redocumented):
+        if not self.replaced:
             return
         _hold(self.replaced)
-        names = {each.pk: each for each in self.updated.values()}
         for key in judged_summaries(self.replaced):
-            one = names[key]
+            one = self.updated[key]
             who = f"by {one.system.name!r}" if one.is_peer and one.system else ""
             name = f"the summary of {one.document_set.external_id!r} {who}"
             if not one.is_peer:
                 name = f"the reference {one.external_id!r} of {one.document_set.external_id!r}"
-            renaming = "system name or target_words" if one.is_peer else "reference_id"
-            self._refuse(self.replaced[key], name, renaming)
-        sets = {row.pk: row.external_id for row in self.sets.values()}
-        for key in _judged_sets(self.redocumented):
-            self._refuse(self.redocumented[key], f"the document of {sets[key]!r}", "document_id")
+            way_out = "another system name or target_words" if one.is_peer else "another reference_id"
+            self._refuse(self.replaced[key], name, ", which has been judged and cannot be replaced", way_out)
         if self.store.problems.count:
             return
-        of_documents = Q(document_set__in=self.redocumented, kind=ClaimSet.Kind.CLAIMS)
-        ClaimSet.objects.filter(Q(summary__in=self.replaced) | of_documents).delete()
+        ClaimSet.objects.filter(summary__in=self.replaced).delete()
         Unit.objects.filter(summary__in=self.replaced).delete()
-        Document.objects.filter(document_set__in=self.redocumented).delete()
         rename_readings(self.replaced)
 
-    def _refuse(self, line: int | None, name: str, renaming: str) -> None:
-        self._complain(
-            line,
-            "",
-            f"{name} differs from the project's text, which has been judged and cannot be replaced. "
-            f"Import the new text with another {renaming}, or into a new project.",
-        )
+    def _refuse(self, line: int | None, name: str, why: str, way_out: str) -> None:
+        told = f"differs from the project's text{why}. Import the new text with {way_out}, or into a new project."
+        self._complain(line, "", f"{name} {told}")
 
     def write_summaries(self) -> None:
         before = {id(each) for each in self.created}
-        Document.objects.bulk_create(self.documents)
         Summary.objects.bulk_create(self.created)
         # An upsert by key: an update by CASE, one branch a row and column, costs ten times as much.
         Summary.objects.bulk_create(
             list(self.updated.values()),
             update_conflicts=True,
             unique_fields=["pk"],
-            update_fields=_UPDATED,
+            update_fields=["text", "metadata", "system", "names_references"],
         )
         if self.replaced:
             # A new text may be that of the reference's own author.
@@ -517,12 +526,10 @@ class _Batch:
 
         A retired question stays retired. A question that the file leaves out stays.
         """
-        asked = {row.pk: one for row, one in self.each() if one.questions}
+        asked = [row.pk for row, one in self.each() if one.questions]
         known: dict[int, list[Claim]] = defaultdict(list)
-        rows = Claim.all_claims.filter(QUESTIONS, claim_set__document_set__in=asked).select_related(
-            "claim_set"
-        )
-        for question in rows.order_by("position") if asked else ():
+        rows = Claim.all_claims.filter(QUESTIONS, claim_set__document_set__in=asked)
+        for question in rows.select_related("claim_set").order_by("position") if asked else ():
             known[question.claim_set.document_set_id or 0].append(question)
         claim_sets, questions, retired = [], [], []
         for row, one in self.each():
@@ -546,7 +553,7 @@ class _Batch:
             self.counts.questions.changed += len(made_up)
             self.touched.add(row.pk)
             retired += made_up
-            claim_sets.append(self._claim_set(row, ClaimSet.Kind.QUESTIONS, 1))
+            claim_sets.append(self._claim_set(row, ClaimSet.Kind.QUESTIONS))
             first = max((each.position for each in there), default=0) + 1
             questions += [
                 Claim(claim_set=claim_sets[-1], position=position, text=text, origin=ClaimOrigin.IMPORTED)
@@ -557,60 +564,50 @@ class _Batch:
         ClaimSet.objects.bulk_create(claim_sets)
         Claim.objects.bulk_create(questions)
 
-    def _claim_set(self, owner: Owner, kind: ClaimSet.Kind, version: int) -> ClaimSet:
+    def _claim_set(self, owner: Owner, kind: ClaimSet.Kind) -> ClaimSet:
         return ClaimSet(
             kind=kind,
             summary=owner if isinstance(owner, Summary) else None,
             document_set=owner if isinstance(owner, DocumentSet) else None,
             origin=ClaimOrigin.IMPORTED,
             origin_name=self.store.origin_name,
-            version=version,
         )
 
     def write_claims(self) -> list[_Answer]:
-        """Write the claims of each text as a whole list; return people's answers to them."""
+        """Write the claims of each text as a whole list, which never changes; return people's answers to them."""
         lists = list(self._lists_of_claims())
         owners = [owner for _, owner, *_ in lists if _set_of(owner).pk not in self.new_sets]
         if owners:
             _hold(owner.pk for owner in owners if isinstance(owner, Summary))
-        known, versions = _known_claims([owner for owner in owners if self._was_there(owner)])
-        made: list[tuple[ClaimSet, list[Claim]]] = []
-        outdated: dict[int, tuple[int | None, str]] = {}
-        answered = []
-        given: dict[Any, list[Claim]] = {}
+        known = _known_claims(owners)
+        claim_sets, linked, answered = [], [], []
         for line, owner, claims, side, target in lists:
             key = (type(owner), owner.pk)
-            there = known.get(key, [])
-            signature = [(each.text, each.weight) for each in claims]
-            if key in given:
-                # A text that serves several target lengths has one list.
-                rows = given[key]
-                if [(row.text, row.weight) for row in rows] != signature:
-                    told = "are others for another target length of the same text. Give both the same claims."
-                    self._complain(line, "claims", told)
-                    continue
-            elif [(row.text, row.weight) for row in there] == signature:
-                self.counts.claims.unchanged += len(there)
-                rows = there
-            else:
-                self.counts.claims.of(there, is_changed=True, times=len(claims))
-                if there:
-                    outdated[there[0].claim_set_id] = line, f"the list of claims of {_owner_name(owner)}"
-                claim_set = self._claim_set(owner, ClaimSet.Kind.CLAIMS, versions.get(key, 0) + 1)
-                rows = [_claim_row(claim_set, each, place) for place, each in enumerate(claims, start=1)]
-                made.append((claim_set, rows))
+            if key not in known:
+                claim_set = self._claim_set(owner, ClaimSet.Kind.CLAIMS)
+                claim_sets.append(claim_set)
+                known[key] = [
+                    _claim_row(claim_set, each, place) for place, each in enumerate(claims, start=1)
+                ]
+                self.new_claims += known[key]
                 self.touched.add(_set_of(owner).pk)
-            given[key] = rows
+            rows = known[key]
+            if [(row.text, row.weight) for row in rows] != [(each.text, each.weight) for each in claims]:
+                self._complain(
+                    line,
+                    "",
+                    f"the list of claims of {_owner_name(owner)} differs from the one in the project, or from the one "
+                    "for another target length. Give the same claims, or import into a new project.",
+                )
+                continue
+            self.counts.claims.of(rows[0].pk, times=len(rows))
+            linked += zip(rows, claims, strict=True)
             answered.append((rows, claims, side, _set_of(owner), target))
-        self._refuse_outdated(outdated)
         if self.store.problems.count:
             return []
-        ClaimSet.objects.bulk_create([claim_set for claim_set, _ in made])
-        self.all_claims = [claim for _, rows in made for claim in rows]
-        self._link_to_units(
-            [(row, each) for rows, claims, *_ in answered for row, each in zip(rows, claims, strict=True)]
-        )
-        Claim.objects.bulk_create(self.all_claims)
+        ClaimSet.objects.bulk_create(claim_sets)
+        self._link_to_units(linked)
+        Claim.objects.bulk_create(self.new_claims)
         return self._answers(answered)
 
     def _lists_of_claims(self) -> Iterator[tuple[int | None, Owner, list[ClaimData], Side, TargetWords]]:
@@ -622,35 +619,19 @@ class _Batch:
             for of, claims in one.claims.items():
                 yield one.line, models.get(of) or row, claims, "reference", of[1]
 
-    def _was_there(self, owner: Owner) -> bool:
-        """True unless the text is replaced, which deletes its claims, even if the file has the same claims."""
-        return owner.pk not in (self.replaced if isinstance(owner, Summary) else self.redocumented)
-
-    def _refuse_outdated(self, outdated: Mapping[int, tuple[int | None, str]]) -> None:
-        if not outdated:
-            return
-        for key in _judged_claim_sets(outdated):
-            self._refuse(*outdated[key], "document_id")
-        ClaimSet.objects.filter(pk__in=outdated).update(is_active=False)
-        put_in_force(Check.objects.filter(claim__claim_set__in=outdated))
-
     def _link_to_units(self, claims: Sequence[tuple[Claim, ClaimData]]) -> None:
         """Give new claims the units that the file says they belong to."""
         named = [(row, each.unit) for row, each in claims if each.unit and not row.pk]
-        owners = {row.claim_set.summary_id for row, _ in named}
-        rows = (
-            Unit.objects.filter(summary__in=owners).values_list("summary_id", "position", "pk")
-            if named
-            else ()
-        )
-        units = {(summary, position): pk for summary, position, pk in rows}
+        if not named:
+            return
+        rows = Unit.objects.filter(summary__in={row.claim_set.summary_id for row, _ in named})
+        units = {(key, place): pk for key, place, pk in rows.values_list("summary_id", "position", "pk")}
         for row, number in named:
             row.unit_id = units.get((row.claim_set.summary_id or 0, number))
 
     def _answers(self, answered: Iterable[tuple[Any, ...]]) -> list[_Answer]:
         """The answers that the project does not have yet; of one file, its latest answers count."""
-        old = [row.pk for row in self.sets.values() if row.pk not in self.new_sets]
-        checks, said = _known_answers(old)
+        checks, said = _known_answers(self.old_sets)
         found = []
         for rows, claims, side, document_set, target in answered:
             for row, each in zip(rows, claims, strict=True):
@@ -668,10 +649,8 @@ class _Batch:
         return found
 
     def write_answers(self, answers: Sequence[_Answer], *, scores: bool) -> None:
-        """The scores of new sets, the checks that people answered, and their answers."""
+        """Write the scores of new sets, the checks that people answered, and their answers."""
         derived = self._score_new(answers) if scores else {}
-        if not answers:
-            return
         unscored = unscored_columns()
         checks = Check.objects.bulk_create(
             Check(
@@ -689,27 +668,14 @@ class _Batch:
             if each.check_id is None
         )
         made = iter(checks)
-        placed = {each.peer.pk for each in answers if each.data.places}
-        units: dict[int, list[Unit]] = defaultdict(list)
-        for unit in Unit.objects.filter(summary__in=placed).order_by("position") if placed else ():
-            units[unit.summary_id or 0].append(unit)
-
-        def evidence(each: _Answer) -> list[int]:
-            places = each.data.places.get(each.system, ())
-            touched = units[each.peer.pk] if places else ()
-            return [
-                one.position for one in touched if any(one.start < end and at < one.end for at, end in places)
-            ]
-
         _copy_answers(
             Verdict,
-            ("check_row_id", "origin_name", "label", "evidence", "votes", "reason", "repeated"),
+            ("check_row_id", "origin_name", "label", "votes", "reason", "repeated"),
             (
                 (
                     next(made).pk if each.check_id is None else each.check_id,
                     self.store.origin,
                     each.data.verdicts[each.system],
-                    json.dumps(evidence(each)),
                     json.dumps(each.data.votes.get(each.system, ())),
                     each.data.reasons.get(each.system, ""),
                     "",
@@ -726,15 +692,9 @@ class _Batch:
             labels[each.peer.pk][each.claim.pk] = each.data.verdicts[each.system]
         models = {row.model_id for row in self.comparisons}
         units = Unit.objects.filter(summary__in=models) if models else ()
-        found = fresh_scores(
-            self.store.project,
-            peers,
-            labels,
-            comparisons=self.comparisons,
-            units=units,
-            claims=self.all_claims,
-        )
+        written = {"comparisons": self.comparisons, "units": units, "claims": self.new_claims}
         scores, columns = [], {}
+        found = fresh_scores(self.store.project, peers, labels, **written)
         for peer, fresh in zip(peers, found, strict=True):
             fresh.score.project_id = self.store.project.pk
             scores.append(fresh.score)
@@ -743,55 +703,55 @@ class _Batch:
         return columns
 
     def write_ratings(self) -> None:
-        old = [row.pk for row in self.sets.values() if row.pk not in self.new_sets]
         columns = ("summary_id", "criterion_id", "origin_name", "value")
-        known = Rating.objects.filter(summary__document_set__in=old, person=None, judge=None).order_by("pk")
-        there = {(*key,): value for *key, value in known.values_list(*columns)} if old else {}
+        known = Rating.objects.filter(summary__document_set__in=self.old_sets, person=None, judge=None)
+        known = known.order_by("pk") if self.old_sets else known.none()
+        there = {(*key,): value for *key, value in known.values_list(*columns)}
         new = []
         for row, one in self.each():
             for key, peer in one.peers.items():
                 summary = self.peers[row.external_id][key].pk
-                for (name, rater), value in peer.ratings.items():
+                for (name, rater), value in peer.rated.items():
                     place = summary, self.store.criteria[name].pk, rater
                     is_known = there.get(place, ...) == value
                     self.counts.ratings.of(is_known)
                     if not is_known:
                         new.append((*place, value))
-        _copy_answers(Rating, (*columns, "reason", "evidence"), ((*row, "", "[]") for row in new))
+        _copy_answers(Rating, (*columns, "reason"), ((*row, "") for row in new))
+
+
+def _changed(row: Any, **values: Any) -> list[str]:
+    """Give a row these values; the names of those that differ from before."""
+    names = [name for name, value in values.items() if getattr(row, name) != value]
+    for name in names:
+        setattr(row, name, values[name])
+    return names
 
 
 def _copy_answers(kind: type[Answer], names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
     """Store answers of raters as tuples, because model instances take half of the time of an import."""
     now = connection.ops.adapt_datetimefield_value(timezone.now())
-    rest = {"role": Answer.Role.REVIEWER, "error_type": "", "created_at": now}
+    rest = {"role": Answer.Role.REVIEWER, "error_type": "", "evidence": "[]", "created_at": now}
     copy_rows(kind, (*names, *rest), ((*row, *rest.values()) for row in rows))
 
 
-def _known_claims(owners: Sequence[Owner]) -> tuple[dict[Any, list[Claim]], dict[Any, int]]:
-    """The active claims of texts as they were imported, and the latest version of their lists.
+def _known_claims(owners: Sequence[Owner]) -> dict[Any, list[Claim]]:
+    """The active claims of texts as they were imported, by kind and key of the text.
 
-    A file that is read again finds its own, also where people have reworded some since.
+    A file that is read again finds its own, also if people have reworded some since.
     """
     claims: dict[Any, list[Claim]] = defaultdict(list)
-    if not owners:
-        return claims, {}
     summaries = [each.pk for each in owners if isinstance(each, Summary)]
     sets = [each.pk for each in owners if isinstance(each, DocumentSet)]
-    lists = ClaimSet.objects.filter(
-        Q(summary__in=summaries) | Q(document_set__in=sets), kind=ClaimSet.Kind.CLAIMS
-    )
-    latest = lists.values_list("summary_id", "document_set_id").annotate(latest=Max("version")).order_by()
-    versions = {_owner_key(*owner): version for *owner, version in latest}
-    rows = Claim.all_claims.filter(claim_set__in=lists, claim_set__is_active=True).select_related("claim_set")
-    for claim in rows.order_by("claim_set_id", "pk"):
-        claims[_owner_key(claim.claim_set.summary_id, claim.claim_set.document_set_id)].append(claim)
-    for key, some in claims.items():
-        claims[key] = [row for row in some if row.origin != ClaimOrigin.PERSON] or some
-    return claims, versions
-
-
-def _owner_key(summary_id: int | None, document_set_id: int | None) -> tuple[type[Owner], int]:
-    return (Summary, summary_id) if summary_id is not None else (DocumentSet, document_set_id or 0)
+    of_owners = Q(claim_set__summary__in=summaries) | Q(claim_set__document_set__in=sets)
+    rows = Claim.all_claims.filter(of_owners, claim_set__kind=ClaimSet.Kind.CLAIMS, claim_set__is_active=True)
+    for claim in rows.select_related("claim_set").order_by("claim_set_id", "pk") if owners else ():
+        of = claim.claim_set
+        key = (Summary, of.summary_id) if of.summary_id is not None else (DocumentSet, of.document_set_id)
+        claims[key].append(claim)
+    return {
+        key: [row for row in some if row.origin != ClaimOrigin.PERSON] or some for key, some in claims.items()
+    }
 
 
 def _known_answers(
@@ -871,37 +831,3 @@ def _hold(summaries: Iterable[int]) -> None:
     )
     list(assignments.order_by("pk"))
     list(Summary.objects.select_for_update(of=("self",)).filter(pk__in=keys).order_by("pk").only("pk"))
-
-
-def _judged_sets(keys: Iterable[int]) -> set[int]:
-    """The sets among these whose documents a verdict, rating or score depends on."""
-    return _reached(
-        keys,
-        (Verdict.objects.filter(check_row__side=Check.Side.PEER), "check_row__peer__document_set"),
-        (Verdict.objects, "check_row__claim__claim_set__document_set"),
-        # Completeness and conciseness compare a summary's length and words with those of the documents.
-        (Rating.objects.filter(judge__isnull=False), "summary__document_set"),
-        (Summary.objects.exclude(computed={}), "document_set"),
-    )
-
-
-def _judged_claim_sets(keys: Iterable[int]) -> set[int]:
-    """The claim sets among these with a claim that is answered, sampled, given a percent or changed by a person."""
-    return _reached(
-        keys,
-        (Verdict.objects, "check_row__claim__claim_set"),
-        (CoverageJudgment.objects, "claim__claim_set"),
-        (SampledCheck.objects, "check_row__claim__claim_set"),
-        (Claim.all_claims.filter(CHANGED_BY_PEOPLE), "claim_set"),
-    )
-
-
-def _reached(keys: Iterable[int], *statements: tuple[Any, str]) -> set[int]:
-    """The keys that the rows of any statement reach by its path; one query a statement."""
-    wanted = set(keys)
-    found: set[int] = set()
-    for rows, path in statements if wanted else ():
-        found.update(
-            rows.filter(**{f"{path}__in": wanted}).order_by().values_list(path, flat=True).distinct()
-        )
-    return found

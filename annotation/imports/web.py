@@ -86,8 +86,7 @@ class Form:
 
     columns: Mapping[str, str] = field(default_factory=dict)
     system: str = ""
-    target: str = "none"
-    words: str = ""
+    target: str = ""
     skip_invalid: bool = False
     no_reference: bool = False
     encoding: str = ""
@@ -98,8 +97,7 @@ class Form:
         return cls(
             {column: sent.get(f"column-{place}", "") for place, column in _columns(look)},
             sent.get("system", ""),
-            sent.get("target", "none"),
-            sent.get("words", ""),
+            sent.get("target", ""),
             "skip_invalid" in sent,
             "no_reference" in sent,
             sent.get("encoding", ""),
@@ -115,8 +113,7 @@ class Form:
             columns,
             # Files that come one after the other are of systems of their own.
             layout.system or PurePath(asked.files[0]).stem[:MAX_NAME_CHARACTERS],
-            "number" if isinstance(layout.target, int) else layout.target or "none",
-            str(layout.target) if isinstance(layout.target, int) else "",
+            str(layout.target or ""),
             chosen.get("skip_invalid", False),
             encoding=layout.encoding,
         )
@@ -126,10 +123,7 @@ class Form:
         layout = None
         if look is not None and not look.is_nested:
             pairs = [f"{name}={column}" for column, name in self.columns.items() if name in FLAT_FIELDS]
-            target = self.words if self.target == "number" else self.target
-            if target == "reference" and not self.has_reference:
-                target = "none"
-            layout = replace(layout_of(pairs, system=self.system, target=target or "0"), is_whole=True)
+            layout = replace(layout_of(pairs, system=self.system, target=self.target), is_whole=True)
         if self.encoding:
             layout = replace(layout or Layout(), encoding=layout_of(encoding=self.encoding).encoding)
         return {"layout": layout, "skip_invalid": self.skip_invalid}

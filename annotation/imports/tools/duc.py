@@ -184,14 +184,14 @@ class _Pyramids:
         """A row for each set. Content units are weighted claims, with yes for the peers that express them."""
         for set_name, (_, pyramid) in self.known.items():
             peers = self.annotated[set_name]
-            said = {system: peer.expressed or {} for system, peer in peers.items()}
             claims = [
                 Claim.model_construct(
                     text=unit.label,
                     weight=float(unit.weight),
-                    verdicts={name: "yes" if unit.uid in uids else "no" for name, uids in said.items()},
-                    places={name: uids.get(unit.uid, ()) for name, uids in said.items()},
-                    systems=frozenset(said),
+                    verdicts={
+                        name: "yes" if unit.uid in one.expressed else "no" for name, one in peers.items()
+                    },
+                    systems=frozenset(peers),
                 )
                 for unit in pyramid.units
             ]

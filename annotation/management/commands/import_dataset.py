@@ -58,8 +58,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--target-length",
             default="none",
-            metavar="reference|none|N",
-            help="for rows without one: the median reference length, none, or a number",
+            metavar="none|N",
+            help="for rows without one: none, or a number",
         )
         parser.add_argument(
             "--encoding",

@@ -61,7 +61,7 @@ def test_separators_inside_of_json_texts_end_no_line(tmp_path: Path) -> None:
     line = json.dumps(row(summary="a\u2028b\x85c"), ensure_ascii=False)
     path = raw(tmp_path, line)
     [one] = read_dataset(path).dataset.sets.values()
-    assert one.peers["alder", 10].text.text == "a\u2028b\x85c"
+    assert one.peers["alder", 10].summary == "a\u2028b\x85c"
 
 
 def test_a_line_too_long_to_be_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
