@@ -21,7 +21,7 @@ from annotation.api.parsing import PlainJSONParser
 from annotation.api.schema import operation
 from annotation.core.facts import plain
 from annotation.core.permissions import Verb
-from annotation.imports.layout import ENCODINGS, PRESETS, layout_of
+from annotation.imports.layout import ENCODINGS, FIELDS, PRESETS, layout_of
 from annotation.imports.problems import ImportRefused, Problem, Remedy, ways_out
 from annotation.imports.services import ImportReport, PushReport, push_rows
 from annotation.imports.work import (
@@ -103,34 +103,10 @@ class Inline(ImportChoices):
     files = serializers.ListField(child=NamedText(), min_length=1, max_length=MOST_FILES)
 
 
-class PushRow(serializers.Serializer[Any]):
-    """A summary of a document by a system, with or without a reference; or a reference alone."""
-
-    document_id = serializers.CharField(
-        help_text="Your own name of the document, or of the set of documents."
-    )
-    document = serializers.CharField(
-        required=False, help_text="The source text, or a list of several. Left out where the project has it."
-    )
-    system = serializers.CharField(required=False, help_text="Who wrote the summary.")
-    summary = serializers.CharField(required=False, allow_blank=True)
-    reference = serializers.CharField(
-        required=False,
-        help_text="A reference of the document; with the summary, or later in a row without one.",
-    )
-    reference_id = serializers.CharField(required=False, help_text="Its name, where there are several.")
-    reference_author = serializers.CharField(required=False)
-    target_words = serializers.IntegerField(required=False, allow_null=True)
-    group = serializers.CharField(required=False, help_text="Sets that are sampled together in intervals.")
-    language = serializers.CharField(required=False)
-    metadata = serializers.DictField(required=False)
-    questions = serializers.ListField(child=serializers.CharField(), required=False)
-    rating = serializers.DictField(
-        required=False, help_text='People\'s ratings by criterion and rater: {"fluency": {"anna": 4}}.'
-    )
+_PROPERTIES = {name: {"type": held["kind"], "description": held["help"]} for name, held in FIELDS.items()}
 
 
-@extend_schema_field(PushRow(many=True))
+@extend_schema_field({"type": "array", "items": {"type": "object", "properties": _PROPERTIES}})
 class PushRows(RowsField):
     """Rows that the reader of imports checks, and names what is wrong with each."""
 

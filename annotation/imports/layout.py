@@ -16,21 +16,6 @@ DEEPEST = 4
 DEFAULT_SYSTEM = "system 1"
 ENCODINGS = ("utf-8", "windows-1252", "iso-8859-15", "mac-roman", "windows-1250", "windows-1251", "shift-jis")
 
-FLAT_REQUIRED = ("document_id", "document", "system", "summary")
-FLAT_OPTIONAL = (
-    *(
-        "reference",
-        "reference_id",
-        "reference_author",
-        "target_words",
-        "group",
-        "language",
-        "metadata",
-        "questions",
-    ),
-    *("rating", "rater"),
-)
-FLAT_FIELDS = (*FLAT_REQUIRED, *FLAT_OPTIONAL)
 NESTED_FIELDS = (
     *("doc_id", "source_text", "reference_text", "systems", "system", "summary_text", "ratings", "claims"),
     *("claim_text", "weight", "verdicts", "raw_votes", "reasons"),
@@ -44,7 +29,11 @@ Names = Mapping[str, tuple[str, ...]]
 
 _DATA = ConfigParser()
 _DATA.read_string(Path(__file__).with_name("columns.ini").read_text(encoding="utf-8"))
-GENERAL: Names = {name: tuple(given.split()) for name, given in _DATA["names"].items()}
+FIELDS = {name.removeprefix("field "): held for name, held in _DATA.items() if name.startswith("field ")}
+"""The `title`, `kind`, `help` and `names` of each field of a row."""
+FLAT_FIELDS = tuple(FIELDS)
+FLAT_REQUIRED, FLAT_OPTIONAL = FLAT_FIELDS[:4], FLAT_FIELDS[4:]
+GENERAL: Names = {name: tuple(held["names"].split()) for name, held in FIELDS.items()}
 CRITERIA = frozenset(_DATA["criteria"]["names"].split())
 """Common names of criteria, as `plain` returns them."""
 ASIDE = frozenset(_DATA["aside"]["names"].split())

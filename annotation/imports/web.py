@@ -20,7 +20,7 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.core.text_faults import printable
 from annotation.imports.guess import Look, look_at_rows
-from annotation.imports.layout import ENCODINGS, FLAT_FIELDS, Layout, layout_of
+from annotation.imports.layout import ENCODINGS, FIELDS, FLAT_FIELDS, Layout, layout_of
 from annotation.imports.problems import ImportRefused, Remedy, ways_out
 from annotation.imports.row import MAX_NAME_CHARACTERS
 from annotation.imports.services import ImportReport
@@ -65,18 +65,6 @@ KINDS = {
     "model_summaries": "References",
     "peer_summaries": "Summaries to evaluate",
 }
-FIELDS = {
-    "document": "Source document",
-    "reference": "Reference summary",
-    "summary": "Summary to evaluate",
-    "system": "System name",
-    "document_id": "Document ID",
-    "target_words": "Target length",
-    "reference_id": "Reference ID",
-    "rating": "Rating by people",
-}
-"""Names of kinds of rows and of fields on the page, where they are not those of the code."""
-
 CELL_CHARACTERS = 100
 
 
@@ -256,7 +244,7 @@ def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
         "is_flat": is_flat,
         "rows": rows,
         "columns": [(place, name, form.columns.get(name, "")) for place, name in _columns(look)],
-        "fields": [(name, _named(name, FIELDS)) for name in FLAT_FIELDS],
+        "fields": [(name, held["title"]) for name, held in FIELDS.items()],
         "encodings": ENCODINGS,
         "lacks_reference": _lacks_reference(asked.project, look, form),
     }
@@ -315,14 +303,12 @@ def _outcome(report: ImportReport | None, refusal: Conflict | Invalid | None) ->
     counts = report.counts.present() if report else {}
     return {
         "report": report,
-        "counts": [(_named(kind, KINDS), count) for kind, count in counts.items()],
+        "counts": [
+            (KINDS.get(kind) or kind.replace("_", " ").capitalize(), count) for kind, count in counts.items()
+        ],
         "place": place.capitalize(),
         "ways": ways_out(told.remedies, REMEDY_WORDS) if told else [],
         "refusal": refusal,
         "problems": problems,
         "more_problems": count - sum(problem.times for problem in problems),
     }
-
-
-def _named(name: str, names: Mapping[str, str]) -> str:
-    return names.get(name) or name.replace("_", " ").capitalize()
