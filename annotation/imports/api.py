@@ -6,7 +6,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
-from django.core.files.uploadedfile import UploadedFile
+from django.core.files.base import ContentFile
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
@@ -27,7 +27,6 @@ from annotation.imports.services import ImportReport, PushReport, push_rows
 from annotation.imports.work import (
     IMPORTS,
     MOST_FILES,
-    Upload,
     import_kept,
     imports_of,
     is_open,
@@ -189,7 +188,11 @@ class Imports(ApiView):
             target=wanted.pop("target_length", ""),
             encoding=wanted.pop("encoding", ""),
         )
-        uploads = [_upload(one) for one in wanted.pop("files")]
+        uploads = wanted.pop("files")
+        if is_inline:
+            uploads = [
+                ContentFile(one["content"].encode("utf-8", "surrogatepass"), one["name"]) for one in uploads
+            ]
         with staged(uploads, most_bytes=MOST_BYTES) as files:
             asked = keep_upload(project=project, files=files, by=self.person)
         asked = import_kept(asked=asked, by=self.person, **wanted)
@@ -230,13 +233,6 @@ class OneImport(ApiView):
         """Show how far a large import is, and what came of it."""
         project = self.enter(Verb.IMPORT)
         return Response(ImportDetail(only(imports_of(project, self.person), public_id, "import")).data)
-
-
-def _upload(one: Any) -> Upload:
-    if isinstance(one, UploadedFile):
-        return Upload(one.name or "", one.size or 0, one.chunks())
-    content = one["content"].encode("utf-8", "surrogatepass")
-    return Upload(one["name"], len(content), [content])
 
 
 def _worded(refusal: ImportRefused) -> ImportRefused:

@@ -147,7 +147,10 @@ def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
 
 
 def recognise(path: Path, *, name: str) -> Format:
-    """CSV, JSONL, a JSON list or Parquet. A file whose name says something else is refused, never guessed at."""
+    """The format of a file by its first characters: CSV, JSONL, a JSON list or Parquet.
+
+    Raises ImportRefused for an empty file and one of another kind.
+    """
     head = head_of(path, name)
     named = NAMED.get(Path(name).suffix.lower())
     for magic, reason in _FOREIGN.items():
@@ -172,10 +175,6 @@ def recognise(path: Path, *, name: str) -> Format:
         found = Format.JSONL if named is Format.JSONL else Format.CSV
     if found is Format.JSONL and _is_one_object(path, ends_soon=Path(name).suffix.lower() == ".json"):
         found = Format.JSON_LIST
-    if named not in {None, found} and not (named is Format.JSONL and found is Format.JSON_LIST):
-        raise unreadable(
-            f"{name} is named like {named} but reads like {found}. Give it the ending of what it is."
-        )
     return found
 
 

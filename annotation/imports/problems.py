@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
 from annotation.core.refusals import Invalid
 
@@ -111,21 +112,13 @@ class Findings:
     _lines: dict[tuple[str, str, str], list[int]] = field(default_factory=dict)
     _last: tuple[str, int | None] = ("", None)
 
-    def add(
-        self,
-        line: int | None,
-        column: str,
-        reason: str,
-        *,
-        file: str = "",
-        remedy: Remedy | None = None,
-        pair: str = "",
-    ) -> None:
-        found = Problem(line, column, reason, file, remedy, pair)
+    def add(self, line: int | None, column: str, reason: str, **others: Any) -> None:
+        """Add a problem; `others` are further fields of Problem."""
+        found = Problem(line, column, reason, **others)
         self.count += 1
-        if (file, line) != self._last:
+        if (found.file, line) != self._last:
             self.bad_lines += 1
-            self._last = (file, line)
+            self._last = (found.file, line)
         if line is not None:
             # The last number counts all.
             lines = self._lines.setdefault(found.cause, [0])
@@ -181,13 +174,11 @@ class ImportRefused(Invalid):
         self.remedies = tuple(remedy for remedy in Remedy if remedy in named)
         self.problem_count = max(problem_count, len(self.problems))
         self.word = word
-        told = [asdict(problem) for problem in self.problems]
-        for each in told:
-            del each["remedy"], each["pair"]
+        shown = [name for name in Problem.__slots__ if name not in ("remedy", "pair")]
         details = {
             "problem_count": self.problem_count,
             "remedies": list(map(str, self.remedies)),
-            "problems": told,
+            "problems": [{name: getattr(problem, name) for name in shown} for problem in self.problems],
         }
         super().__init__(message, field="file", details=details)
 
@@ -195,15 +186,7 @@ class ImportRefused(Invalid):
         return ways_out(self.remedies, words, pair=pair_of(self.problems))
 
 
-def unreadable(
-    reason: str,
-    *,
-    line: int | None = None,
-    column: str = "",
-    file: str = "",
-    remedy: Remedy | None = None,
-    pair: str = "",
-) -> ImportRefused:
-    """The refusal of a file of which no row can be trusted."""
-    problem = Problem(line, column, reason, file, remedy, pair)
+def unreadable(reason: str, *, line: int | None = None, column: str = "", **others: Any) -> ImportRefused:
+    """The refusal of a file of which no row can be trusted; `others` are further fields of Problem."""
+    problem = Problem(line, column, reason, **others)
     return ImportRefused(problem.describe(), problems=[problem])

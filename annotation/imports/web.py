@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
@@ -28,7 +29,6 @@ from annotation.imports.tools.duc import check_duc_files
 from annotation.imports.work import (
     IMPORTS,
     MOST_FILES,
-    Upload,
     choices_of,
     files_of,
     import_kept,
@@ -282,14 +282,14 @@ def _show_upload(request: Request, room: Room, refusal: Conflict | Invalid) -> H
     )
 
 
-def _uploads(request: Request) -> list[Upload]:
+def _uploads(request: Request) -> list[UploadedFile]:
     """Raises Invalid."""
     files = request.FILES.getlist("files")
     if not files:
         raise Invalid("Choose the files to import.", field="files")
     if len(files) > MOST_FILES:
         raise Invalid(f"Choose at most {MOST_FILES} files.", field="files")
-    return [Upload(one.name or "", one.size or 0, one.chunks()) for one in files]
+    return files
 
 
 def _outcome(report: ImportReport | None, refusal: Conflict | Invalid | None) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,6 +32,7 @@ from annotation.models import Import, Job
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.core.files import File
     from django.db.models import QuerySet
 
     from annotation.models import Project
@@ -44,23 +45,14 @@ MOST_FILES = 100
 """As many as one request may bring, at any door."""
 
 
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """One uploaded file: its name for people, its size in bytes (0 if unknown), and its content."""
-
-    name: str
-    size: int
-    chunks: Iterable[bytes]
-
-
 @contextmanager
-def staged(uploads: Iterable[Upload], *, most_bytes: int) -> Iterator[tuple[NamedFile, ...]]:
-    """The files on the disk, gone when the block ends.
+def staged(uploads: Iterable[File[bytes]], *, most_bytes: int) -> Iterator[tuple[NamedFile, ...]]:
+    """Uploaded files on the disk, within a with block.
 
     Raises Invalid (field `files`) if the files have more than `most_bytes` together.
     """
     given = list(uploads)
-    if sum(one.size for one in given) > most_bytes:
+    if sum(one.size or 0 for one in given) > most_bytes:
         raise Invalid(
             f"These files have more than {most_bytes // 1024**2} MB together. Import them in parts, or ask the "
             "operator of this server to import them on the server.",
@@ -71,7 +63,7 @@ def staged(uploads: Iterable[Upload], *, most_bytes: int) -> Iterator[tuple[Name
         for number, one in enumerate(given, start=1):
             path = Path(folder) / str(number)
             with path.open("wb") as stream:
-                stream.writelines(one.chunks)
+                stream.writelines(one.chunks())
             files.append(NamedFile(one.name or path.name, path))
         yield tuple(files)
 
@@ -91,12 +83,7 @@ def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None
     return asked
 
 
-def import_kept(
-    *,
-    asked: Import,
-    by: User | None,
-    **choices: Any,
-) -> Import:
+def import_kept(*, asked: Import, by: User | None, **choices: Any) -> Import:
     """Check or import kept files with the choices of `import_files`: small ones at once, large ones by a worker.
 
     The result is in the row. Raises Conflict (code `unkept`) for files that are imported, being imported or gone; as
@@ -145,17 +132,10 @@ def is_large(asked: Import) -> bool:
 
 
 def _begin(
-    asked: Import,
-    *,
-    layout: Layout | None = None,
-    dry_run: bool = False,
-    skip_invalid: bool = False,
+    asked: Import, *, layout: Layout | None = None, dry_run: bool = False, skip_invalid: bool = False
 ) -> Job:
-    """Queue it, in a transaction that holds its row."""
-    asked.choices = {
-        "layout": asdict(layout) if layout else None,
-        "skip_invalid": skip_invalid,
-    }
+    """Queue the import, in a transaction that holds its row."""
+    asked.choices = {"layout": asdict(layout) if layout else None, "skip_invalid": skip_invalid}
     asked.dry_run = dry_run
     asked.report = asked.refusal = None
     if asked.job is None:
