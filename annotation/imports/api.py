@@ -1,4 +1,4 @@
-"""Imports: bring files into a project."""
+"""Imports in the API: files, and pushed rows."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ REMEDY_WORDS = {
 
 class NamedText(serializers.Serializer[Any]):
     name = serializers.CharField(
-        max_length=LONGEST_FILE_NAME, help_text="With its folder, if that tells anything."
+        max_length=LONGEST_FILE_NAME,
+        help_text="The file name. A folder `models` or `peers` before it tells references from summaries.",
     )
     content = serializers.CharField(allow_blank=True, trim_whitespace=False)
 
@@ -65,7 +66,7 @@ class ImportChoices(serializers.Serializer[Any]):
         child=serializers.CharField(max_length=2 * LONGEST_FILE_NAME),
         required=False,
         max_length=MOST_PAIRS,
-        help_text="Columns of other names in a file of rows, each as field=column, such as summary=output. "
+        help_text="Columns of other names, each as field=column, such as summary=output. "
         "Several columns of `summary` are one system each; `rating` is a column of people's ratings. A path such as "
         "outputs.summary or messages[-1].content leads into a value.",
     )
@@ -82,7 +83,7 @@ class ImportChoices(serializers.Serializer[Any]):
     encoding = WordChoice(
         choices=ENCODINGS,
         required=False,
-        help_text="Encoding of a text file; UTF-8, or Windows-1252 where the file is not UTF-8.",
+        help_text="Encoding of a text file; UTF-8, or Windows-1252 if the file is not UTF-8.",
     )
     target_length = serializers.CharField(
         required=False,
@@ -97,7 +98,7 @@ class Uploaded(ImportChoices):
 
 
 class Inline(ImportChoices):
-    """Files of text in the request itself, for small ones."""
+    """Small text files within the JSON body."""
 
     files = serializers.ListField(child=NamedText(), min_length=1, max_length=MOST_FILES)
 
@@ -107,7 +108,7 @@ _PROPERTIES = {name: {"type": held["kind"], "description": held["help"]} for nam
 
 @extend_schema_field({"type": "array", "items": {"type": "object", "properties": _PROPERTIES}})
 class PushRows(RowsField):
-    """Rows that the reader of imports checks, and names what is wrong with each."""
+    """Rows that the import reads, so that each problem names its row and field."""
 
 
 class Push(serializers.Serializer[Any]):
@@ -118,7 +119,7 @@ class Push(serializers.Serializer[Any]):
 
 
 def _advised(report: ImportReport | None) -> ImportReport | None:
-    """The report, whose warnings say what may help against them here."""
+    """The report, with remedies among its warnings."""
     if report is None:
         return None
     return replace(report, warnings=(*report.warnings, *ways_out(report.remedies, REMEDY_WORDS)))
@@ -133,7 +134,7 @@ ImportRow = shape_of(IMPORTS, "ImportRow")
 
 
 class ImportDetail(ImportRow):  # type: ignore[misc,valid-type]
-    """An import with what came of it. `error` says what may help against a refusal."""
+    """An import with its report or problems. `error` is the refusal with its remedies."""
 
     url = serializers.SerializerMethodField(
         help_text="Poll this address until the state is done, failed or cancelled."
@@ -172,11 +173,10 @@ class Imports(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Import files into a project.
 
-        Needs the verb "import". One CSV, JSON, JSONL or Parquet file with a row for each summary; or any
-        number of SEE HTML files and DUCView pyramids.
-        The format is recognised. Everything is imported or, with a problem in it, nothing.
-        Large files are brought in by a worker (202): look at the `url` of the reply until it is over. Files that were
-        refused or only checked wait for a day on the page *Import* of the person who sent them.
+        Needs the verb "import". Send one CSV, JSON, JSONL or Parquet file with a row per summary, or any number of
+        SEE HTML and DUCView files. The format is recognised. A problem in one row refuses the whole import, unless
+        `skip_invalid` is set. A worker imports large files (202): poll the `url` of the reply until the import has
+        ended. The person who sent them finds refused and checked files on the page *Import* for a day.
         """
         project = self.enter(Verb.IMPORT)
         is_inline = request.content_type.startswith("application/json")
@@ -207,20 +207,20 @@ class Pushes(ApiView):
 
     @operation("push_summaries", request=Push, responses=PushReport)
     def post(self, request: Request, slug: str) -> Response:
-        """Push summaries as they are produced, one or many.
+        """Push one or more summaries.
 
-        Needs the verb "import". A row is known by document, system, target length and reference: sent again it changes
-        nothing, so a push that got no answer is simply repeated. Texts are cut into units, compared and scored in the
-        same step. A summary whose row names a `reference_id` is compared with that reference, every other one with all
-        references of its document set, also with those that come later. Either all rows are taken, or with
-        `skip_invalid` each that is good.
+        Needs the verb "import". Document, system, target length and reference identify a row; pushing it again
+        changes nothing, so repeat a push that got no answer. Each push divides texts into units, adds comparisons and
+        updates scores. A summary whose row names a `reference_id` is compared with that reference; any other summary
+        is compared with all references of its document set, including later ones. A problem refuses all rows, unless
+        `skip_invalid` is set.
         """
         project = self.enter(Verb.IMPORT)
         asked = self.body(Push)
         try:
             return Response(plain(push_rows(project=project, by=self.person, **asked)))
         except ImportRefused as refusal:
-            # There is no file.
+            # A push has no file.
             refusal.field = "rows"
             raise
 
@@ -230,13 +230,13 @@ class OneImport(ApiView):
 
     @operation("get_import", responses=ImportDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show how far a large import is, and what came of it."""
+        """Show the progress and the result of an import."""
         project = self.enter(Verb.IMPORT)
         return Response(ImportDetail(only(imports_of(project, self.person), public_id, "import")).data)
 
 
 def _worded(refusal: ImportRefused) -> ImportRefused:
-    """The refusal with this door's own words of what may help."""
+    """The refusal with its remedies in the message."""
     words = " ".join((refusal.message, *refusal.ways_out(REMEDY_WORDS)))
     worded = copy(refusal)
     worded.message = words

@@ -1,4 +1,4 @@
-"""Problems of a file and remarks on it: the place, the reason and the remedy."""
+"""Problems and remarks of an import, with place, reason and remedy."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from annotation.core.refusals import Invalid
 SHOWN = 50
 KEPT = 10_000
 EXAMPLES = 3
-"""Findings that are shown and kept; lines that are named of one cause."""
+"""Limits: findings that are shown and kept, and lines that are named for one cause."""
 LIKELY_PAIR = "summary=output"
 
 _SENTENCE_END = re.compile(r"\. [A-Z]")
 _PARTICULARS = re.compile(r"""'[^']*'|"[^"]*"|“[^”]*”|[0-9][0-9,.]*""")
-"""The parts in which sentences with the same cause differ."""
+"""Parts in which sentences with one cause differ: quoted values and numbers."""
 
 
 class Remedy(StrEnum):
-    """A remedy, which page, command and API each describe in their own words."""
+    """A remedy; page, command and API each have their own words for it."""
 
     MAP = "map"
     PRESET = "preset"
@@ -40,7 +40,10 @@ COMMAND_WORDS = {
 def ways_out(
     remedies: Collection[Remedy], words: Mapping[Remedy, str], *, pair: str = LIKELY_PAIR
 ) -> list[str]:
-    """A door's words for these remedies. `pair` may hold several, one a line."""
+    """Return the words of a page, command or API for some remedies.
+
+    `{pair}` in them becomes the proposed pairs; `pair` has one per line.
+    """
     pairs = pair.splitlines()
     typed, listed = " --map ".join(map(shlex.quote, pairs)), ", ".join(f'"{each}"' for each in pairs)
     return [
@@ -52,10 +55,10 @@ def ways_out(
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem: the line (of Parquet and pushes the row, from 1), the column, and the reason.
+    """A problem at a line (from 1; in Parquet and pushes the row) and column.
 
-    `line` is None for the whole file, `column` is empty for the whole line. `pair` is an assignment of a column that
-    may fix it, as in "system=model". `times` is the number of lines with this cause, and `lines` has the first three of
+    `line` is None for the whole file, `column` is empty for the whole line. `pair` is a column assignment that may
+    help, such as "system=model". `times` counts the lines with this cause; `lines` has the first three if there are
     more.
     """
 
@@ -76,34 +79,39 @@ class Problem:
 
     @property
     def advice(self) -> str:
-        """The other sentences, which say what to do."""
+        """The rest of the reason, which says what to do."""
         return self.reason[len(self.what) :].lstrip()
 
     @property
     def place(self) -> str:
-        """The number of the line, or the first ones and how many more there are."""
+        """The line as text, or the first three lines and the number of others."""
         if self.lines:
             return f"{', '.join(map(str, self.lines))} and {self.times - len(self.lines):,} more"
         return "" if self.line is None else str(self.line)
 
     @property
     def cause(self) -> tuple[str, str, str]:
-        """The part that problems with other values have in common."""
+        """File, column and the reason without its particulars, which problems with one cause share."""
         return self.file, self.column, _PARTICULARS.sub("…", self.reason)
 
     def describe(self, word: str = "line") -> str:
+        """The problem as one sentence; `word` names the kind of place."""
         line = f"{word}{'s' if self.lines else ''} {self.place}" if self.place else ""
         place = ", ".join(part for part in (self.file, line, self.column) if part)
         return f"{place}: {self.reason}" if place else self.reason
 
 
 def pair_of(problems: Iterable[Problem]) -> str:
+    """The first assignment that a problem proposes, else an example."""
     return next((problem.pair for problem in problems if problem.pair), LIKELY_PAIR)
 
 
 @dataclass(slots=True)
 class Findings:
-    """Problems or remarks of a file: all are counted, the first 10,000 kept."""
+    """Problems, or remarks, of a file. All are counted; the first 10,000 are kept.
+
+    `bad_lines` counts lines with problems.
+    """
 
     word: str = "line"
     count: int = 0
@@ -120,7 +128,7 @@ class Findings:
             self.bad_lines += 1
             self._last = (found.file, line)
         if line is not None:
-            # The last number counts all.
+            # The last item counts all lines.
             lines = self._lines.setdefault(found.cause, [0])
             lines[-1] += 1
             if len(lines) <= EXAMPLES:
@@ -129,11 +137,12 @@ class Findings:
             self.kept.append(found)
 
     def remark(self, reason: str, *, line: int | None = None, remedy: Remedy | None = None) -> None:
+        """Add a remark; without a line, it applies to the whole file."""
         self.add(line, "", reason, remedy=remedy)
 
     @property
     def shown(self) -> list[Problem]:
-        """Each, but more than three of one cause as one."""
+        """The first 50 problems; more than three with one cause are one."""
         found: dict[object, Problem] = {}
         for place, problem in enumerate(self.kept):
             *lines, times = self._lines[problem.cause] if problem.line is not None else [1]
@@ -145,18 +154,22 @@ class Findings:
 
     @property
     def texts(self) -> list[str]:
-        """Remarks as sentences, each once."""
+        """Remarks as sentences, without repeats."""
         told = dict.fromkeys((each.describe(self.word), bool(each.place)) for each in self.shown)
         return [text[:1].upper() + text[1:] if is_placed else text for text, is_placed in told]
 
     @property
     def remedies(self) -> tuple[Remedy, ...]:
+        """The remedies of all kept findings."""
         named = {problem.remedy for problem in self.kept}
         return tuple(remedy for remedy in Remedy if remedy in named)
 
 
 class ImportRefused(Invalid):
-    """A file was not imported, not even in part; `problems` are the first, `problem_count` says how many there are."""
+    """Refusal of an import, which changed nothing.
+
+    `problems` are the first problems, `problem_count` is the number of all, `word` names the kind of place.
+    """
 
     default_code = "import_refused"
 
@@ -183,10 +196,11 @@ class ImportRefused(Invalid):
         super().__init__(message, field="file", details=details)
 
     def ways_out(self, words: Mapping[Remedy, str]) -> list[str]:
+        """The words of a page, command or API for its remedies."""
         return ways_out(self.remedies, words, pair=pair_of(self.problems))
 
 
 def unreadable(reason: str, *, line: int | None = None, column: str = "", **others: Any) -> ImportRefused:
-    """The refusal of a file of which no row can be trusted; `others` are further fields of Problem."""
+    """Return the refusal of a file that cannot be read at all; `others` are further fields of Problem."""
     problem = Problem(line, column, reason, **others)
     return ImportRefused(problem.describe(), problems=[problem])

@@ -1,4 +1,4 @@
-"""Read files and pushed rows into typed rows, and find every problem in them."""
+"""Read files and pushed rows into typed rows, and note every problem."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ _OF_ALL = {"document_id", "system", "rater", "rating"}
 
 @dataclass(slots=True)
 class Progress:
-    """The numbers of rows read, of document sets written, and of all document sets (0 until all rows are read).
+    """Numbers of rows read, document sets written, and document sets in all (0 until all rows are read).
 
-    `step` is called every few hundred rows and sets; an exception from it ends the import. `hold` is called at the end
-    of the transaction; an exception from it rolls the import back.
+    `step` is called every few hundred rows and sets; an exception from it ends the import. `hold` is called at the
+    end of the transaction; an exception from it rolls the import back.
     """
 
     rows_read: int = 0
@@ -68,17 +68,17 @@ class Progress:
     sets: int = 0
 
     def step(self) -> None:
-        """Do nothing, unless a subclass reports progress."""
+        """Does nothing; subclasses report progress."""
 
     def hold(self) -> None:
-        """Do nothing, unless a subclass can stop the import."""
+        """Does nothing; subclasses may stop the import."""
 
 
 @dataclass(slots=True)
 class FileReading:
-    """The contents and the problems of a file; rows with problems are not in the data set.
+    """The contents and the problems of a file; the data set lacks rows with problems.
 
-    `lacks_target` is True if neither the rows nor the layout give a target length.
+    `lacks_target` is True if neither rows nor layout have a target length.
     """
 
     format: Format
@@ -89,15 +89,16 @@ class FileReading:
 
     @property
     def claims_side(self) -> Side | None:
+        """As `Dataset.claims_side`."""
         return self.dataset.claims_side
 
 
 def read_files(
     files: Sequence[NamedFile], *, layout: Layout | None = None, progress: Progress | None = None
 ) -> FileReading:
-    """Read one file of rows, or any number of SEE's and DUCView's.
+    """Read one file of rows, or any number of SEE HTML and DUCView files.
 
-    Raises as `read_dataset`; also ImportRefused if no file has a known format.
+    Raises as `read_dataset`, and ImportRefused if no file has a known format.
     """
     if not files:
         raise unreadable("There is no file to import.")
@@ -107,8 +108,8 @@ def read_files(
     form, dataset = read_duc_files(files, problems, warnings)
     if layout and layout.is_of_rows:
         raise unreadable(
-            "Columns, a preset, a system and a target length are for files of rows (CSV, JSON, JSONL, Parquet). SEE HTML "
-            "and DUCView files name these themselves: leave them out.",
+            "Columns, a preset, a system and a target length apply to files of rows (CSV, JSON, JSONL, Parquet). Leave "
+            "them out: SEE HTML and DUCView files contain them.",
             file=files[0].name,
         )
     return FileReading(form, dataset, problems, warnings)
@@ -117,10 +118,10 @@ def read_files(
 def read_dataset(
     path: Path, *, name: str | None = None, layout: Layout | None = None, progress: Progress | None = None
 ) -> FileReading:
-    """Read a whole file, and check every row by itself and against the rows before it.
+    """Read a file of rows, and check every row by itself and against earlier ones.
 
-    `name` is the name for people if `path` is a temporary file. Raises ImportRefused if no row can be trusted: an empty
-    file, another kind of file, a missing column, broken quoting.
+    `name` is the original name if `path` is a temporary file. Raises ImportRefused if the file cannot be read at all:
+    an empty file, another kind of file, a missing column, broken quoting.
     """
     file, layout = NamedFile(name or path.name, path), layout or Layout()
     look = look_at(file, layout.encoding)
@@ -130,10 +131,11 @@ def read_dataset(
 
 @dataclass(slots=True)
 class RowReader:
-    """Makes typed rows of records, and notes every problem with the file's own name of the field.
+    """Turns records into typed rows, and notes problems with the file's own names.
 
-    `columns` has the columns of each flat field, `given` the values of fields without a column. `target` is the target
-    length of rows without one. Pushed rows may lack their document, and may have references alone.
+    `columns` are the columns of each field of flat rows, `given` are values of fields without a column, `target` is
+    the target length of rows without one. Pushed rows may lack a document, and may have a reference alone. `unread`
+    collects names of fields that are not read.
     """
 
     problems: Findings
@@ -146,7 +148,10 @@ class RowReader:
     unread: dict[str, None] = field(default_factory=dict)
 
     def rows(self, record: Record) -> Iterator[Row]:
-        """The rows of a record without problems: one, or of a flat one with several columns of summaries one for each."""
+        """Yield the valid rows of a record.
+
+        A flat record with several columns of summaries has one row for each.
+        """
         columns = self.columns.get("summary", ())
         read = [self._nested(record)] if self.is_nested else []
         if not self.is_nested:
@@ -196,7 +201,9 @@ class RowReader:
         return row if self.problems.count == before else None
 
     def _value(self, record: Record, name: str, column: str | None = None) -> Any:
-        """The value of a field: of several columns a list, of pieces of one text the text; `...` without a column."""
+        """The value of a field; a list for several columns, one text for the pieces of a text, `...` without a
+        column.
+        """
         columns = (column,) if column else self.columns.get(name, ())
         if not columns or name == "rating" or (name == "summary" and not column):
             return ...
@@ -216,7 +223,6 @@ class RowReader:
         return _joined(value) if is_pieces else value
 
     def _take_answers(self, record: Record, peer: Peer, rater: str) -> None:
-        """People's answers of a flat record: ratings, marks and sentences that they judged."""
         columns = self.columns.get("rating", ())
         held = chain(*(ratings_in(column, pick(record.values, column), rater) for column in columns))
         peer.given, left = read_ratings(chain(record.said.ratings, held))
@@ -230,20 +236,19 @@ class RowReader:
             self.warnings.remark(remark, line=record.line)
 
     def _marks(self, record: Record, summary: str) -> Iterator[Mark]:
-        """The marks in the summary. Marks of other texts are left out with a remark."""
+        """Marks in the summary, at their true offsets; marks in other texts are left out with a remark."""
         for mark in record.said.marks:
             words = mark.words or (mark.text or summary)[mark.start : mark.end]
             start = mark.start if summary[mark.start : mark.end] == words else summary.find(words)
             if not mark.end:
                 yield mark
             elif (mark.text and mark.text != summary) or not words or start < 0:
-                told = f"The mark “{printable(words)}” is not in the summary and left out."
+                told = f"The mark “{printable(words)}” is left out, because the summary does not contain it."
                 self.warnings.remark(told, line=record.line)
             else:
                 yield mark._replace(start=start, end=start + len(words), words=words)
 
     def _nested(self, record: Record) -> Row | None:
-        """The row of a nested line. Fields that are not read are noted."""
         values = self._known(record.values, 0, "")
         for name, level in (("systems", 1), ("claims", 2)):
             values |= {name: self._inner(values[name], level, name)} if name in values else {}
@@ -273,7 +278,7 @@ class RowReader:
         return [self._known(one, level, f"{path}[].") if isinstance(one, dict) else one for one in value]
 
     def column(self, place: Sequence[str | int]) -> str:
-        """The file's name of a place in a row, such as `systems[2].summary_text` in a nested line."""
+        """Return the file's name of a place in a row, such as `systems[2].summary_text`."""
         if not self.is_nested:
             name = next(part for part in reversed(place) if isinstance(part, str))
             return next(iter(self.columns.get(name, (name,))), name)
@@ -293,7 +298,7 @@ class RowReader:
         return row
 
     def _note(self, record: Record, place: Sequence[str | int], reason: str) -> None:
-        """Add a problem of a place in a row; without a reason, the place is missing."""
+        """Add a problem; an empty reason means that the field is missing."""
         column, remedy = self.column(place), None
         if not reason:
             remedy = Remedy.MAP
@@ -310,7 +315,6 @@ def _joined(value: Any) -> Any:
 
 
 def _nested_faults(row: Row) -> Iterator[tuple[Sequence[str | int], str]]:
-    """The place and the reason of each part of a nested line that contradicts another."""
     names = Counter(peer.system for peer in row.systems)
     if not names:
         yield ("systems",), "must be a list of objects with at least one in it."
@@ -327,7 +331,7 @@ def _nested_faults(row: Row) -> Iterator[tuple[Sequence[str | int], str]]:
             for system in sorted(claim.systems - known):
                 yield (
                     place,
-                    f"names the system {system!r}, which has no summary in this line or is another one.",
+                    f"names the system {system!r}, which is another system or has no summary in this line.",
                 )
             claim.systems &= known
             for system, verdict in claim.verdicts.items():
@@ -340,8 +344,8 @@ def _nested_faults(row: Row) -> Iterator[tuple[Sequence[str | int], str]]:
                 yield (*place, "reference_id"), told
     if len(ids) > 1 and not all(claim.reference_id for claim in row.claims):
         told = (
-            "are beside several references, and do not name theirs. Give each claim its `reference_id`: one of the "
-            "line's, or the reference's place from 1."
+            "do not name their reference, and the line has several. Give each claim a `reference_id`: one of the "
+            "line's, or the position of the reference from 1."
         )
         yield ("claims",), told
 
@@ -354,7 +358,7 @@ class _FileReader:
     progress: Progress
     reading: FileReading
     system_pair: str = ""
-    """The assignment to propose if no column is read as the system."""
+    """The assignment to propose if two rows have the same key."""
 
     @property
     def problems(self) -> Findings:
@@ -380,7 +384,9 @@ class _FileReader:
                 self.progress.step()
             if look.may_nest and ("systems" in record.values) is not is_nested:
                 here, there = ("flat", "nested") if is_nested else ("nested", "flat")
-                told = f"is {here}, but the first one is {there}. A file is one or the other: split it."
+                told = (
+                    f"is {here}, but the first one is {there}. Split the file into a flat and a nested one."
+                )
                 problems.add(record.line, "", told)
                 continue
             if not is_nested:
@@ -401,7 +407,7 @@ class _FileReader:
     def _note_unread(self, reader: RowReader, record: Record) -> None:
         read = {name for columns in reader.columns.values() for name in columns}
         read |= {*map(root, read), *(KEPT if self.look.tool else ())}
-        # pandas writes its index under no name; tools leave fields empty.
+        # The index column of pandas has no name; tools write empty fields.
         filled = (
             name for name, value in record.values.items() if not self.look.tool or value not in ("", None, [])
         )
@@ -416,11 +422,11 @@ class _FileReader:
             )
         if self.layout.is_of_rows:
             raise unreadable(
-                f"{self.name} is nested: its lines name all themselves. Leave columns, preset, system and target out."
+                f"{self.name} is nested and needs no layout. Leave out columns, preset, system and target."
             )
 
     def _settle(self) -> RowReader:
-        """Complete the layout: the column of every field, or a fixed value for fields without a column.
+        """Find the column of every field, or a fixed value for fields without a column.
 
         Raises ImportRefused for a missing column.
         """
@@ -435,7 +441,7 @@ class _FileReader:
         layout = self.layout
         there = {name: tuple(filter(self._has, layout.of(name))) for name in FLAT_FIELDS}
         self._refuse_missing([name for name in FLAT_REQUIRED if not there[name] and not self._may_lack(name)])
-        # Fields in JSON may be there in later rows only.
+        # In JSON, a field may appear only in later rows.
         late = {*FLAT_FIELDS} - _OF_ALL if look.format.is_json and not layout.is_whole else ()
         used = {
             name: some for name in FLAT_FIELDS if (some := there[name] or (name in late and layout.of(name)))
@@ -447,11 +453,10 @@ class _FileReader:
         return RowReader(self.problems, self.reading.warnings, used, given, layout.target)
 
     def _take(self, guess: Guess) -> None:
-        """Use a guessed layout, and say so. Raises ImportRefused for one with objections."""
         asked, pairs = self.layout, guess.layout.pairs()
         if self.look.records and guess.objections and not {"document", "summary"} <= asked.mapping.keys():
             raise unreadable(
-                f"its columns read like {printable(' '.join(pairs))}. {' '.join(guess.objections)} "
+                f"its columns look like {printable(' '.join(pairs))}. {' '.join(guess.objections)} "
                 "Say which column is which.",
                 remedy=Remedy.MAP,
                 pair="\n".join(pairs) or LIKELY_PAIR,
@@ -480,7 +485,7 @@ class _FileReader:
             )
 
     def _refuse_claims(self, columns: Mapping[str, tuple[str, ...]]) -> None:
-        """Refuse claims in columns that are not read, which would otherwise be lost without a word."""
+        """Refuse claims in a column that is not read; otherwise they would be lost silently."""
         read = {column for some in columns.values() for column in some}
         read |= set(map(root, read))
         for column in self.look.columns:
@@ -492,16 +497,16 @@ class _FileReader:
                 )
 
     def _has(self, column: str) -> bool:
-        # pandas writes its index under a head without a name.
+        # The index column of pandas has no name.
         return bool(column) and (column in self.look.columns or root(column) in self.look.columns)
 
     def _there(self) -> str:
-        # Only names in JSON may be paths into an object.
+        # In JSON, paths into objects are listed among the columns.
         is_json = self.look.format.is_json
         return ", ".join(printable(each) for each in self.look.columns if not is_json or each == root(each))
 
     def _refuse_missing(self, missing: Sequence[str]) -> None:
-        """Raise ImportRefused if a field has neither a column nor a fixed value, or if another column looks like it."""
+        """Raise ImportRefused for fields that have neither a column nor a fixed value."""
         if not missing:
             return
         proposal, layout = self.look.guess(), self.layout
@@ -509,17 +514,17 @@ class _FileReader:
         proposed = {pair.partition("=")[0] for pair in pairs}
         is_like = not layout.is_whole and not proposed.isdisjoint(missing) and proposal.has_texts
         if self.look.format.is_json and not is_like and not layout.is_whole:
-            # Each row then says what it has instead.
+            # The problem of each row then lists its fields.
             return
         wanted = [next(iter(layout.mapping.get(name, (name,)))) for name in missing]
         told = " and ".join(f"`{name}`" for name in missing)
         way_out = (
-            f"Say which column is {told}; where none is, add it to the file."
+            f"Say which column is {told}; if there is none, add it to the file."
             if layout.is_whole
             else f"If one has another name, say which column is {told}."
         )
         title = f" {proposal.title}:" if proposal.title else ""
-        like = [f"They read like{title} {printable(' '.join(pairs))}.", *proposal.notes, *proposal.objections]
+        like = [f"They look like{title} {printable(' '.join(pairs))}.", *proposal.notes, *proposal.objections]
         sentences = [f"Columns that are there: {self._there()}.", *(like if is_like else ()), way_out]
         raise unreadable(
             f"there is no column {_listed(wanted)}. {' '.join(sentences)}",
@@ -530,7 +535,7 @@ class _FileReader:
         )
 
     def _may_lack(self, name: str) -> bool:
-        """True if a field without a column gets a fixed value or may be missing."""
+        """True if a field without a column has a fixed value, or may be missing."""
         layout = self.layout
         if name == "system" and (layout.system or len(layout.of("summary")) > 1):
             return True
@@ -539,7 +544,7 @@ class _FileReader:
         others = (*layout.of("reference"), *layout.of("rating"))
         if name == "document" and not (any(map(self._has, others)) or self.look.is_judged):
             return False
-        # A column that looks like it is not passed over in silence.
+        # A column that may be the field is proposed instead.
         return layout.is_whole or name not in self.look.guess(given=layout.mapping).layout.mapping
 
     def _tell_made(self, columns: Mapping[str, tuple[str, ...]]) -> None:
@@ -562,7 +567,6 @@ class _FileReader:
             )
 
     def _tell_contents(self, *, is_nested: bool) -> None:
-        """Remark on what document sets lack, on repeated rows, and on marks."""
         dataset = self.reading.dataset
         if marked := dataset.take_marks():
             self._remark(

@@ -1,6 +1,6 @@
-"""The one typed row: a document with summaries, references, claims and people's answers; and many rows together.
+"""Typed rows, and the data set that they form.
 
-Texts that many rows repeat are held once.
+A row is a document set with summaries, references, claims and people's answers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAX_NAME_CHARACTERS = 200
 MAX_METADATA_CHARACTERS = 20_000
 MAX_TARGET = 2_147_483_647
 RATER = "rater {}"
-"""The name of a rater who has none in the file, by place from 1."""
+"""The name of a rater without one, by place from 1."""
 RATER_NAMES = {"raterid", "rater", "annotatorid", "annotator", "workerid", "worker", "userid", "user", "name"}
 
 Stretch = tuple[int, int]
@@ -44,19 +44,19 @@ PeerKey = tuple[str, TargetWords]
 PairKey = tuple[str, TargetWords, str]
 """System, target length and reference_id."""
 Votes = tuple[tuple[str, str], ...]
-"""The answer of each rater to one check: the rater's name in the file and the label."""
+"""Name and label of each rater for one check."""
 
 _EMPTY = frozenset({
     "nan", "none", "null", "(null)", "n/a", "na", "<na>", "#n/a", "nat", "undefined", "\\n",
     "#value!", "#ref!", "#name?",
 })  # fmt: skip
-# Read by patterns and not by a parser: a cell may have a million characters.
+# Patterns, because parsing a cell with a million characters is slow.
 _QUOTED = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
 _WRITTEN_LIST = re.compile(rf"\[\s*(?:(?:{_QUOTED}|None|null|nan)[\s,]*+)*+\]", re.DOTALL)
 _OBJECT_BEGINS = re.compile(rf"(?:\[\s*)?\{{\s*{_QUOTED}\s*:", re.DOTALL)
 _FILE_NAME = re.compile(r"(https?://\S+|\S+\.(txt|md|html?|xml|json|pdf|docx?|story))", re.IGNORECASE)
 _NO_TEXT = re.compile("[\udc80-\udcff]")
-"""Half surrogates, which stand for bytes that the encoding does not have."""
+"""Half surrogates, which replace bytes that are invalid in the encoding."""
 _WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8}){0,2}")
 _THINKING = re.compile(r"</?(think|thinking|reasoning)>|\[/?THINK\]", re.IGNORECASE)
@@ -64,11 +64,11 @@ _LABELS: Mapping[object, str] = {0: "no", 1: "yes", **{label: label for label in
 
 
 class NotJson(ValueError):
-    """A text is not valid JSON, is nested too deeply, or repeats a name in one object."""
+    """A text is not valid JSON, is nested too deeply, or repeats a name in an object."""
 
 
 def load_json(text: str) -> object:
-    """The value of a JSON text, read strictly: NaN is null, no name twice in one object. Raises NotJson."""
+    """Parse JSON strictly: NaN is null, and no object repeats a name. Raises NotJson."""
     try:
         return json.loads(text, parse_constant=_constant, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
@@ -84,7 +84,7 @@ def load_json(text: str) -> object:
 def _constant(constant: str) -> None:
     # pandas writes NaN for an empty cell.
     if constant != "NaN":
-        raise NotJson(f"is not JSON: {constant} is no number there. Write null for a missing value.")
+        raise NotJson(f"is not JSON: {constant} is no number in JSON. Write null for a missing value.")
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -96,7 +96,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def opened(value: object) -> object:
-    """The object or list that a text holds as JSON, else the value itself."""
+    """Return the object or list that a text holds as JSON, else the value itself."""
     if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
         with suppress(ValueError, RecursionError):
             return json.loads(value)
@@ -104,7 +104,7 @@ def opened(value: object) -> object:
 
 
 def shown(value: object) -> str:
-    """A value as a message names it."""
+    """Return a value in the form for messages."""
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
         return "a number of very many digits"
     is_plain = isinstance(value, str | int | float | bool)
@@ -125,7 +125,7 @@ def _checked(value: object, *, is_language: bool = False) -> str:
     if reason := text_fault(value):
         raise ValueError(reason)
     written = value.strip().casefold()
-    # "na" is Nauru; "nan" is also Min Nan, which is named nan-Hant or zh-min-nan where it is meant.
+    # "na" is Nauru. "nan" alone is an empty cell; Min Nan is written nan-Hant or zh-min-nan.
     if written in _EMPTY and not (is_language and written == "na"):
         raise ValueError(
             f"is {shown(value.strip())}, which tables hold in place of an empty cell. Write the text or another name, "
@@ -135,7 +135,7 @@ def _checked(value: object, *, is_language: bool = False) -> str:
 
 
 def _text(value: object, *, may_be_object: bool = False) -> str:
-    """A text that is scored, and not the way in which a program writes something else."""
+    """A text to be scored; refuses file names, and lists and objects that a program wrote as text."""
     text = _checked(value)
     bare = text.strip()
     if _FILE_NAME.fullmatch(bare):
@@ -150,7 +150,7 @@ def _text(value: object, *, may_be_object: bool = False) -> str:
 
 
 def _name(value: object) -> str:
-    """A name without white space around it; whole numbers are names too."""
+    """A name without surrounding white space; whole numbers are names, too."""
     if value is None or value == "":
         return ""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
@@ -170,7 +170,7 @@ def _required_name(value: object) -> str:
 
 
 def _documents(value: object) -> tuple[str, ...]:
-    # A source may be data or messages in JSON; what a system delivers is a text.
+    # A source may be data or messages in JSON; a summary may not.
     texts = tuple(_text(each, may_be_object=True) for each in (value if isinstance(value, list) else [value]))
     if not texts or not all(each.strip() for each in texts):
         raise ValueError("is empty. A summary needs the text that it summarises.")
@@ -229,7 +229,7 @@ def _metadata(value: object) -> dict[str, object]:
 
 
 def _questions(value: object) -> tuple[str, ...]:
-    """A list of texts, a list written as JSON, or one a line."""
+    """Questions from a list, a list written as JSON, or lines of a text."""
     if isinstance(value, str):
         is_json = value.lstrip().startswith(("[", "{"))
         value = load_json(value) if is_json else [line for line in value.splitlines() if line.strip()]
@@ -268,7 +268,7 @@ def _statement(value: object) -> str:
 
 
 def label_of(given: object) -> str | None:
-    """The label that a file means: 1 and 0, yes, no and unsure; None for anything else."""
+    """Return the label that a file means by yes, no, unsure, 1 or 0; None for anything else."""
     return _LABELS.get(given) if isinstance(given, int | float | str) else None
 
 
@@ -295,7 +295,6 @@ def _verdicts(value: object) -> dict[str, str | None]:
 
 
 def _raw_votes(value: object) -> dict[str, Votes]:
-    """The vote of each rater on each system's summary, who is named, or numbered by place; gaps left out."""
     found: dict[str, Votes] = {}
     for system, given in _by_system(value).items():
         if isinstance(given, list):
@@ -318,7 +317,9 @@ def _raw_votes(value: object) -> dict[str, Votes]:
 
 
 def _named_vote(place: int, vote: object) -> tuple[str, object]:
-    """A vote with its rater's name: of an object such as {"worker": 7, "vote": 1} what it says, else by place."""
+    """A rater's name with the vote; an object such as {"worker": 7, "vote": 1} names its rater, a plain vote does
+    not.
+    """
     if not isinstance(vote, dict) or "vote" not in vote:
         return RATER.format(place), vote
     names = (str(value) for name, value in vote.items() if name.replace("_", "").lower() in RATER_NAMES)
@@ -333,7 +334,7 @@ def _reasons(value: object) -> dict[str, str]:
 
 
 def majority(labels: Iterable[str]) -> str:
-    """The most frequent label; unsure if two are equally frequent."""
+    """Return the most frequent label, or unsure if two are equally frequent. Needs at least one label."""
     (label, most), *others = Counter(labels).most_common()
     return "unsure" if others and others[0][1] == most else label
 
@@ -347,9 +348,9 @@ class RatingData(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A stretch of a text that a rater marked as wrong; one without an end says that the rater looked.
+    """A stretch of a text that a rater marked as wrong; with `end` 0, the rater marked nothing.
 
-    `text` is the whole text, if the tool writes it; `words` are the marked words, `reason` is the rater's.
+    `text` is the whole text, if the file has it; `words` are the marked words, `reason` is the rater's label.
     """
 
     rater: str
@@ -371,9 +372,9 @@ class _Model(BaseModel):
 class Claim(_Model):
     """A claim with people's answers by system.
 
-    `verdicts` are the combined answers, `votes` those of single raters. `systems` are all systems that the file lists
-    for the claim. `unit` is the number of the claim's unit in the reference; `reference_id` names one of several
-    references.
+    `verdicts` are the combined answers, `votes` those of single raters, `reasons` texts beside them. `systems` are
+    all systems that the file lists for the claim. `unit` is the number of its unit in the reference; `reference_id`
+    is empty if there is only one reference.
     """
 
     text: Annotated[str, PlainValidator(_statement)] = Field(alias="claim_text")
@@ -398,10 +399,11 @@ Claims = Annotated[list[Claim], BeforeValidator(_listed)]
 
 
 class Peer(_Model):
-    """A summary under test. `units` are its units in the file, if there are any.
+    """A summary under test. `units` are its units, if the file has them.
 
-    `given` are the ratings of one row, as written and then as read; `rated` has those of all rows by criterion and
-    rater. It is compared with every reference of its set, unless `names_references` says that all its rows name theirs.
+    `given` are the ratings of one row, first as written and then as RatingData; `rated` are the ratings of all rows
+    by criterion and rater. `names_references` is True if all its rows name the reference that it is compared with;
+    otherwise it is compared with every reference.
     """
 
     system: Annotated[str, PlainValidator(_required_name)]
@@ -416,7 +418,7 @@ class Peer(_Model):
     names_references: bool = False
 
     def remark(self, document_id: str) -> str:
-        """A remark on an unusual summary, which is imported; usually empty."""
+        """Return a remark on an unusual summary, which is imported all the same; empty for others."""
         name = f"the summary of {document_id!r} by {self.system!r}"
         if not self.summary.strip():
             return f"{name} is empty. It is flagged empty_peer."
@@ -425,12 +427,12 @@ class Peer(_Model):
         return ""
 
     def rate(self, criterion: str, rater: str, value: float) -> None:
-        """Add a rating. Raters without a name are numbered."""
+        """Add a rating. A rater without a name gets a number."""
         number = sum(name == criterion for name, _ in self.rated) + 1
         self.rated[criterion, rater or RATER.format(number)] = value
 
     def marked_claims(self, language: str) -> Iterator[Claim]:
-        """Each sentence as a claim with a vote of each rater: no if a mark touches it, else yes."""
+        """Yield each sentence as a claim with a vote of each rater: no if one of their marks touches it, else yes."""
         raters = dict.fromkeys(mark.rater for mark in self.marks)
         for span in sentence_spans(self.summary, language):
             touching = [
@@ -442,7 +444,7 @@ class Peer(_Model):
 
 
 class Reference(NamedTuple):
-    """A reference; `units` are its units in the file, if there are any, and `line` is its first line there."""
+    """A reference with the line of its first row; `units` are its units, if the file has them."""
 
     text: str
     id: str = ""
@@ -452,10 +454,10 @@ class Reference(NamedTuple):
 
 
 class Row(_Model):
-    """The checked contents of one record: a document set with any number of summaries, references and claims.
+    """The checked contents of one record.
 
-    A row without documents leaves the documents of its set unchanged. `names_reference` is True if the row names the
-    one reference with which its summaries are compared. `line` is its place in the file.
+    A row without documents leaves those of its set unchanged. `names_reference` is True if the row names the one
+    reference that its summaries are compared with. `line` is its place in the file.
     """
 
     document_id: Annotated[str, PlainValidator(_required_name)]
@@ -477,7 +479,6 @@ class Row(_Model):
 
     @model_validator(mode="after")
     def _named(self) -> Row:
-        """Several references without ids are named by their places."""
         if not self.references:
             ids = self.reference_ids
             if len(ids) != len(self.texts):
@@ -490,11 +491,12 @@ class Row(_Model):
         return self
 
     def keys(self, peer: Peer) -> list[PairKey]:
+        """The keys of the row for one of its summaries, one for each reference."""
         named = [reference.id for reference in self.references] or [""]
         return [(peer.system, self.target, name) for name in named]
 
     def facts(self) -> Iterator[tuple[str, tuple[Any, ...], Any]]:
-        """Field, key and value of everything that all rows with the same key must agree on."""
+        """Yield field, key and value of everything on which rows with the same key must agree."""
         for name in ("document", "group", "language", "questions"):
             yield name, (self.document_id,), getattr(self, "documents" if name == "document" else name)
         for one in self.references:
@@ -507,7 +509,7 @@ class Row(_Model):
 
 
 def faults(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """The place and the reason of each error of a row."""
+    """Yield the place and the reason of each error; the reason is empty for a missing field."""
     for each in error.errors(include_url=False):
         kind, told = each["type"], each.get("ctx", {}).get("error")
         reason = "must be a list of objects." if kind == "list_type" else "must be an object."
@@ -516,10 +518,10 @@ def faults(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], str]
 
 @dataclass(slots=True)
 class SetData:
-    """A document set with its rows of the file; without documents, the documents of the project stay.
+    """A document set as the rows of a file describe it; without documents, those of the project stay.
 
-    `references` has each reference by reference_id and target length, `claims` the claims of each or, if the set has
-    no reference, of the documents. `pairs` has the lines of summaries with the references of their rows.
+    `references` has each reference by reference_id and target length. `claims` has the claims of each reference, or
+    of the documents if there is none. `pairs` has the lines of summaries with the references of their rows.
     """
 
     line: int | None
@@ -562,11 +564,11 @@ class SetData:
             texts[row.target] = before._replace(author=before.author or one.author)
 
     def author_of(self, reference_id: str) -> str:
-        """The author of a reference; empty if no row names one."""
+        """Return the author of a reference; empty if no row names one."""
         return next((one.author for one in self.references[reference_id].values() if one.author), "")
 
     def reference_for(self, reference_id: str, target: TargetWords) -> str | None:
-        """The text of a reference that summaries of a target length are compared with."""
+        """Return the text of a reference for summaries of a target length; None if it has none for that length."""
         texts = self.references[reference_id]
         one = next(iter(texts.values())) if has_one_text(texts) else texts.get(target) or texts.get(None)
         return one.text if one else None
@@ -587,18 +589,18 @@ _CONTRADICTIONS = {
     "reference_author": "is {now!r}, but {before!r} for this reference_id at line {line}.",
     "summary": "repeats the key of line {line} (document_id {key[0]!r}, system {key[1]!r}, target_words {key[2]}) with "
     "another summary. {advice}",
-    "rating": "rates {key[3]} as {now:g}, and the same rater, {key[4]!r}, has rated it as {before:g} before. Keep one of "
-    "the two.",
+    "rating": "rates {key[3]} as {now:g}, and the same rater, {key[4]!r}, has rated it as {before:g} before. Keep "
+    "one of the two.",
 }
 """By field, the reason why a row contradicts an earlier one."""
 
 
 @dataclass(slots=True)
 class Dataset:
-    """All sets of a file by their document_id, in the order of the file.
+    """The document sets of a file by document_id, in the order of the file.
 
-    `repeated` has the lines that only repeat an earlier one, with that line. `facts` has each value that later rows
-    must not contradict, with its line, by field and key.
+    `repeated` maps a line that only repeats an earlier one to that line. `facts` has the values that later rows must
+    not contradict, with their lines, by field and key.
     """
 
     sets: dict[str, SetData] = field(default_factory=dict)
@@ -607,16 +609,19 @@ class Dataset:
     key_advice: str = "Remove one of the two, or rename the system."
 
     def add(self, row: Row, *, is_nested: bool = False) -> list[tuple[str, str]]:
-        """Add a row and return no conflicts, or add nothing and return (field, reason) for each conflict.
+        """Add a row, or return (field, reason) of each contradiction to earlier rows and add nothing.
 
-        The field is empty if the row repeats a key. Nested rows of one document may only add summaries of other target
-        lengths.
+        The field is empty for a repeated key. A nested row may add only other target lengths to a known document.
         """
         one = self.sets.get(row.document_id)
         if one and is_nested and any((peer.system, row.target) in one.peers for peer in row.systems):
             place = f"repeats {row.document_id!r} of line {one.line}. One line holds one document."
             return [("document_id", place)]
-        facts = {(name, *key): value for name, key, value in row.facts() if value or name == "summary"}
+        facts = {
+            (name, *key): value
+            for name, key, value in row.facts()
+            if name == "summary" or value not in ((), "")
+        }
         conflicts = []
         for (name, *key), now in facts.items():
             before, line = self.facts.get((name, *key), (now, None))
@@ -626,8 +631,8 @@ class Dataset:
                 conflicts.append(("" if is_of_key else name, _CONTRADICTIONS[name].format(**told)))
         if conflicts:
             return conflicts
-        for place, value in facts.items():
-            self.facts.setdefault(place, (value, row.line))
+        for fact, value in facts.items():
+            self.facts.setdefault(fact, (value, row.line))
         if one is None:
             one = self.sets[row.document_id] = SetData(row.line, metadata=dict(row.metadata))
         elif row.line and row.systems and not (row.systems[0].given or row.systems[0].marks):
@@ -638,16 +643,17 @@ class Dataset:
         return []
 
     def writers(self) -> tuple[set[str], set[str]]:
-        """Names of the systems, which wrote summaries; and of the people, who wrote references."""
+        """Return the names of systems with summaries, and of authors of references."""
         sets = self.sets.values()
         people = {one.author_of(name) for one in sets for name in one.references}
         return {name for one in sets for name, _ in one.peers}, people - {""}
 
     def peers(self) -> Iterator[Peer]:
+        """Yield the summaries of all sets."""
         return (peer for one in self.sets.values() for peer in one.peers.values())
 
     def rated(self) -> dict[str, set[float]]:
-        """The values that were given by criterion."""
+        """Return the values of all ratings by criterion."""
         found: dict[str, set[float]] = defaultdict(set)
         for peer in self.peers():
             for (criterion, _), value in peer.rated.items():
@@ -662,9 +668,9 @@ class Dataset:
         return "peer" if any(peer.claims for peer in self.peers()) else None
 
     def settle_claims(self) -> None:
-        """Move claims from references to summaries, if every claim of the file is a sentence of a summary.
+        """Move claims from references to summaries, if every claim of the file belongs to a summary.
 
-        Such a claim names one system, and is word for word in that system's summary, white space aside.
+        Such a claim names one system, and that system's summary contains it word for word, apart from white space.
         """
         sets = [one for one in self.sets.values() if one.claims]
         if not all(_is_of_peer(claim, one) for one in sets for some in one.claims.values() for claim in some):
@@ -676,9 +682,9 @@ class Dataset:
             one.claims = {}
 
     def take_marks(self) -> int:
-        """Make claims of the sentences of summaries that somebody marked.
+        """Turn the sentences of annotated summaries into claims, and return the number of marked sentences.
 
-        Returns the number of marked sentences; without any, no claims are made.
+        A file without marks gets no claims.
         """
         if not any(mark.end for peer in self.peers() for mark in peer.marks):
             return 0
@@ -697,11 +703,10 @@ def _is_of_peer(claim: Claim, one: SetData) -> bool:
 
 
 def _spaced(text: str) -> str:
-    """The text between single spaces, so that a word is not found inside of another."""
     return f" {' '.join(text.split())} "
 
 
 def judged_sentence(system: str, text: str, votes: Mapping[str, object], reason: str) -> Claim:
-    """A sentence of a system's summary as a claim with its votes. Raises ValidationError."""
+    """Return a sentence of a summary as a claim with votes. Raises ValidationError for an invalid vote."""
     reasons = {system: reason} if reason else {}
     return Claim.model_validate({"claim_text": text, "raw_votes": {system: dict(votes)}, "reasons": reasons})

@@ -1,6 +1,6 @@
-"""Write document sets into a project: compare each row with the project's, create it or change it.
+"""Write document sets into a project: create rows that are new, and change rows that differ.
 
-Many sets are written in a few statements. The caller owns the transaction and rolls it back if `problems` are found.
+Several hundred sets share each statement. The caller owns the transaction and rolls it back if there are `problems`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ from evaluation.text import sentence_spans
 SETS_AT_ONCE = 200
 MOST_ORIGIN_CHARACTERS = 190
 ORIGIN = "import:"
-"""The beginning of the origin of an imported verdict."""
+"""Prefix of `origin_name` of imported verdicts."""
 
 _BASELINE = re.compile(r"(lead|random|baseline)([-_ ]?\d+)?|.*\bbaseline\b.*", re.IGNORECASE)
 _TOPS = (3, 4, 5, 7, 10)
@@ -78,7 +78,7 @@ Owner = Summary | DocumentSet
 
 @dataclass(slots=True)
 class Count:
-    """The numbers of rows of a kind that the import creates, changes and leaves as they are."""
+    """Numbers of rows of a kind that an import created, changed and left unchanged."""
 
     created: int = 0
     changed: int = 0
@@ -89,13 +89,14 @@ class Count:
         return bool(self.created or self.changed)
 
     def of(self, there: object, *, is_changed: bool = False, times: int = 1) -> None:
+        """Count rows: created if `there` is falsy, else changed or unchanged."""
         kind = "changed" if there and is_changed else "unchanged" if there else "created"
         setattr(self, kind, getattr(self, kind) + times)
 
 
 @dataclass(slots=True)
 class ImportCounts:
-    """The counts of a report, one for each kind of row."""
+    """The counts of an import, by kind of row."""
 
     document_sets: Count = field(default_factory=Count)
     documents: Count = field(default_factory=Count)
@@ -113,7 +114,7 @@ class ImportCounts:
 
     @property
     def by_kind(self) -> dict[str, Count]:
-        """In the order of the report."""
+        """The counts by kind, in the order of reports."""
         return {kind.name: getattr(self, kind.name) for kind in fields(self)}
 
     @property
@@ -121,7 +122,7 @@ class ImportCounts:
         return any(count.has_changes for count in self.by_kind.values())
 
     def present(self) -> dict[str, Count]:
-        """The kinds of rows that the import changes or finds unchanged."""
+        """The counts that are not all 0."""
         return {kind: count for kind, count in self.by_kind.items() if count.has_changes or count.unchanged}
 
 
@@ -129,8 +130,8 @@ class ImportCounts:
 class Store:
     """Writes the document sets of a file into a project, some at a time.
 
-    `stale` has earlier sets that changed; `peers` and `models` have the row of each summary and reference with
-    "created", "changed" or "unchanged".
+    `stale` has keys of earlier sets that changed. `peers` and `models` have the row of each summary and reference,
+    with "created", "changed" or "unchanged".
     """
 
     project: Project
@@ -145,11 +146,11 @@ class Store:
 
     @property
     def origin(self) -> str:
-        """The origin of imported verdicts."""
+        """The `origin_name` of imported verdicts."""
         return f"{ORIGIN}{self.origin_name}"
 
     def begin(self, dataset: Dataset) -> None:
-        """Create the systems and criteria. People who wrote references alone are counted apart."""
+        """Create systems and criteria. People who only wrote references are counted apart."""
         names, people = dataset.writers()
         self.systems = {row.name: row for row in System.objects.filter(project=self.project)}
         new = []
@@ -165,7 +166,6 @@ class Store:
         self._make_criteria(dataset.rated())
 
     def _make_criteria(self, rated: Mapping[str, set[float]]) -> None:
-        """A criterion of the project for each that the file rates by, or a new one with the scale of its values."""
         rows = Criterion.objects.filter(project=self.project, retired_at=None)
         there = {row.name: row for row in rows.order_by("position", "pk")}
         position = max((row.position for row in there.values()), default=0)
@@ -191,7 +191,7 @@ class Store:
             Criterion.objects.bulk_create(new)
 
     def write(self, sets: Sequence[tuple[str, SetData]], *, scores: bool = True) -> None:
-        """Write some sets with all that belongs to them, and the `scores` of new ones; nothing after a problem."""
+        """Write some sets, and the `scores` of new ones. After a problem, later sets are only checked."""
         batch = _Batch(self, dict(sets))
         batch.write_sets()
         batch.plan_summaries()
@@ -201,7 +201,7 @@ class Store:
         batch.write_summaries()
         batch.write_questions()
         answers = batch.write_claims()
-        if self.problems.count:
+        if answers is None:
             return
         batch.write_answers(answers, scores=scores)
         batch.write_ratings()
@@ -210,7 +210,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """The answer of people in the file to a claim compared with a summary; the check, if it exists."""
+    """People's answer to a claim about a summary; `check_id` is None for a new check."""
 
     claim: Claim
     data: ClaimData
@@ -222,16 +222,16 @@ class _Answer:
 
 @dataclass(slots=True)
 class _Batch:
-    """Some document sets of a file, with their rows in the project."""
+    """Some document sets of a file with their rows in the project."""
 
     store: Store
     data: dict[str, SetData]
     sets: dict[str, DocumentSet] = field(default_factory=dict)
     new_sets: set[int] = field(default_factory=set)
     touched: set[int] = field(default_factory=set)
-    """Sets with a change that moves scores or statistics; these resample groups."""
+    """Sets whose scores or statistics change; a new group changes intervals."""
     there: dict[int, list[Summary]] = field(default_factory=lambda: defaultdict(list))
-    """The summaries of each set that the project has."""
+    """The project's summaries of each set."""
     pairs: set[tuple[int, int]] = field(default_factory=set)
     peers: dict[str, dict[PeerKey, Summary]] = field(default_factory=lambda: defaultdict(dict))
     models: dict[str, dict[tuple[str, TargetWords], Summary]] = field(
@@ -240,9 +240,9 @@ class _Batch:
     created: list[Summary] = field(default_factory=list)
     updated: dict[int, Summary] = field(default_factory=dict)
     replaced: dict[int, int | None] = field(default_factory=dict)
-    """Keys of summaries that get another text, and the lines that say so."""
+    """Keys of summaries with a new text, with their lines."""
     cuts: list[tuple[Summary | Document, tuple[tuple[int, int], ...] | None]] = field(default_factory=list)
-    """Texts to be cut into units, with their units in the file, if there are any."""
+    """Texts to be divided into units, with their units if the file has them."""
     new_claims: list[Claim] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
 
@@ -348,7 +348,7 @@ class _Batch:
             )
             if old:
                 told["metadata"] = told["metadata"] or old.metadata
-                # A summary that no longer names its references is compared with every one.
+                # Once a row names no reference, the summary is compared with every one.
                 told["names_references"] = peer.names_references and old.names_references
             self.peers[row.external_id][key] = self._plan(
                 self.counts.peer_summaries, old, new, peer.line, peer.units, told
@@ -357,9 +357,9 @@ class _Batch:
     def _plan_reference(
         self, row: DocumentSet, reference_id: str, texts: Mapping[TargetWords, Reference], written_by: str
     ) -> None:
-        """Find or create the reference of each target length: its own, else the one for all lengths.
+        """Find or create the reference for each target length: its own, else the one for all lengths.
 
-        The text of the one for all lengths is replaced only if every length that it serves gets the new text.
+        The text for all lengths is replaced only if every length that uses it gets the new text.
         """
         rows = {
             each.target_words: each
@@ -381,8 +381,8 @@ class _Batch:
                 self._complain(
                     text.line,
                     "reference",
-                    "is another text than in the project, where this reference serves other target lengths, too. "
-                    "Give the new text another reference_id, or give it to all of them.",
+                    "differs from the project's text, with which summaries of other target lengths are compared, too. "
+                    "Give the new text another reference_id, or import it for all of these lengths.",
                 )
                 continue
             if place not in planned:
@@ -409,7 +409,6 @@ class _Batch:
         units: tuple[Stretch, ...] | None,
         told: Mapping[str, Any],
     ) -> Summary:
-        """The row to create, or the old one with the new values."""
         changed = _changed(old, text=new.text, **told) if old else []
         count.of(old, is_changed=bool(changed))
         row = old or new
@@ -426,7 +425,7 @@ class _Batch:
         return row
 
     def make_way(self) -> None:
-        """Delete units and claims of replaced texts; add a problem for each text with judgments."""
+        """Delete units and claims of replaced texts; texts with judgments are problems."""
         if not self.replaced:
             return
         _hold(self.replaced)
@@ -451,7 +450,7 @@ class _Batch:
     def write_summaries(self) -> None:
         before = {id(each) for each in self.created}
         Summary.objects.bulk_create(self.created)
-        # An upsert by key: an update by CASE, one branch a row and column, costs ten times as much.
+        # bulk_update would write CASE expressions, which take ten times as long.
         Summary.objects.bulk_create(
             list(self.updated.values()),
             update_conflicts=True,
@@ -459,7 +458,7 @@ class _Batch:
             update_fields=["text", "metadata", "system", "names_references"],
         )
         if self.replaced:
-            # A new text may be that of the reference's own author.
+            # A new text may equal the reference by the same author.
             of_replaced = Q(peer__in=self.replaced) | Q(model__in=self.replaced)
             same = {"peer__system": F("model__system"), "peer__text": F("model__text")}
             Comparison.objects.filter(of_replaced, **same).delete()
@@ -474,7 +473,7 @@ class _Batch:
             self.store.models |= {(name, *key): (one, state(one)) for key, one in self.models[name].items()}
 
     def _units(self) -> Iterator[tuple[int | None, int | None, int, int, int]]:
-        """The units of every new text, as tuples; those of documents are numbered through their set."""
+        """The units of new texts as tuples; numbers of document units continue through the set."""
         following: dict[int, int] = defaultdict(lambda: 1)
         for owner, given in self.cuts:
             is_document = isinstance(owner, Document)
@@ -489,7 +488,6 @@ class _Batch:
             yield from ((*keys, position, *place) for position, place in enumerate(found, start=first))
 
     def _write_comparisons(self) -> None:
-        """Compare summaries that name references with these, all others with every reference of the set."""
         for row, one in self.each():
             peers, models = self.peers[row.external_id], self.models[row.external_id]
             pairs = [
@@ -505,12 +503,12 @@ class _Batch:
                 (peer, model)
                 for peer, model in product(every_peer, every_model)
                 if not peer.names_references
-                # A reference's own text for a length stands in for its text for all lengths.
+                # A reference's text for a length takes precedence over its text for all lengths.
                 and model.target_words
                 == (peer.target_words if (model.external_id, peer.target_words) in of_length else None)
             ]
             for key, (peer, model) in {(peer.pk, model.pk): (peer, model) for peer, model in pairs}.items():
-                # A text is never compared with itself.
+                # No text is compared with itself.
                 if peer is model or (peer.system and peer.system == model.system and peer.text == model.text):
                     continue
                 self.counts.comparisons.of(key in self.pairs)
@@ -522,9 +520,9 @@ class _Batch:
     # Questions and claims
 
     def write_questions(self) -> None:
-        """Create questions that are new here; they replace questions that a judge generated.
+        """Create new questions, which replace generated ones.
 
-        A retired question stays retired. A question that the file leaves out stays.
+        Retired questions stay retired. Questions that the file lacks stay.
         """
         asked = [row.pk for row, one in self.each() if one.questions]
         known: dict[int, list[Claim]] = defaultdict(list)
@@ -573,14 +571,18 @@ class _Batch:
             origin_name=self.store.origin_name,
         )
 
-    def write_claims(self) -> list[_Answer]:
-        """Write the claims of each text as a whole list, which never changes; return people's answers to them."""
+    def write_claims(self) -> list[_Answer] | None:
+        """Write the claims of each text, and return people's answers to them; None after a problem.
+
+        A list of claims never changes.
+        """
         lists = list(self._lists_of_claims())
         owners = [owner for _, owner, *_ in lists if _set_of(owner).pk not in self.new_sets]
         if owners:
             _hold(owner.pk for owner in owners if isinstance(owner, Summary))
         known = _known_claims(owners)
-        claim_sets, linked, answered = [], [], []
+        claim_sets, answered = [], []
+        linked: list[tuple[Claim, ClaimData]] = []
         for line, owner, claims, side, target in lists:
             key = (type(owner), owner.pk)
             if key not in known:
@@ -604,7 +606,7 @@ class _Batch:
             linked += zip(rows, claims, strict=True)
             answered.append((rows, claims, side, _set_of(owner), target))
         if self.store.problems.count:
-            return []
+            return None
         ClaimSet.objects.bulk_create(claim_sets)
         self._link_to_units(linked)
         Claim.objects.bulk_create(self.new_claims)
@@ -620,7 +622,6 @@ class _Batch:
                 yield one.line, models.get(of) or row, claims, "reference", of[1]
 
     def _link_to_units(self, claims: Sequence[tuple[Claim, ClaimData]]) -> None:
-        """Give new claims the units that the file says they belong to."""
         named = [(row, each.unit) for row, each in claims if each.unit and not row.pk]
         if not named:
             return
@@ -630,7 +631,7 @@ class _Batch:
             row.unit_id = units.get((row.claim_set.summary_id or 0, number))
 
     def _answers(self, answered: Iterable[tuple[Any, ...]]) -> list[_Answer]:
-        """The answers that the project does not have yet; of one file, its latest answers count."""
+        """Answers that the project lacks. If a file was imported several times, its latest answer counts."""
         checks, said = _known_answers(self.old_sets)
         found = []
         for rows, claims, side, document_set, target in answered:
@@ -649,7 +650,6 @@ class _Batch:
         return found
 
     def write_answers(self, answers: Sequence[_Answer], *, scores: bool) -> None:
-        """Write the scores of new sets, the checks that people answered, and their answers."""
         derived = self._score_new(answers) if scores else {}
         unscored = unscored_columns()
         checks = Check.objects.bulk_create(
@@ -685,14 +685,18 @@ class _Batch:
         )
 
     def _score_new(self, answers: Sequence[_Answer]) -> dict[tuple[int, int], Any]:
-        """Store the scores of new sets' summaries; the derived columns of their checks, by claim and peer."""
+        """Store the scores of new sets; return the derived columns of their checks by claim and summary."""
         peers = [row for row in self.created if row.is_peer and row.document_set_id in self.new_sets]
         labels: dict[int, dict[int, str]] = defaultdict(dict)
         for each in answers:
             labels[each.peer.pk][each.claim.pk] = each.data.verdicts[each.system]
         models = {row.model_id for row in self.comparisons}
         units = Unit.objects.filter(summary__in=models) if models else ()
-        written = {"comparisons": self.comparisons, "units": units, "claims": self.new_claims}
+        written: dict[str, Any] = {
+            "comparisons": self.comparisons,
+            "units": units,
+            "claims": self.new_claims,
+        }
         scores, columns = [], {}
         found = fresh_scores(self.store.project, peers, labels, **written)
         for peer, fresh in zip(peers, found, strict=True):
@@ -721,7 +725,7 @@ class _Batch:
 
 
 def _changed(row: Any, **values: Any) -> list[str]:
-    """Give a row these values; the names of those that differ from before."""
+    """Set these values, and return the names of those that differed."""
     names = [name for name, value in values.items() if getattr(row, name) != value]
     for name in names:
         setattr(row, name, values[name])
@@ -729,16 +733,16 @@ def _changed(row: Any, **values: Any) -> list[str]:
 
 
 def _copy_answers(kind: type[Answer], names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
-    """Store answers of raters as tuples, because model instances take half of the time of an import."""
+    """Store answers as tuples; model instances would take half of the time of an import."""
     now = connection.ops.adapt_datetimefield_value(timezone.now())
     rest = {"role": Answer.Role.REVIEWER, "error_type": "", "evidence": "[]", "created_at": now}
     copy_rows(kind, (*names, *rest), ((*row, *rest.values()) for row in rows))
 
 
 def _known_claims(owners: Sequence[Owner]) -> dict[Any, list[Claim]]:
-    """The active claims of texts as they were imported, by kind and key of the text.
+    """Active claims as they were imported, by kind and key of their text.
 
-    A file that is read again finds its own, also if people have reworded some since.
+    Reworded claims appear in their imported words, so that the same file finds them again.
     """
     claims: dict[Any, list[Claim]] = defaultdict(list)
     summaries = [each.pk for each in owners if isinstance(each, Summary)]
@@ -757,7 +761,7 @@ def _known_claims(owners: Sequence[Owner]) -> dict[Any, list[Claim]]:
 def _known_answers(
     sets: Sequence[int],
 ) -> tuple[dict[tuple[int, int], int], dict[int, dict[str, tuple[Any, Votes]]]]:
-    """The checks of sets by claim and summary; the answer of each file to a check, the latest last."""
+    """Checks by claim and summary, and by check the answer of each file, the latest last."""
     said: dict[int, dict[str, tuple[Any, Votes]]] = defaultdict(dict)
     if not sets:
         return {}, said
@@ -776,9 +780,9 @@ def _known_answers(
 
 
 def _criterion(name: str, values: Collection[float]) -> metrics.Criterion:
-    """A criterion for the ratings of a column: the published one of SummEval, else one whose scale fits the values.
+    """The criterion for a column: the published one of SummEval, else one whose scale fits the values.
 
-    Criteria of judges keep their names, so people's ratings get another name.
+    It never has the name of a judge's criterion.
     """
     published = {each.name.removeprefix("summeval_"): each for each in PACKS["SummEval"]}
     known = published.get(name.casefold())
@@ -815,7 +819,6 @@ def _set_of(owner: Owner) -> DocumentSet:
 
 
 def _owner_name(owner: Owner) -> str:
-    """The text that claims were taken from, as a message names it."""
     if isinstance(owner, DocumentSet):
         return f"the documents of {owner.external_id!r}"
     who = f"by {owner.system.name!r}" if owner.is_peer and owner.system else "used as reference"
@@ -823,7 +826,7 @@ def _owner_name(owner: Owner) -> str:
 
 
 def _hold(summaries: Iterable[int]) -> None:
-    """Lock summaries and their assignments, so that nobody saves an answer at the same time."""
+    """Lock summaries and their assignments, so that nobody saves an answer meanwhile."""
     keys = list(summaries)
     held = Reading.objects.filter(Q(comparison__peer__in=keys) | Q(comparison__model__in=keys))
     assignments = Assignment.objects.select_for_update(of=("self",)).filter(

@@ -1,6 +1,6 @@
-"""A manager brings files into the project: sends them, says what their columns hold, and imports them.
+"""The page *Import*: upload files, choose what their columns hold, check and import them.
 
-What was sent is kept on the server for a while between the steps, for this person alone.
+Between these steps, the files stay on the server; only the person who sent them can use them.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ CELL_CHARACTERS = 100
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What the second step asks for, as it was chosen: a field for each column, and the rest."""
+    """The choices of the second step: a field for each column, and the rest."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
     system: str = ""
@@ -93,13 +93,13 @@ class Form:
 
     @classmethod
     def kept(cls, asked: Import, look: Look | None) -> Form:
-        """As it was chosen before; else as the file looks."""
+        """The earlier choices, or else the guess."""
         chosen = choices_of(asked)
         layout: Layout = chosen.get("layout") or (look.guess().layout if look else Layout())
         columns = {column: name for name in FLAT_FIELDS for column in layout.of(name)}
         return cls(
             columns,
-            # Files that come one after the other are of systems of their own.
+            # Separate files are likely to have different systems.
             layout.system or PurePath(asked.files[0]).stem[:MAX_NAME_CHARACTERS],
             str(layout.target or ""),
             chosen.get("skip_invalid", False),
@@ -107,7 +107,7 @@ class Form:
         )
 
     def choices(self, look: Look | None) -> dict[str, Any]:
-        """Raises Invalid."""
+        """Return the choices for `import_kept`. Raises Invalid."""
         layout = None
         if look is not None and not look.is_nested:
             pairs = [f"{name}={column}" for column, name in self.columns.items() if name in FLAT_FIELDS]
@@ -129,7 +129,6 @@ def imports(request: Request, slug: str) -> HttpResponseBase:
 
 @screen("POST")
 def import_upload(request: Request, slug: str) -> HttpResponse:
-    """Keep the files that were sent, and go on to the second step."""
     room = enter(request, slug, Verb.IMPORT, here="import")
     try:
         with staged(_uploads(request), most_bytes=MOST_BYTES) as files:
@@ -143,14 +142,12 @@ def import_upload(request: Request, slug: str) -> HttpResponse:
 
 @screen("GET")
 def import_progress(request: Request, slug: str, import_id: str) -> HttpResponse:
-    """The second step; then how far the import is, and what came of it."""
     room, asked = _asked(request, slug, import_id)
     return _show(request, room, asked)
 
 
 @screen("POST")
 def import_begin(request: Request, slug: str, import_id: str) -> HttpResponse:
-    """Check files that are kept, or import them."""
     room, asked = _asked(request, slug, import_id)
     is_import = request.POST.get("act") == "import"
     form, look = Form(), None
@@ -186,7 +183,6 @@ def _address(asked: Import) -> str:
 
 
 def _follow(request: Request, asked: Import) -> HttpResponse:
-    """To the page that shows how far the import is."""
     if not request.htmx:
         return redirect(_address(asked))
     following = HttpResponse(status=204)
@@ -230,7 +226,6 @@ def _look(asked: Import, encoding: str) -> Look | None:
 
 
 def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
-    """The columns with what they are taken for, and the first rows."""
     look = _look(asked, form.encoding if form else "")
     form = form or Form.kept(asked, look)
     is_flat = look is not None and not look.is_nested
@@ -282,8 +277,7 @@ def _show_upload(request: Request, room: Room, refusal: Conflict | Invalid) -> H
     )
 
 
-def _uploads(request: Request) -> list[UploadedFile]:
-    """Raises Invalid."""
+def _uploads(request: Request) -> list[UploadedFile[bytes]]:
     files = request.FILES.getlist("files")
     if not files:
         raise Invalid("Choose the files to import.", field="files")
@@ -293,7 +287,7 @@ def _uploads(request: Request) -> list[UploadedFile]:
 
 
 def _outcome(report: ImportReport | None, refusal: Conflict | Invalid | None) -> dict[str, object]:
-    """What a report, or a refusal, is shown by. Where the refusal's message is the only problem, none is listed."""
+    """The context of a report or refusal; problems are left out if the message is the only one."""
     refused = refusal if isinstance(refusal, ImportRefused) else None
     told = report or refused
     problems, count = (told.problems, told.problem_count) if told else ((), 0)

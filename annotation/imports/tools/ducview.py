@@ -1,7 +1,8 @@
-"""DUCView's files: a pyramid (.pyr), and a peer summary annotated with one (.pan).
+"""Read DUCView's files: a pyramid (.pyr), and a peer summary annotated with one (.pan).
 
-Offsets that have drifted are repaired by searching for the words. The expression that a file gives for its model
-summaries is never run, since one can be made that runs for ever; they are found by their names, or by dashes.
+Wrong offsets are corrected by searching for the words. A file may hold a regular expression for the headers of its
+model summaries; it is not run, because it could take forever. Headers are found as DUC names, or between lines of
+dashes.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _RULED = re.compile(r"(?m)^ ?[-=_*]{3,} ?\n[^\n]*\S[^\n]*\n ?[-=_*]{3,} ?$")
 
 @dataclass(frozen=True, slots=True)
 class ContentUnit:
-    """A summary content unit (SCU): one statement, and how many model summaries make it."""
+    """A summary content unit (SCU): a statement, weighted by the number of model summaries that make it."""
 
     uid: str
     label: str
@@ -34,9 +35,10 @@ class ContentUnit:
 
 @dataclass(frozen=True, slots=True)
 class PyramidFile:
-    """The content units with the text that has them; of a `.pan` also the peer's text, and the uids of the units in it.
+    """A pyramid: the joined text of its model summaries and its content units.
 
-    `name` is the first header of a model summary that is a DUC name.
+    `name` is the first DUC name among the headers. A `.pan` also has the peer's text, and the uids of the units in
+    it.
     """
 
     text: str
@@ -47,13 +49,13 @@ class PyramidFile:
 
 
 def ducview_root(head: str) -> str:
-    """Which of DUCView's files this is: "pyramid", "peerAnnotation", or "" for none."""
+    """Return the kind of a DUCView file, "pyramid" or "peerAnnotation"; empty for another file."""
     found = _ROOT.search(head) if head.lstrip().startswith("<") else None
     return found[1] if found else ""
 
 
 def read_ducview(content: str) -> PyramidFile:
-    """The pyramid of a `.pyr` or `.pan`, and the annotation of a `.pan`. Raises UnfitFile."""
+    """Read the pyramid of a `.pyr` or `.pan`, and the annotation of a `.pan`. Raises UnfitFile."""
     root = _xml(content)
     pyramid = root if root.tag == "pyramid" else root.find("pyramid")
     if root.tag not in {"pyramid", "peerAnnotation"} or pyramid is None:
@@ -79,7 +81,7 @@ def _xml(content: str) -> ElementTree.Element:
         raise UnfitFile(
             "declares entities, which could swell or lead elsewhere. Write the characters themselves."
         )
-    # What the declaration says of the encoding holds no longer.
+    # The content is decoded already, so the declared encoding is wrong.
     plain = _CONTROLS.sub(" ", _DECLARATION.sub("", content, count=1))
     try:
         return ElementTree.fromstring(_BARE_AMPERSAND.sub("&amp;", plain))  # noqa: S314 - no entities, a bounded size
@@ -118,7 +120,7 @@ def _units(pyramid: ElementTree.Element, text: str) -> Iterator[ContentUnit]:
         ]
         if not label or not contributors:
             continue
-        # A model summary counts once; one that no place tells counts as another.
+        # Each model summary counts once; a contributor without a place counts as one more.
         models = {
             bisect_right(starts, places[0]) if starts and places else -number
             for number, places in enumerate(contributors, start=1)
@@ -127,7 +129,7 @@ def _units(pyramid: ElementTree.Element, text: str) -> Iterator[ContentUnit]:
 
 
 def _starts_of_models(text: str) -> list[int]:
-    """Where the model summaries of a joined text begin: at lines that are DUC names, else at names between dashes."""
+    """Offsets of the model summaries: lines that are DUC names, else names between lines of dashes."""
     starts: list[int] = []
     at = 0
     for line in text.split("\n"):
@@ -138,9 +140,10 @@ def _starts_of_models(text: str) -> list[int]:
 
 
 def _place(part: ElementTree.Element, squeezed: str, positions: Sequence[int]) -> int | None:
-    """The offset of a part in a text: of the occurrence of its words that is nearest to its own offset.
+    """The offset of a part: the occurrence of its words that is nearest to its stated offset; None if there is none.
 
-    `squeezed` is the text without white space, which formats add and drop; `positions` are its characters' offsets.
+    `squeezed` is the text without white space, which varies between formats; `positions` are the offsets of its
+    characters.
     """
     wanted, start = "".join(part.get("label", "").split()), part.get("start", "")
     near = bisect_left(positions, int(start)) if start.isdecimal() and len(start) < 10 else 0

@@ -1,6 +1,6 @@
-"""Files of tools that annotate and of published studies, laid flat: plain columns, and people's answers.
+"""Convert records of annotation tools and published studies to flat rows with people's answers.
 
-A column that a layout does not consume stays in the record, so that the report names it as unread.
+Columns that a tool's layout does not use stay in the record, so that the report lists them as not read.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ _OF_MTURK = re.compile(
     r"HIT|Title$|Description$|Keywords$|Reward$|Creation|Max|Requester|Assignment|Auto|Expiration$|"
     r"NumberOf|Lifetime|WorkerId$|Accept|Submit|Approv|Reject|WorkTime|Last\d"
 )
-"""Columns that Mechanical Turk itself writes."""
+"""Names of columns that Mechanical Turk adds."""
 _CHOSEN = {"true": True, "on": True, "false": False}
 _TAG = re.compile(r"\s*</?t>\s*")
 _PERSON = {"email", "username", "id", *RATER_NAMES}
 _NOTHING = {"", "null", "none", "na", "n/a", "nan"}
 KEPT = {"annotations", "completions", "predictions"}
-"""Fields of Label Studio that stay for paths into them."""
+"""Fields of Label Studio to which paths may lead; they are not listed as not read."""
 LEFT_OUT = "They are marked as rejected or ignored, or have no output."
 
 
 class Tool(NamedTuple):
-    """A layout of one tool: its title, whether a record is one, and the rows in it.
+    """The layout of a tool: its title, a test of a record, and a function that yields rows.
 
-    `key` names the columns that are equal in the records of one row, where it takes several.
+    `key` names the columns that are equal in all records of one row, if a row takes several.
     """
 
     title: str
@@ -56,9 +56,9 @@ class Tool(NamedTuple):
 
 
 def laid_flat(records: Iterator[Record], problems: Findings) -> tuple[str, Iterator[Record]]:
-    """The title of the tool whose file this is, and its records laid flat; other records as they are, without a title.
+    """Return the title of the tool that wrote the file, and its records as flat rows.
 
-    A record that the tool would not write is a problem.
+    Records of an unknown tool are unchanged, with an empty title. A record that does not fit the tool is a problem.
     """
     first = next(records, None)
     if first is None:
@@ -99,7 +99,7 @@ def _flat(tool: Tool, records: Iterator[Record], problems: Findings) -> Iterator
 
 
 def _check(said: Said) -> None:
-    """Raises TypeError where a name or a sentence is no text, or an offset no number."""
+    """Raise TypeError for a name or sentence that is no text, or an offset that is no number."""
     names = [name for criterion, rater, _ in said.ratings for name in (criterion, rater)]
     names += [text for sentence, _, reason in said.claims for text in (sentence, reason)]
     names += [text for mark in said.marks for text in (mark.rater, *mark[3:])]
@@ -110,12 +110,11 @@ def _check(said: Said) -> None:
 
 
 def _rest(values: Values, *consumed: str) -> dict[str, Any]:
-    """The values that a tool's layout does not consume."""
     return {name: value for name, value in values.items() if name not in consumed}
 
 
 def _mark(said: Said, rater: str, spans: Iterable[Any] | None, whole: str = "") -> None:
-    """Note that a rater looked, and each span whose labels name an error. `whole` is the text that has the spans."""
+    """Add a rater, and a mark for each span whose labels name an error. `whole` is the text that has the spans."""
     said.marks.append(Mark(rater))
     for one in spans or ():
         span = one if isinstance(one, dict) else dict(zip(("start", "end", "label"), one, strict=True))
@@ -130,7 +129,7 @@ def _mark(said: Said, rater: str, spans: Iterable[Any] | None, whole: str = "") 
 
 
 def _person(given: Any, place: int = 0) -> str:
-    """The name of a person whom a tool gives as a number, a text or an object; without one, by place."""
+    """A person's name from a number, a text or an object; without one, by place."""
     if isinstance(given, dict):
         named = (given[name] for name in given if plain(name) in _PERSON and given[name] is not None)
         given = next(named, None)
@@ -156,7 +155,7 @@ def _label_studio(values: Values) -> Rows:
                 said.ratings.append((name, rater, _only(value[kind])))
             else:
                 said.remarks.append(f"Answers of kind `{kind}` (`{name}`) are not read.")
-    # The id is that of the task: one document has several.
+    # The id is that of a task; a document may have several tasks.
     yield {**_rest(values, "data", "id", *data), **data}, said
 
 
@@ -169,9 +168,8 @@ def _label_studio_min(values: Values) -> Rows:
         if isinstance(held, dict) and "choices" in held:
             said.ratings.append((name, rater, held["choices"]))
         elif isinstance(held, list) and held and all(isinstance(one, dict) for one in held):
-            said.ratings += [
-                (name, rater, one[kind]) for one in held for kind in ("rating", "number") if kind in one
-            ]
+            numbers = ((kind, one) for one in held for kind in ("rating", "number") if kind in one)
+            said.ratings.extend((name, rater, one[kind]) for kind, one in numbers)
             _mark(said, rater, [one for one in held if "start" in one])
         else:
             row[name] = value
@@ -183,7 +181,7 @@ def _doccano(values: Values) -> Rows:
     given = values.get("label", values.get("labels", values.get("entities")))
     row = _rest(values, "id", "label", "labels", "entities")
     if given and all(isinstance(one, str) for one in given):
-        # A project of texts for texts: what people wrote. A word is the name of a class.
+        # Texts with spaces are summaries that people wrote, single words are classes.
         row["summary" if any(" " in one for one in given) else "label"] = _only(given)
     else:
         _mark(said, _person(values.get("annotator") or values.get("user"), 1), given, values["text"])
@@ -192,14 +190,12 @@ def _doccano(values: Values) -> Rows:
 
 
 def _with_summary(row: dict[str, object]) -> dict[str, object]:
-    """The row, with `text` as the summary if another column is the document."""
     if "summary" in row or not any(name != "text" and plain(name) in GENERAL["document"] for name in row):
         return row
     return {"summary" if name == "text" else name: value for name, value in row.items()}
 
 
 def _spans(values: Values) -> Rows:
-    """Spans by annotator in one record: `annotations[].spans[]`."""
     said = Said()
     for place, one in enumerate(values["annotations"], start=1):
         _mark(said, _person(one, place), one["spans"])
@@ -222,7 +218,6 @@ def _argilla(values: Values) -> Rows:
 
 
 def _answered(said: Said, question: str, rater: str, value: Any) -> None:
-    """Note an answer of Argilla: marks, or a rating."""
     if isinstance(value, list) and all(isinstance(one, dict) and "start" in one for one in value):
         _mark(said, rater, value)
     else:
@@ -301,7 +296,7 @@ def _mturk(values: Values) -> Rows:
             except NotJson:
                 said.remarks.append(f"`{name}` is not read: it is no JSON.")
         elif kind == "Answer" and question and (is_on := _CHOSEN.get(str(value).strip().lower())) is not None:
-            # A form without scripts writes a column for each choice.
+            # A form may write one column per choice.
             answers.setdefault(question, {})[choice] = is_on
         elif kind == "Answer":
             answers[rest] = value
@@ -310,7 +305,7 @@ def _mturk(values: Values) -> Rows:
     for name, given in answers.items():
         value = given
         if isinstance(given, dict):
-            # A single box is ticked or not.
+            # A single checkbox is yes or no.
             ticked = [choice for choice, is_on in given.items() if is_on]
             value = bool(ticked) if len(given) == 1 else next(iter(ticked), None)
         if _ASIDE.search(name):
@@ -390,7 +385,6 @@ def _rose(values: Values) -> Rows:
 
 def _realsumm(values: Values) -> Rows:
     def bare(text: str) -> str:
-        """The text without the tags <t> and </t> around its sentences."""
         return _TAG.sub(" ", text).strip()
 
     source = values.get("source", values.get("src"))
@@ -416,7 +410,7 @@ def _machine_summaries(values: Values) -> Rows:
 
 
 def _has(*names: str, **kinds: Any) -> Callable[[Values], bool]:
-    """A record has these fields, and these of one of these types."""
+    """A test that a record has these fields, and `kinds` of these types."""
     return lambda values: (
         all(name in values for name in names)
         and all(isinstance(values.get(name), kind) for name, kind in kinds.items())
@@ -424,7 +418,7 @@ def _has(*names: str, **kinds: Any) -> Callable[[Values], bool]:
 
 
 def _are(name: str, *inner: str) -> Callable[[Values], bool]:
-    """A field is a list of objects with these names."""
+    """A test that a field is a list of objects with these names."""
     return lambda values: (
         isinstance(given := values.get(name), list)
         and bool(given)

@@ -175,7 +175,7 @@ def test_bad_files_are_refused_together_or_left_out(project: Project, tmp_path: 
 
 
 def test_mapping_is_for_files_of_rows(project: Project, tmp_path: Path) -> None:
-    with pytest.raises(ImportRefused, match="are for files of rows"):
+    with pytest.raises(ImportRefused, match="apply to files of rows"):
         bring(project, tmp_path, SEE, layout=layout_of(system="lead"))
 
 

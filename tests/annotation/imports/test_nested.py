@@ -128,4 +128,4 @@ def test_a_line_of_another_target_length_belongs_to_the_same_document(tmp_path: 
 def test_claims_beside_several_references_are_refused(tmp_path: Path) -> None:
     [(line, column, reason)] = problems_of(jsonl(tmp_path, nested(reference_text=["One.", "Two."])))
     assert (line, column) == (1, "claims")
-    assert "do not name theirs" in reason
+    assert "do not name their reference" in reason

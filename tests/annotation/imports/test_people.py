@@ -349,10 +349,11 @@ def test_a_label_that_names_no_error_makes_no_mark(tmp_path: Path) -> None:
 
 
 def test_two_ratings_of_one_rater_are_a_problem(tmp_path: Path) -> None:
-    path = jsonl(tmp_path, *(row(relevance=value, rater="ann") for value in (4, 5)))
-    [(line, _, reason)] = problems_of(path)
-    assert line == 2
-    assert "the same rater, 'ann', has rated it as 4 before" in reason
+    for first in (4, 0):
+        path = jsonl(tmp_path, *(row(relevance=value, rater="ann") for value in (first, 5)))
+        [(line, _, reason)] = problems_of(path)
+        assert line == 2
+        assert f"the same rater, 'ann', has rated it as {first} before" in reason
 
 
 @pytest.fixture
