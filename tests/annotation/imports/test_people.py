@@ -84,6 +84,17 @@ ARGILLA_COLUMNS = {
     "errors.responses": [[{"start": 19, "end": 23, "label": "hallucination"}]],
     "errors.responses.users": ["u1"],
 }
+LABEL_STUDIO_MIN = {
+    "id": 5,
+    "document": MILL,
+    "summary": SUMMARY,
+    "annotator": "ann",
+    "annotation_id": 1,
+    "lead_time": 9.5,
+    "stars": [{"rating": 4}],
+    "faithful": {"choices": "no"},
+    "errors": [{**SPAN, "labels": ["Wrong"]}],
+}
 PRODIGY = {
     "text": SUMMARY,
     "document": MILL,
@@ -211,6 +222,13 @@ CASES = [
         # One of two marks the first sentence, nobody the second.
         ("unsure", "yes"),
         (("a@example.org", "no"), ("7", "yes")),
+    ),
+    Case(
+        "label_studio_min.json",
+        [LABEL_STUDIO_MIN],
+        {("stars", "ann"): 4, ("faithful", "ann"): 0},
+        ("no", "yes"),
+        (("ann", "no"),),
     ),
     Case("argilla.json", [ARGILLA], {("quality", "u1"): 4}, ("no", "yes"), (("u1", "no"),)),
     Case("argilla_columns.json", [ARGILLA_COLUMNS], {("quality", "u1"): 4}, ("no", "yes"), (("u1", "no"),)),
