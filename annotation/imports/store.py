@@ -371,7 +371,8 @@ class _Batch:
         served = {peer.target_words for peer in peers}
         is_one = has_one_text(texts)
         author = self.store.systems[written_by] if written_by else None
-        author = None if author in [peer.system for peer in peers] else author
+        # A person's own summary may be compared already with a reference without an author.
+        is_peer = author in [peer.system for peer in peers]
         planned: dict[TargetWords, Summary] = {}
         for target, text in texts.items():
             is_general = general and (general.text == text.text or target in served)
@@ -394,7 +395,7 @@ class _Batch:
                     target_words=place,
                     text=text.text,
                 )
-                told = {"system": old.system or author} if old else {}
+                told = {"system": old.system or (None if is_peer else author)} if old else {}
                 planned[place] = self._plan(
                     self.counts.model_summaries, old, new, text.line, text.units, told
                 )
