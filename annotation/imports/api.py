@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 from django.core.files.base import ContentFile
@@ -22,7 +21,7 @@ from annotation.api.schema import operation
 from annotation.core.facts import plain
 from annotation.core.permissions import Verb
 from annotation.imports.layout import ENCODINGS, FIELDS, PRESETS, layout_of
-from annotation.imports.problems import ImportRefused, Problem, Remedy, ways_out
+from annotation.imports.problems import ImportRefused, Problem, way_out
 from annotation.imports.services import ImportReport, PushReport, push_rows
 from annotation.imports.work import (
     IMPORTS,
@@ -42,11 +41,7 @@ MOST_BYTES = 512 * 1024 * 1024
 MOST_PAIRS = 50
 MOST_ROWS = 1000
 
-REMEDY_WORDS = {
-    Remedy.MAP: "Give other column names in `mapping`, such as [{pairs}].",
-    Remedy.PRESET: "To read the columns this way, send the `preset` auto; otherwise, send a `mapping`.",
-    Remedy.SKIP_INVALID: "`skip_invalid` skips and lists invalid rows.",
-}
+WORDS = "Name the columns in `mapping`: [{listed}]."
 
 
 class NamedText(serializers.Serializer[Any]):
@@ -118,13 +113,6 @@ class Push(serializers.Serializer[Any]):
     )
 
 
-def _advised(report: ImportReport | None) -> ImportReport | None:
-    """The report, with remedies among its warnings."""
-    if report is None:
-        return None
-    return replace(report, warnings=(*report.warnings, *ways_out(report.remedies, REMEDY_WORDS)))
-
-
 def _problems_of(asked: Import) -> list[Problem]:
     refusal = refusal_of(asked)
     return list(refusal.problems) if refusal else []
@@ -134,13 +122,13 @@ ImportRow = shape_of(IMPORTS, "ImportRow")
 
 
 class ImportDetail(ImportRow):  # type: ignore[misc,valid-type]
-    """An import with its report or problems. `error` is the refusal with its remedies."""
+    """An import with its report or problems. `error` is the refusal."""
 
     url = serializers.SerializerMethodField(
         help_text="Poll this address until the state is done, failed or cancelled."
     )
     problems = FactsField(list[Problem], _problems_of, help_text="Why the files were refused.")
-    report = FactsField(ImportReport, lambda asked: _advised(report_of(asked)), allow_null=True)
+    report = FactsField(ImportReport, report_of, allow_null=True)
 
     def get_url(self, asked: Import) -> str:
         return reverse("api-import", args=[asked.project.slug, asked.public_id])
@@ -236,8 +224,7 @@ class OneImport(ApiView):
 
 
 def _worded(refusal: ImportRefused) -> ImportRefused:
-    """The refusal with its remedies in the message."""
-    words = " ".join((refusal.message, *refusal.ways_out(REMEDY_WORDS)))
+    """The refusal with the proposed `mapping` in its message."""
     worded = copy(refusal)
-    worded.message = words
+    worded.message = " ".join((refusal.message, *way_out(refusal.problems, WORDS)))
     return worded

@@ -1,12 +1,11 @@
-"""Problems and remarks of an import, with place, reason and remedy."""
+"""Problems and remarks of an import, with place and reason."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from annotation.core.refusals import Invalid
@@ -15,42 +14,13 @@ SHOWN = 50
 KEPT = 10_000
 EXAMPLES = 3
 """Limits: findings that are shown and kept, and lines that are named for one cause."""
-LIKELY_PAIR = "summary=output"
 
 _SENTENCE_END = re.compile(r"\. [A-Z]")
 _PARTICULARS = re.compile(r"""'[^']*'|"[^"]*"|“[^”]*”|[0-9][0-9,.]*""")
 """Parts in which sentences with one cause differ: quoted values and numbers."""
 
 
-class Remedy(StrEnum):
-    """A remedy; page, command and API each have their own words for it."""
-
-    MAP = "map"
-    PRESET = "preset"
-    SKIP_INVALID = "skip_invalid"
-
-
-COMMAND_WORDS = {
-    Remedy.MAP: "Give other column names with --map FIELD=COLUMN, such as --map {pair}.",
-    Remedy.PRESET: "To read the columns this way, use --preset auto, or type them: --map {pair}.",
-    Remedy.SKIP_INVALID: "Use --skip-invalid to skip and list invalid rows.",
-}
-
-
-def ways_out(
-    remedies: Collection[Remedy], words: Mapping[Remedy, str], *, pair: str = LIKELY_PAIR
-) -> list[str]:
-    """Return the words of a page, command or API for some remedies.
-
-    `{pair}` in them becomes the proposed pairs; `pair` has one per line.
-    """
-    pairs = pair.splitlines()
-    typed, listed = " --map ".join(map(shlex.quote, pairs)), ", ".join(f'"{each}"' for each in pairs)
-    return [
-        said.replace("{pair}", typed).replace("{pairs}", listed)
-        for remedy, said in words.items()
-        if remedy in remedies
-    ]
+COMMAND_WORDS = "Name the columns with --map, such as --map {typed}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +36,6 @@ class Problem:
     column: str
     reason: str
     file: str = ""
-    remedy: Remedy | None = None
     pair: str = ""
     times: int = 1
     lines: tuple[int, ...] = ()
@@ -101,9 +70,14 @@ class Problem:
         return f"{place}: {self.reason}" if place else self.reason
 
 
-def pair_of(problems: Iterable[Problem]) -> str:
-    """The first assignment that a problem proposes, else an example."""
-    return next((problem.pair for problem in problems if problem.pair), LIKELY_PAIR)
+def way_out(problems: Iterable[Problem], words: str) -> list[str]:
+    """Return a sentence on the column assignments that the problems propose; none if they propose none.
+
+    `words` are those of a page, command or API, with {typed} or {listed} in place of the assignments.
+    """
+    pairs = next((problem.pair.splitlines() for problem in problems if problem.pair), [])
+    typed, listed = " --map ".join(map(shlex.quote, pairs)), ", ".join(f'"{each}"' for each in pairs)
+    return [words.format(typed=typed, listed=listed)] if pairs else []
 
 
 @dataclass(slots=True)
@@ -136,9 +110,9 @@ class Findings:
         if len(self.kept) < KEPT:
             self.kept.append(found)
 
-    def remark(self, reason: str, *, line: int | None = None, remedy: Remedy | None = None) -> None:
+    def remark(self, reason: str, *, line: int | None = None) -> None:
         """Add a remark; without a line, it applies to the whole file."""
-        self.add(line, "", reason, remedy=remedy)
+        self.add(line, "", reason)
 
     @property
     def shown(self) -> list[Problem]:
@@ -158,12 +132,6 @@ class Findings:
         told = dict.fromkeys((each.describe(self.word), bool(each.place)) for each in self.shown)
         return [text[:1].upper() + text[1:] if is_placed else text for text, is_placed in told]
 
-    @property
-    def remedies(self) -> tuple[Remedy, ...]:
-        """The remedies of all kept findings."""
-        named = {problem.remedy for problem in self.kept}
-        return tuple(remedy for remedy in Remedy if remedy in named)
-
 
 class ImportRefused(Invalid):
     """Refusal of an import, which changed nothing.
@@ -180,24 +148,12 @@ class ImportRefused(Invalid):
         problems: Sequence[Problem] = (),
         problem_count: int = 0,
         word: str = "line",
-        remedies: Sequence[Remedy] = (),
     ) -> None:
         self.problems = tuple(problems)
-        named = {*remedies, *(problem.remedy for problem in self.problems)}
-        self.remedies = tuple(remedy for remedy in Remedy if remedy in named)
         self.problem_count = max(problem_count, len(self.problems))
         self.word = word
-        shown = [name for name in Problem.__slots__ if name not in ("remedy", "pair")]
-        details = {
-            "problem_count": self.problem_count,
-            "remedies": list(map(str, self.remedies)),
-            "problems": [{name: getattr(problem, name) for name in shown} for problem in self.problems],
-        }
+        details = {"problem_count": self.problem_count, "problems": list(map(asdict, self.problems))}
         super().__init__(message, field="file", details=details)
-
-    def ways_out(self, words: Mapping[Remedy, str]) -> list[str]:
-        """The words of a page, command or API for its remedies."""
-        return ways_out(self.remedies, words, pair=pair_of(self.problems))
 
 
 def unreadable(reason: str, *, line: int | None = None, column: str = "", **others: Any) -> ImportRefused:

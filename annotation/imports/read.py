@@ -26,7 +26,7 @@ from annotation.imports.layout import (
     plain,
     root,
 )
-from annotation.imports.problems import LIKELY_PAIR, Findings, Remedy, unreadable
+from annotation.imports.problems import Findings, unreadable
 from annotation.imports.ratings import ratings_in, read_ratings
 from annotation.imports.row import PERCENTS, Claim, Dataset, Mark, Peer, Row, Side, faults, judged_sentence
 from annotation.imports.tools.duc import are_duc_files, read_duc_files
@@ -299,14 +299,14 @@ class RowReader:
 
     def _note(self, record: Record, place: Sequence[str | int], reason: str) -> None:
         """Add a problem; an empty reason means that the field is missing."""
-        column, remedy = self.column(place), None
+        column, pair = self.column(place), ""
         if not reason:
-            remedy = Remedy.MAP
             there = printable(", ".join(map(str, list(record.values)[:20])) or "none")
             own = column.rpartition(".")[2] if self.is_nested else place[-1]
             told = f"If it has another name, say which field is `{own}`."
+            pair = "" if self.is_nested else f"{own}=COLUMN"
             reason = f"is missing. Fields that are there: {there}. {told}"
-        self.problems.add(record.line, column, reason, remedy=remedy)
+        self.problems.add(record.line, column, reason, pair=pair)
 
 
 def _joined(value: Any) -> Any:
@@ -364,8 +364,8 @@ class _FileReader:
     def problems(self) -> Findings:
         return self.reading.problems
 
-    def _remark(self, reason: str, **others: Any) -> None:
-        self.reading.warnings.remark(reason, **others)
+    def _remark(self, reason: str) -> None:
+        self.reading.warnings.remark(reason)
 
     def read(self) -> FileReading:
         look, dataset, problems = self.look, self.reading.dataset, self.problems
@@ -394,8 +394,7 @@ class _FileReader:
             for row in reader.rows(record):
                 for name, reason in dataset.add(row, is_nested=is_nested):
                     pair = "" if name else self.system_pair
-                    remedy = Remedy.MAP if pair else None
-                    problems.add(record.line, reader.column((name,)), reason, remedy=remedy, pair=pair)
+                    problems.add(record.line, reader.column((name,)), reason, pair=pair)
         if not dataset.sets and not problems.count:
             raise unreadable(f"{self.name} holds no rows. It needs one for each summary.")
         if is_nested:
@@ -458,8 +457,7 @@ class _FileReader:
             raise unreadable(
                 f"its columns look like {printable(' '.join(pairs))}. {' '.join(guess.objections)} "
                 "Say which column is which.",
-                remedy=Remedy.MAP,
-                pair="\n".join(pairs) or LIKELY_PAIR,
+                pair="\n".join(pairs) or "summary=COLUMN",
             )
         system = asked.system or guess.layout.system
         self.layout = replace(asked, mapping=guess.layout.mapping, system=system, is_whole=not guess.is_own)
@@ -481,7 +479,7 @@ class _FileReader:
                 f"the column {column!r} is given for {name}, and there is no such column. Columns that are there: "
                 f"{self._there()}.",
                 column=column,
-                remedy=Remedy.MAP,
+                pair=f"{name}=COLUMN",
             )
 
     def _refuse_claims(self, columns: Mapping[str, tuple[str, ...]]) -> None:
@@ -530,7 +528,6 @@ class _FileReader:
             f"there is no column {_listed(wanted)}. {' '.join(sentences)}",
             line=1 if self.look.format is Format.CSV else None,
             column=wanted[0],
-            remedy=Remedy.MAP if proposal.objections or not is_like else Remedy.PRESET,
             pair="\n".join(pairs) if is_like else f"{missing[0]}=COLUMN",
         )
 
@@ -584,8 +581,7 @@ class _FileReader:
         if bare == len(sets) and not is_nested and without < len(sets):
             self._remark(
                 "No row has a `reference`, so summaries are compared with their documents. If another column holds "
-                "it, say which column is `reference`.",
-                remedy=Remedy.MAP,
+                "it, say which column is `reference`."
             )
         elif 0 < bare < len(sets):
             self._remark(

@@ -15,7 +15,7 @@ from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict
 from annotation.imports.containers import Format, NamedFile, Record
 from annotation.imports.layout import FLAT_FIELDS, Layout
-from annotation.imports.problems import Findings, ImportRefused, Problem, Remedy, unreadable
+from annotation.imports.problems import Findings, ImportRefused, Problem, unreadable
 from annotation.imports.read import FileReading, Progress, RowReader, read_files
 from annotation.imports.row import Dataset, Row, Side
 from annotation.imports.store import MOST_ORIGIN_CHARACTERS, SETS_AT_ONCE, ImportCounts, Store
@@ -38,8 +38,7 @@ class ImportReport:
     """The result of an import, or with `dry_run` of a check.
 
     `problems` are the first problems of rows that `skip_invalid` left out, `problem_count` is the number of all
-    problems, `rows_left_out` the number of these rows. `claims_side` is None without claims. `remedies` may help
-    against warnings.
+    problems, `rows_left_out` the number of these rows. `claims_side` is None without claims.
     """
 
     file: str
@@ -51,7 +50,6 @@ class ImportReport:
     problems: tuple[Problem, ...] = ()
     problem_count: int = 0
     rows_left_out: int = 0
-    remedies: tuple[Remedy, ...] = ()
 
     @property
     def place(self) -> str:
@@ -92,8 +90,12 @@ def import_files(
     reading = read_files(files, layout=layout, progress=progress)
     problems, dataset = reading.problems, reading.dataset
     if problems.count and not (skip_invalid and dataset.sets):
-        way_out = " No row is without one." if skip_invalid else " Correct or remove these rows."
-        raise _refusal(name, reading, problems, way_out, () if skip_invalid else (Remedy.SKIP_INVALID,))
+        way_out = (
+            " No row is without one."
+            if skip_invalid
+            else " Correct or remove these rows, or skip invalid rows."
+        )
+        raise _refusal(name, reading, problems, way_out)
     progress.sets = len(dataset.sets)
     with transaction.atomic():
         store = _write(project, name, reading, by, progress, dry_run=dry_run)
@@ -114,7 +116,6 @@ def import_files(
         problems=tuple(problems.shown),
         problem_count=problems.count,
         rows_left_out=problems.bad_lines,
-        remedies=reading.warnings.remedies,
     )
 
 
@@ -173,16 +174,13 @@ def _write(
     return store
 
 
-def _refusal(
-    name: str, reading: FileReading, problems: Findings, way_out: str, remedies: Sequence[Remedy] = ()
-) -> ImportRefused:
+def _refusal(name: str, reading: FileReading, problems: Findings, way_out: str) -> ImportRefused:
     noun = "problem" if problems.count == 1 else "problems"
     return ImportRefused(
         f"{name} has {problems.count:,} {noun}. Nothing was imported.{way_out}",
         problems=problems.shown,
         problem_count=problems.count,
         word=reading.format.place,
-        remedies=remedies,
     )
 
 

@@ -22,7 +22,7 @@ from annotation.core.refusals import Conflict, Invalid
 from annotation.core.text_faults import printable
 from annotation.imports.guess import Look, look_at_rows
 from annotation.imports.layout import ENCODINGS, FIELDS, FLAT_FIELDS, Layout, layout_of
-from annotation.imports.problems import ImportRefused, Remedy, ways_out
+from annotation.imports.problems import ImportRefused, way_out
 from annotation.imports.row import MAX_NAME_CHARACTERS
 from annotation.imports.services import ImportReport
 from annotation.imports.tools.duc import check_duc_files
@@ -54,11 +54,6 @@ from annotation.web.screen import screen
 MOST_BYTES = 64 * 1024 * 1024
 
 _LIMITS = {"most_mb": MOST_BYTES // 1024**2, "most_files": MOST_FILES}
-
-REMEDY_WORDS = {
-    Remedy.MAP: "Set the meaning of each column above.",
-    Remedy.SKIP_INVALID: "To import the other rows, choose “Skip invalid rows”.",
-}
 
 KINDS = {
     "reference_authors": "Authors of references",
@@ -301,7 +296,7 @@ def _outcome(report: ImportReport | None, refusal: Conflict | Invalid | None) ->
             (KINDS.get(kind) or kind.replace("_", " ").capitalize(), count) for kind, count in counts.items()
         ],
         "place": place.capitalize(),
-        "ways": ways_out(told.remedies, REMEDY_WORDS) if told else [],
+        "ways": way_out(told.problems, "Set the meaning of each column above.") if told else [],
         "refusal": refusal,
         "problems": problems,
         "more_problems": count - sum(problem.times for problem in problems),

@@ -284,9 +284,7 @@ def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
         asked.report, asked.refusal = asdict(report), None
     except ImportRefused as refused:
         asked.report = None
-        asked.refusal = {
-            name: getattr(refused, name) for name in ("message", "problem_count", "word", "remedies")
-        }
+        asked.refusal = {name: getattr(refused, name) for name in ("message", "problem_count", "word")}
         asked.refusal["problems"] = [asdict(problem) for problem in refused.problems]
     state, error = Job.State.DONE, ""
     if asked.refusal is not None:

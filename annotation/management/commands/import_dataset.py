@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.core.refusals import Invalid, Refusal
 from annotation.imports.containers import NamedFile
 from annotation.imports.layout import ENCODINGS, PRESETS, layout_of
-from annotation.imports.problems import COMMAND_WORDS, ImportRefused, Problem, pair_of, ways_out
+from annotation.imports.problems import COMMAND_WORDS, ImportRefused, Problem, way_out
 from annotation.imports.read import Progress
 from annotation.imports.services import ImportReport, import_files, import_new_project
 from annotation.models import Project
@@ -144,7 +144,7 @@ def _refusal_lines(refusal: ImportRefused) -> list[str]:
     # The message of an unreadable file is its only problem.
     if [problem.describe() for problem in refusal.problems] != [refusal.message]:
         lines += _problem_lines(refusal.problems, refusal.problem_count, refusal.word)
-    return lines + refusal.ways_out(COMMAND_WORDS)
+    return lines + way_out(refusal.problems, COMMAND_WORDS)
 
 
 def _problem_lines(problems: Iterable[Problem], count: int, word: str) -> list[str]:
@@ -168,13 +168,11 @@ def _report_lines(report: ImportReport, project: str) -> list[str]:
         }
         lines.append(f"Claims belong to {whose[report.claims_side]}.")
     lines += [f"Warning: {warning}" for warning in report.warnings]
-    lines += ways_out(report.remedies, COMMAND_WORDS)
     if report.rows_left_out:
         word = "row" if report.rows_left_out == 1 else "rows"
         lines.append(f"Left out: {report.rows_left_out:,} {word}, for these reasons:")
         lines += _problem_lines(report.problems, report.problem_count, report.place)
-        named = [problem.remedy for problem in report.problems if problem.remedy]
-        lines += ways_out(named, COMMAND_WORDS, pair=pair_of(report.problems))
+        lines += way_out(report.problems, COMMAND_WORDS)
     return lines
 
 

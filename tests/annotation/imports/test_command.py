@@ -69,8 +69,9 @@ def test_a_problem_is_named_with_its_file(db: None, tmp_path: Path) -> None:
     good.write_text(see_page("Rain fell."))
     odd.write_text(see_page("Rain fell."))
     lines = refused("duc", good, odd, "--create").splitlines()
-    assert lines[0].endswith("and 1 more has 1 problem. Nothing was imported. Correct or remove these rows.")
-    assert lines[-1] == "Use --skip-invalid to skip and list invalid rows."
+    assert lines[0].endswith(
+        "and 1 more has 1 problem. Nothing was imported. Correct or remove these rows, or skip invalid rows."
+    )
     assert "odd.html: has a name that does not say whose summary it is" in lines[1]
 
 
