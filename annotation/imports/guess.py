@@ -154,7 +154,7 @@ def look_at(file: NamedFile, encoding: str = "") -> Look:
 
 
 def look_at_rows(files: Sequence[NamedFile], encoding: str = "") -> Look | None:
-    """The same for the one file of rows among uploads; None for files of DUC and TAC. Raises ImportRefused."""
+    """Open the file of rows among uploads as `look_at`; None if they are files of DUC and TAC."""
     return None if are_duc_files(files) else look_at(files[0], encoding)
 
 
