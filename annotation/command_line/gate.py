@@ -13,7 +13,7 @@ from pathlib import Path
 
 from annotation.core.refusals import Invalid
 from annotation.imports.layout import ENCODINGS, PRESETS, Layout, layout_of
-from annotation.imports.problems import COMMAND_WORDS, ImportRefused, pair_of, ways_out
+from annotation.imports.problems import COMMAND_WORDS, ImportRefused, way_out
 from annotation.imports.read import FileReading, read_dataset
 from annotation.imports.row import SetData
 from annotation.operator_commands import add_summarization
@@ -73,7 +73,7 @@ def gate(arguments: list[str]) -> int:
     try:
         report = _report(options, layout, judge, store)
     except (ImportRefused, EvaluationError) as error:
-        words = error.ways_out(COMMAND_WORDS) if isinstance(error, ImportRefused) else ()
+        words = way_out(error.problems, COMMAND_WORDS) if isinstance(error, ImportRefused) else ()
         sys.stderr.write("\n".join((str(error), *words, "")))
         return FAILED
     return report.exit_code if _tell(report, options) else FAILED
@@ -282,7 +282,7 @@ def _summaries(path: Path, layout: Layout, options: Namespace) -> list[GateSumma
         ) from missing
     if reading.problems.count:
         raise EvaluationError("\n".join(_faults(path, reading)))
-    for line in (*reading.warnings.texts, *ways_out(reading.warnings.remedies, COMMAND_WORDS)):
+    for line in reading.warnings.texts:
         sys.stderr.write(f"{path.name}: {line}\n")
     return [row for name, one in reading.dataset.sets.items() for row in _of_set(name, one)]
 
@@ -291,8 +291,7 @@ def _faults(path: Path, reading: FileReading) -> Iterator[str]:
     yield f"{path.name}: {reading.problems.count:,} problems. Nothing was judged."
     for problem in reading.problems.shown:
         yield problem.describe(reading.format.place)
-    remedies = {problem.remedy for problem in reading.problems.shown if problem.remedy}
-    yield from ways_out(remedies, COMMAND_WORDS, pair=pair_of(reading.problems.shown))
+    yield from way_out(reading.problems.shown, COMMAND_WORDS)
 
 
 def _of_set(document_id: str, one: SetData) -> Iterator[GateSummary]:
@@ -310,7 +309,7 @@ def _of_set(document_id: str, one: SetData) -> Iterator[GateSummary]:
             system,
             SummaryInput(
                 DOCUMENT_BREAK.join(one.documents),
-                peer.text.text,
+                peer.summary,
                 text,
                 questions=one.questions or None,
                 target_words=target,
@@ -326,11 +325,11 @@ def _compared(one: SetData) -> Iterator[tuple[str, int | None, str, str | None]]
     """Each summary with the references that an import would compare it with; None if it has no reference."""
     for (system, target), peer in one.peers.items():
         references = [
-            (name, reference.author, reference.text_for(target))
-            for name, reference in one.references.items()
+            (name, one.author_of(name), one.reference_for(name, target))
+            for name in one.references
             if not peer.names_references or (system, target, name) in one.pairs
         ]
-        own = (system, peer.text.text)
+        own = (system, peer.summary)
         texts: list[tuple[str, str | None]] = [
             (name, text) for name, author, text in references if text and (author, text) != own
         ]

@@ -1,1 +1,1 @@
-"""Files for analysts: what a row holds (one module a level), how it is written (one module a format)."""
+"""Exports: each level is a module that yields rows; `write` turns them into a file with a manifest."""

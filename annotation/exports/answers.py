@@ -1,9 +1,9 @@
-"""Level `answers`: one row per answer that anybody gave, those that no longer count included.
+"""Level `answers`: one row per answer, including superseded and withdrawn answers.
 
-`claim_id` names what was judged: a claim, for `question` the question, for `rating` the criterion by name.
-`selected_by` and `inclusion_probability` are those of the random sample in which a verdict was given (the last one,
-if several count the same answer). `blind` says of people's answers whether they had seen nothing of the judge's and of
-others'; agreement and estimates use those alone.
+`claim_id` names the judged claim or question; for a rating it is the name of the criterion. `selected_by` and
+`inclusion_probability` describe the random sample in which a verdict was given (the last one, if several samples
+count the same verdict). `blind` is True if a person had not seen the judge's or others' answers; agreement and
+estimates use only these. It is empty for judges.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ assignment__may_have_seen assignment__closed_at
 
 
 class ExportedAnswer(NamedTuple):
-    """An answer as the columns of the level after the first ones."""
+    """An answer, with a field for each column of the level after the first four."""
 
     kind: str
     reference_id: str | None
@@ -61,7 +61,7 @@ class ExportedAnswer(NamedTuple):
     blind: bool | None = None
 
     def given(self, row: Any) -> ExportedAnswer:
-        """The same with what the columns of every answer say."""
+        """Return a copy with the fields that every kind of answer has, from its row."""
         return self._replace(
             reason=row.reason or None,
             evidence=row.evidence,
@@ -71,14 +71,14 @@ class ExportedAnswer(NamedTuple):
 
 
 Given = Iterator[tuple[Hashable, ExportedAnswer]]
-"""Answers, each with the key of the summary that it is about, or the external id of its document set."""
+"""Answers, each with the key of its summary, or with the external id of its document set for the source's answers."""
 
 
 def standing_among(answers: Iterable[tuple[int, Hashable, bool]]) -> set[int]:
-    """The keys of the answers that stand: the last of each source to each question.
+    """Return the keys of the answers that count: the last one of each source.
 
-    An answer is its key, its source and question, and whether it says anything: one that could not be given does not
-    take back one that was given before.
+    An answer is (key, source, says); `source` identifies who answered which question. An answer that says nothing,
+    such as a failed call of a judge, does not replace an earlier one that does.
     """
     last: dict[Hashable, tuple[int, bool]] = {}
     for key, source, says in answers:
@@ -92,22 +92,22 @@ def _read(answers: QuerySet[Any], columns: str) -> QuerySet[Any]:
 
 
 def rater(people: People, row: Any) -> str:
-    """The person or judge who gave an answer, or where a verdict was imported from."""
+    """The name or pseudonym of the person, else the judge, else the file that a verdict was imported from."""
     if row.person_id is not None:
         return people.name(row.person_id, row.person__username or "")
     return str(row.judge__name or row.origin_name)
 
 
 def reference_of(side: str, external_id: str | None) -> str | None:
-    """The reference from which a check's claim is taken; the peer side and documents have none."""
+    """The reference_id of a claim from a reference; None for claims of summaries and documents."""
     return (external_id or None) if side == Check.Side.REFERENCE else None
 
 
 def _rows(project: Project, people: People) -> Iterator[TableRow]:
-    """Rows of a summary stand by kind, then in the order in which they were given.
+    """Rows of a summary are grouped by kind, then in the order of their keys.
 
-    What the source answers to questions stands before the first summary of its document set. Nothing of an
-    assignment that is still open is among them.
+    Answers to questions from the source come before the first summary of their document set. Answers of open
+    assignments are left out.
     """
     document_id: str | None = None
     for batch in peer_batches(project):
@@ -131,13 +131,13 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
 
 
 def _percents(peer_ids: Sequence[int], people: People) -> Given:
-    """Percents of closed assignments, and decisions; then each judge's as one more assessor's."""
+    """Percents of closed assignments and decisions, then the percents that follow from each judge's verdicts."""
     is_given = Q(reading__state=Reading.State.SUBMITTED) | Q(role=CoverageJudgment.Role.ADJUDICATOR)
     judgments = CoverageJudgment.objects.filter(
         is_given, comparison__peer_id__in=peer_ids, percent__isnull=False
     )
     given = _read(judgments.order_by("-role", "pk"), _OF_PERCENTS)
-    # One row of each reading is current; decisions are told apart by what they are about alone.
+    # One row of a reading and unit is current; decisions have no reading.
     standing = standing_among(
         (row.pk, (row.comparison_id, row.unit_id, row.claim_id, row.reading_id), True)
         for row in given
@@ -167,7 +167,7 @@ def _percents(peer_ids: Sequence[int], people: People) -> Given:
 
 
 def _verdicts(people: People, **checks: Any) -> Given:
-    """The verdicts on the checks that match these lookups, which start at a verdict."""
+    """Verdicts on the checks that match the lookups `checks`, which are relative to a verdict."""
     given = _read(Verdict.objects.filter(**checks).order_by("pk"), _OF_VERDICTS)
     counting = [row for row in given if row.check_row__is_current and row.withdrawn_at is None]
     source = {row.pk: row.judge_id or row.person_id or row.origin_name for row in counting}
@@ -175,7 +175,7 @@ def _verdicts(people: People, **checks: Any) -> Given:
     standing = standing_among(
         (row.pk, (row.check_row_id, row.role, source[row.pk]), bool(row.label)) for row in counting
     )
-    # Answers to sampled checks; others were volunteered.
+    # Answers that a sample asked for; a reviewer may also answer other checks.
     sampled = SampledCheck.objects.filter(**checks, verdict__isnull=False, sample__cancelled_at=None)
     chosen = sampled.order_by("sample_id").values_list(
         "verdict_id", "sample__method", "inclusion_probability"
@@ -207,7 +207,7 @@ def _verdicts(people: People, **checks: Any) -> Given:
 
 
 def _ratings(peer_ids: Sequence[int], people: People) -> Given:
-    """The ratings of people and judges, without those of open assignments."""
+    """Ratings of people and judges, without those of open assignments."""
     is_open = Q(assignment__isnull=False, assignment__closed_at__isnull=True)
     ratings = Rating.objects.filter(~is_open, summary_id__in=peer_ids).order_by("pk")
     given = _read(ratings, _OF_RATINGS)

@@ -1,4 +1,4 @@
-"""Exports: files for analysts, written by a worker and fetched when they are ready."""
+"""Exports in the API: request, status, download and manifest."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DOWNLOAD_HEADERS = {
 
 
 PARTS_REFUSED = {
-    412: ("The file is another one by now. Download all of it.", "stale"),
+    412: ("The file has changed. Download all of it.", "stale"),
     416: ("The requested range is beyond the end of the file.", "no_such_part"),
 }
 
@@ -66,9 +66,9 @@ class Exports(ApiView):
 
     @operation("request_export", request=NewExport, responses={201: ExportRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Ask for an export.
+        """Request an export.
 
-        Needs the verb "export". A worker writes it; look at it again until its state is done.
+        Needs the verb "export". A worker writes it. Poll the export until its state is done.
         """
         project = self.enter(Verb.EXPORT)
         export = request_export(project=project, by=self.person, **self.body(NewExport))
@@ -80,7 +80,7 @@ class OneExport(ApiView):
 
     @operation("get_export", responses=ExportRow)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show an export and whether it is ready."""
+        """Show the state of an export."""
         project = self.enter(Verb.EXPORT)
         return Response(ExportRow(only(exports_of(project), public_id, "export")).data)
 
@@ -106,10 +106,10 @@ class ExportFile(ApiView):
         refusals=("409", "412", "416"),
     )
     def get(self, request: Request, slug: str, public_id: str) -> HttpResponseBase:
-        """Fetch the file of an export, or the part of it that Range names.
+        """Download the file of an export, or the range of bytes in the header Range.
 
-        One that names people is for owners alone. A conflict (409) says that it is still being
-        written. A download that broke off goes on with Range and with the ETag in If-Range.
+        Only owners download exports with names. A conflict (409) means that the file is not finished. To resume an
+        interrupted download, send Range, and the ETag in If-Range.
         """
         project = self.enter(Verb.EXPORT)
         opened = open_export(only(exports_of(project), public_id, "export"), by=self.person)
@@ -126,8 +126,8 @@ class ExportManifest(ApiView):
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show the manifest of an export.
 
-        Versions, settings, judge, row counts and a checksum: what the file was made of. A conflict
-        (409) says that it is still being written.
+        It has versions, settings, the judge, row counts and a checksum. A conflict (409) means that the file is not
+        finished.
         """
         project = self.enter(Verb.EXPORT)
         return Response(manifest_of(only(exports_of(project), public_id, "export")))

@@ -1,4 +1,4 @@
-"""Level `claims`: one row per check of an active claim, and who said what of it."""
+"""Level `claims`: one row per check of a claim in force, with the label of each role."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 RULE = Check.Decider.RULE
-"""The decider where nobody has to be asked: an empty summary expresses nothing."""
+"""The decider of checks of empty summaries, which express nothing."""
 _OF_CHECK = """
 pk peer_id side claim__public_id claim__text claim__weight claim__unit__position claim__claim_set__summary_id
 claim__claim_set__summary__external_id claim__position judge_label judge_probability human_label final_label
@@ -31,10 +31,10 @@ _OF_VERDICT = "check_row_id role label person_id person__username judge__name or
 
 
 def judge_confidence(label: str | None, probability: float | None) -> float | None:
-    """A judge's confidence in its own label, from its probability of yes.
+    """Return a judge's confidence in its own label, in [0, 1], from its probability of yes.
 
-    In [0, 1]: p for yes, 1 - p for no. None without a probability, and for other labels: the probability
-    of yes says nothing of how firmly a judge cannot tell.
+    It is p for yes and 1 - p for no. None without a probability and for other labels, because the probability of yes
+    does not measure how certain an *unsure* is.
     """
     if probability is None or label not in (Label.YES, Label.NO):
         return None
@@ -42,7 +42,7 @@ def judge_confidence(label: str | None, probability: float | None) -> float | No
 
 
 def _rows(project: Project, people: People) -> Iterator[TableRow]:
-    """Rows of a summary stand by side, reference and place of the claim."""
+    """Rows of a summary are ordered by side, reference and position of the claim."""
     for batch in peer_batches(project):
         peer_ids = [peer.pk for peer in batch]
         asked = Check.objects.filter(OF_CLAIMS, peer_id__in=peer_ids, is_current=True)
@@ -57,11 +57,13 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
 
 
 def _verdicts(project: Project, peer_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """The last verdict of each role on each check that is not withdrawn; `failure` is the judge's last unusable one."""
+    """The last verdict of each role on each check, without withdrawn ones; `failure` is the last failed call of the
+    judge.
+    """
     said: dict[int, dict[str, Any]] = defaultdict(dict)
     counts = Q(judge=None) | Q(judge=project.deciding_judge_id)
     verdicts = Verdict.objects.filter(counts, check_row__peer_id__in=peer_ids, withdrawn_at=None)
-    # As text, since hardly any holds something: to parse each took as long as to read it.
+    # As text, because nearly all are empty, and parsing took as long as the query.
     verdicts = verdicts.annotate(evidence_text=Cast("evidence", TextField()))
     for row in verdicts.order_by("pk").values_list(*_OF_VERDICT.split(), "evidence_text", named=True):
         said[row.check_row_id][row.role if row.label is not None else "failure"] = row
@@ -69,7 +71,7 @@ def _verdicts(project: Project, peer_ids: Sequence[int]) -> dict[int, dict[str, 
 
 
 def _place(row: Any) -> tuple[bool, str, int, int, int]:
-    """Reference side first, then by reference and place in it."""
+    """The sort key of a check: reference side first, then reference and position."""
     reference = row.claim__claim_set__summary__external_id or "", row.claim__claim_set__summary_id or 0
     return (row.side == Check.Side.PEER, *reference, row.claim__position, row.pk)
 

@@ -1,4 +1,4 @@
-"""An export as an answer that can be broken off and gone on with: whole, or the part that Range asks for."""
+"""Send an export: the whole file, or the range of bytes that the request names."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 BLOCK = 64 * 1024
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
-"""One range. Several ranges, or another unit, are ignored: the whole file is sent."""
+"""A single range. For several ranges, or another unit, the whole file is sent."""
 
 
 def sent(request: HttpRequest, opened: OpenedExport) -> HttpResponseBase:
-    """The answer to a request for the file (RFC 9110: 200, 206, 304, 412 or 416)."""
+    """Return the response to a request for the file (RFC 9110: 200, 206, 304, 412 or 416)."""
     if (other := get_conditional_response(request, etag=opened.tag)) is not None:
         opened.stream.close()
         other["ETag"] = opened.tag
@@ -38,7 +38,7 @@ def sent(request: HttpRequest, opened: OpenedExport) -> HttpResponseBase:
     first, last = found.groups()
     if first and last and int(last) < int(first):
         return whole
-    # Without a first byte `last` is a number of bytes at the end.
+    # Without a first byte, `last` is the number of bytes from the end.
     start = int(first) if first else max(0, opened.size - int(last))
     end = min(int(last) + 1, opened.size) if first and last else opened.size
     if start >= end:

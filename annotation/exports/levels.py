@@ -1,4 +1,4 @@
-"""The levels of export by name."""
+"""Export levels by name."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Level `nested`: one line a document set and target length, in the layout of a nested import.
+"""Level `nested`: one line per document set and target length, in the nested layout that imports read.
 
-Ids are sorted by their bytes and numbers as numbers, so that databases agree and a file that is imported and exported
-again stays the same. `claims` beside the systems are those of the references or documents, claims inside a system those
-of its summary. Where a set has several references, each claim names its `reference_id`.
+Ids are sorted by their bytes and numbers by value, so that every database gives the same order, and an exported file
+that is imported and exported again has the same bytes. `claims` beside `systems` belong to the references or
+documents, `claims` in a system belong to its summary. If a set has several references, each claim names its
+`reference_id`.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
 
 
 def _lines(document_set: Any, said: _Said) -> Iterator[TableRow]:
-    """A line for each target length of the set's summaries."""
+    """One line for each target length of the set's summaries."""
     texts = document_set.summaries.all()
     documents = [document.text for document in document_set.documents.all()]
     asked = [each for each in document_set.of_documents if each.kind == ClaimSet.Kind.QUESTIONS]
@@ -99,13 +100,13 @@ def _lines(document_set: Any, said: _Said) -> Iterator[TableRow]:
 
 
 def _natural(name: str) -> tuple[bool, int, bytes]:
-    """Numbers before other names, by their value."""
+    """A sort key: numbers by value, before other names."""
     is_number = name.isdecimal()
     return not is_number, int(name) if is_number else 0, name.encode()
 
 
 class _Said:
-    """All answers about some summaries; a fixed number of queries."""
+    """All answers to the claims of some summaries and all their ratings, read in a fixed number of queries."""
 
     def __init__(self, peers: Sequence[int], people: People) -> None:
         self._people = people
@@ -141,14 +142,16 @@ class _Said:
         return self._people.name(row.person_id, row.person__username or "")
 
     def claims_of(self, sets: Sequence[Any]) -> list[Any]:
-        """The claims of these sets, without sets that a judge extracted and nobody has answered: a run makes them."""
+        """The claims of claim sets, without sets that a judge extracted and nobody answered: a run creates these
+        again.
+        """
         found = ((one.origin != ClaimOrigin.JUDGE, [*one.claims.all()]) for one in sets)
         return [
             each for keep, some in found if keep or {c.pk for c in some} & self._answered for each in some
         ]
 
     def of_summary(self, peer: Any, claims: Sequence[Any]) -> Fields:
-        """A summary with its ratings, percents and own claims, as far as there are any."""
+        """A summary with its ratings, percents and own claims; empty fields are left out."""
         ratings = self._ratings.get(peer.pk, {})
         told: Fields = {
             "system": peer.system.name,
@@ -160,7 +163,7 @@ class _Said:
         return {name: value for name, value in told.items() if value or name == "summary_text"}
 
     def of_claim(self, claim: Any, peers: Sequence[Any]) -> Fields:
-        """A claim with what people and the deciding judge say of it, by system."""
+        """A claim with the labels of people and of the deciding judge by system."""
         checks = {peer.system.name: self._checks.get((claim.pk, peer.pk)) for peer in peers}
         answered = {system: check for system, check in checks.items() if check and check.human_label}
         told: Fields = {

@@ -1,4 +1,4 @@
-"""The exports of a project as people see them: what was asked for, and how far it is."""
+"""The list of a project's exports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def exports_of(project: Project) -> QuerySet[Export]:
-    """Newest first, each with its job."""
+    """The exports of a project with their jobs, newest first."""
     return project.exports.select_related("project", "requested_by", "job").order_by("-pk")
 
 

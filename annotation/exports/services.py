@@ -1,4 +1,4 @@
-"""Write a project's data to a file for analysts: at once, or as a job that ends in a download."""
+"""Export a project's data: to a path at once, or by a worker to a file for download."""
 
 from __future__ import annotations
 
@@ -37,14 +37,13 @@ EXPORT_CONTENT_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class OpenedExport:
-    """A finished export, ready to be sent; anyone who opened it closes the stream."""
+    """The open file of a finished export; the caller closes `stream`. `tag` is its ETag, which depends on its bytes."""
 
     stream: File[bytes]
     name: str
     content_type: str
     size: int
     tag: str
-    """The entity tag: another one where a byte is another."""
 
 
 def write_export(
@@ -57,13 +56,13 @@ def write_export(
     named_people: bool = False,
     plain: bool = False,
 ) -> Manifest:
-    """Write one level, or the bundle of all, to a file, with its manifest beside; returns the manifest.
+    """Write one level, or the bundle of all tables, to `path`, with its manifest beside it; return the manifest.
 
-    `plain` leaves texts of a CSV as they are, even those that a spreadsheet would run as formulas.
+    `plain` leaves texts of a CSV unchanged, even those that a spreadsheet would run as formulas. `by` is None for the
+    operator at the shell. After an error, no partial file remains.
 
-    `by` is None where the operator exports at the shell. Raises Invalid for an unknown level or format, or a path
-    where no file can be put; NotAllowed where `by` may not export or
-    asks for names without being an owner; OSError as the file system does. Whatever happens, no half a file is left.
+    Raises Invalid for an unknown level or format and for a path in no existing folder; NotAllowed if `by` may not
+    export, or requests names without being an owner; OSError from the file system.
     """
     _authorise(project, by, named_people=named_people)
     _require_format(level, format)
@@ -94,7 +93,7 @@ def request_export(
     by: User | None,
     named_people: bool = False,
 ) -> Export:
-    """Ask for an export that a worker writes; its row tells when it is finished.
+    """Queue an export, which a worker writes; its job has the state.
 
     Raises as `write_export`, before anything is queued.
     """
@@ -111,7 +110,7 @@ def request_export(
 
 @transaction.atomic
 def cancel_export(*, export: Export, by: User | None) -> Export:
-    """End an export of which then nothing is left. Raises Conflict (code `over`) where it is over."""
+    """Cancel an export, and remove what is written of it. Raises Conflict (code `over`) if it has ended."""
     require(by, export.project, Verb.EXPORT)
     if not cancel(Job.objects.filter(export=export)):
         raise Conflict("This export has ended.", code="over")
@@ -121,14 +120,15 @@ def cancel_export(*, export: Export, by: User | None) -> Export:
 
 
 def perform(claimed: Claimed, lease: Lease) -> None:
-    """Write a requested export. Raises StoppedJob where it was cancelled or given to another worker; a cancelled one
-    leaves no file.
+    """Write a requested export; a cancelled one leaves no file.
+
+    Raises StoppedJob if it was cancelled or another worker has it.
     """
     export = claimed.job.export
     try:
         _write(export, claimed, lease)
     except StoppedJob:
-        # Another worker may be writing the same file.
+        # After a lost lease, another worker may be writing the same file.
         if Job.objects.filter(pk=claimed.job.pk, state=Job.State.CANCELLED).exists():
             forget_file(export)
         raise
@@ -140,7 +140,7 @@ def _write(export: Export, claimed: Claimed, lease: Lease) -> None:
         lease.require()
 
     project, by, name = export.project, export.requested_by, _file_of(export)
-    # The person may have left, or lost a role, since asking.
+    # The person may have lost the role since the request.
     _authorise(project, by, named_people=export.named_people)
     scratch = Path(settings.VAR_DIR) / "tmp"
     scratch.mkdir(parents=True, exist_ok=True)
@@ -155,7 +155,7 @@ def _write(export: Export, claimed: Claimed, lease: Lease) -> None:
             step=step,
         )
         with transaction.atomic():
-            # Who lost the job must not replace the file of who has it.
+            # A worker that lost the job must not replace the file of the worker that has it.
             if not hold([claimed]):
                 raise StoppedJob
         keep(str(name), path, moved=True)
@@ -168,16 +168,16 @@ def _write(export: Export, claimed: Claimed, lease: Lease) -> None:
 
 
 def forget_file(export: Export) -> None:
-    """Take away what was written of an export that is not to be."""
+    """Delete the stored file of an export."""
     forget(f"exports/{export.public_id}")
 
 
 def open_export(export: Export, *, by: User | None) -> OpenedExport:
-    """Open a finished export for a person who may have it; one with names is for owners alone.
+    """Open the file of a finished export; only owners may open one with names.
 
-    Where the file lies follows from the row's public id: nothing that came with the data names a
-    path. Raises NotFound where the file is gone, Conflict (code `unfinished`) where it is not there
-    yet and `over` where it will never be, NotAllowed as `write_export`.
+    The path follows from the row's public id and never from imported data. Raises NotFound (code `gone`) for a
+    removed file, Conflict (code `unfinished`, or `over` for a failed or cancelled export), NotAllowed as
+    `write_export`.
     """
     _authorise(export.project, by, named_people=export.named_people)
     _require_finished(export)
@@ -191,13 +191,13 @@ def open_export(export: Export, *, by: User | None) -> OpenedExport:
 
 
 def remove_file(export: Export) -> None:
-    """Remove the file of a finished export; what it was made of stays told. Twice does no harm."""
+    """Delete the file of a finished export; its row and manifest stay. A second call has no effect."""
     forget_file(export)
     Export.objects.filter(pk=export.pk).update(path="")
 
 
 def manifest_of(export: Export) -> Manifest:
-    """The manifest of a finished export. Raises Conflict as `open_export`."""
+    """Return the manifest of a finished export. Raises Conflict as `open_export`."""
     _require_finished(export)
     made: Manifest = export.manifest
     return made
@@ -222,7 +222,7 @@ def _authorise(project: Project, by: User | None, *, named_people: bool) -> None
 
 
 def _require_format(level: str, format_name: str) -> None:
-    """Raise Invalid for a level or format that there is not, or a level that has no such format."""
+    """Raise Invalid for an unknown level or format, or a format that the level lacks."""
     if level not in LEVEL_NAMES:
         raise Invalid(f"There is no level {level!r}. Take one of {', '.join(LEVEL_NAMES)}.", field="level")
     names = ("jsonl",) if level == NESTED else FORMAT_NAMES
@@ -234,11 +234,11 @@ def _require_format(level: str, format_name: str) -> None:
 
 
 def _file_of(export: Export) -> PurePosixPath:
-    """Its name among the kept files."""
+    """The name of its stored file."""
     suffix = "zip" if export.level == BUNDLE else export.format
     return PurePosixPath("exports", export.public_id, f"{export.project.slug}-{export.level}.{suffix}")
 
 
 def _summary(manifest: Manifest) -> dict[str, object]:
-    """The part of a manifest that the log keeps."""
+    """The part of a manifest that the event stores."""
     return {name: manifest[name] for name in ("level", "format", "people", "file", "rows", "sha256")}

@@ -1,4 +1,4 @@
-"""The summaries of a project in the order of every export, and the level `scores`."""
+"""Summaries of a project in the order of every export, and the level `scores`."""
 
 from __future__ import annotations
 
@@ -16,30 +16,32 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 PEERS_AT_ONCE = 500
-"""Summaries in a batch; a level's number of queries grows with batches, never with rows."""
+"""Summaries per batch; each batch takes a fixed number of queries."""
 _ROWS_AT_ONCE = 2000
 
 
 class Peer(NamedTuple):
+    """A summary under test with its first columns."""
+
     pk: int
     document_id: str
     system: str
     target_words: int | None
 
     def head(self, project: Project) -> TableRow:
-        """The first columns of each of its rows."""
+        """The first four columns of each of its rows."""
         return (project.slug, self.document_id, self.system, self.target_words)
 
 
 def ordered_peers(project: Project) -> QuerySet[Summary]:
-    """Summaries by document, system and target length, those without a target first."""
+    """The summaries by document, system and target length; those without a target come first."""
     return Summary.objects.filter(document_set__project=project, is_peer=True).order_by(
         "document_set__external_id", "system__name", F("target_words").asc(nulls_first=True), "pk"
     )
 
 
 def peer_batches(project: Project) -> Iterator[list[Peer]]:
-    """The summaries as a stream of batches: one query for all of them."""
+    """Yield the summaries in batches, from one query."""
     rows = ordered_peers(project).values_list(
         "pk", "document_set__external_id", "system__name", "target_words"
     )
@@ -47,7 +49,7 @@ def peer_batches(project: Project) -> Iterator[list[Peer]]:
 
 
 def _scores(project: Project, people: People) -> Iterator[TableRow]:
-    """A summary that was never scored has empty scores."""
+    """A summary without a score has empty columns."""
     columns = ("peer_words", *SCORES, "passed", "claims", "claims_unscored", "flags")
     values = ordered_peers(project).values_list(
         "document_set__external_id", "system__name", "target_words", *(f"score__{name}" for name in columns)

@@ -1,4 +1,4 @@
-"""Exports: ask for one, see how it stands, take the file and its manifest away."""
+"""The page *Export*: request an export, cancel it, download it and its manifest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One export, written: the rows of a level in a format or all tables in a zip, with a manifest."""
+"""Write an export: the rows of a level in a format, or all tables in a zip, with a manifest."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 ROWS_A_STEP = 100
 
 Manifest = dict[str, Any]
-"""JSON: texts, numbers, lists and objects alone."""
+"""Values of JSON: texts, numbers, lists and objects."""
 
 RESAMPLED = "the group of a document set, else the document set"
 CSV_NOTE = (
@@ -45,7 +45,7 @@ CSV_NOTE = (
 )
 
 Step = Callable[[int], None]
-"""Called with the number of rows that were written since the call before; what it raises ends the export."""
+"""Receives the number of rows written since the last call; an exception from it ends the export."""
 
 
 def write_file(
@@ -58,11 +58,10 @@ def write_file(
     plain: bool = False,
     step: Step = lambda rows: None,
 ) -> Manifest:
-    """Write the file; returns its manifest. The same data give the same bytes.
+    """Write the file and return its manifest. Equal data give equal bytes.
 
-    `plain` leaves texts of a CSV as they are, even those that a spreadsheet would run as formulas.
-
-    The memory it takes does not grow with the rows, nor does the number of queries for each batch of them.
+    `plain` leaves texts of a CSV unchanged, even those that a spreadsheet would run as formulas. `step` is called
+    every 100 rows. Memory does not grow with the number of rows.
     """
     with snapshot():
         made = about(project=project, people=people, level=level, format_name=format_name, plain=plain)
@@ -82,6 +81,7 @@ def write_file(
 
 
 def as_json(manifest: Manifest) -> str:
+    """The text of a manifest file."""
     return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -99,9 +99,9 @@ def _stepped(rows: Iterable[TableRow], step: Step) -> Iterator[TableRow]:
 def _write_bundle(
     made: Manifest, write_level: Callable[[str, BinaryIO], Manifest], stream: BinaryIO, *, beside: Path
 ) -> list[Manifest]:
-    """Write every table into a zip, with a manifest of all of them; returns that of each member."""
+    """Write every table and a common manifest into a zip; return the manifests of the tables."""
     members: list[Manifest] = []
-    # On the file system of the target: there is room for the bundle, perhaps not for it in memory.
+    # Beside the target, because the bundle may be larger than the memory.
     with (
         tempfile.TemporaryDirectory(dir=beside.parent) as folder,
         zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as bundle,
@@ -123,7 +123,7 @@ def _write_bundle(
 
 
 def _timeless(name: str) -> zipfile.ZipInfo:
-    """A compressed member without a time: the same whenever the same is written."""
+    """A compressed member without a time, so that equal data give equal bytes."""
     member = zipfile.ZipInfo(name)
     member.compress_type = zipfile.ZIP_DEFLATED
     return member
@@ -137,9 +137,9 @@ def _fingerprint(path: Path) -> Manifest:
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Read from one snapshot of the database, without any lock that a writer would wait for.
+    """Read from one snapshot of the database, without locks that writers wait for, within a with block.
 
-    Inside a transaction of the caller's it is that transaction that decides what is seen.
+    In a transaction of the caller, the isolation of that transaction applies.
     """
     if connection.in_atomic_block:
         yield
@@ -154,7 +154,7 @@ def snapshot() -> Iterator[None]:
 
 @contextmanager
 def _deferred() -> Iterator[None]:
-    """Django's own transactions are opened for writing here (BEGIN IMMEDIATE) and would lock people out."""
+    """Django opens transactions on SQLite for writing (BEGIN IMMEDIATE), which would lock everybody out."""
     with connection.cursor() as cursor:
         cursor.execute("BEGIN DEFERRED")
         try:
@@ -166,8 +166,8 @@ def _deferred() -> Iterator[None]:
 def about(*, project: Project, people: People, level: str, format_name: str, plain: bool = False) -> Manifest:
     """The part of the manifest that describes the whole export.
 
-    `signature` names the rules that hold now, `score_signatures` those that made the stored scores:
-    they differ only while a project is being rescored.
+    `signature` identifies the current rules, `score_signatures` those of the stored scores. They differ only while a
+    project is rescored.
     """
     rules = score_rules(project)
     made: Manifest = {
@@ -203,6 +203,7 @@ def about(*, project: Project, people: People, level: str, format_name: str, pla
 
 
 def about_columns(level: str) -> list[dict[str, str]]:
+    """Name and type of each column of a level."""
     return [{"name": column.name, "type": column.kind.value} for column in LEVELS[level].columns]
 
 
@@ -212,7 +213,7 @@ def _score_signatures(project: Project) -> list[str]:
 
 
 def _judging(project: Project) -> list[Manifest]:
-    """The runs, calls, tokens and cost of each judge in the project."""
+    """Runs, calls, tokens and cost of each judge in the project."""
     runs = Run.objects.filter(project=project).order_by("judge__name").values_list("judge__name")
     made: list[Manifest] = []
     for judge, count, cost in runs.annotate(runs=Count("pk"), paid=Sum("cost")):
@@ -223,7 +224,7 @@ def _judging(project: Project) -> list[Manifest]:
 
 
 def _deciding_judge(project: Project) -> Manifest | None:
-    """The judge and the signatures found on its verdicts, which name its model and prompt version."""
+    """The deciding judge, with the signatures of its verdicts, which name its model and prompt version."""
     judge = project.deciding_judge
     if judge is None:
         return None

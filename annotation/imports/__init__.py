@@ -1,1 +1,1 @@
-"""Files of summaries and pushed rows: read into typed rows, checked, and written set by set in one transaction."""
+"""Imports: read files and pushed rows into typed rows, check them, and write them in one transaction."""

@@ -1,12 +1,11 @@
-"""Imports: bring files into a project."""
+"""Imports in the API: files, and pushed rows."""
 
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
-from django.core.files.uploadedfile import UploadedFile
+from django.core.files.base import ContentFile
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
@@ -21,13 +20,12 @@ from annotation.api.parsing import PlainJSONParser
 from annotation.api.schema import operation
 from annotation.core.facts import plain
 from annotation.core.permissions import Verb
-from annotation.imports.layout import ENCODINGS, PRESETS, layout_of
-from annotation.imports.problems import ImportRefused, Problem, Remedy, ways_out
+from annotation.imports.layout import ENCODINGS, FIELDS, PRESETS, layout_of
+from annotation.imports.problems import ImportRefused, Problem, way_out
 from annotation.imports.services import ImportReport, PushReport, push_rows
 from annotation.imports.work import (
     IMPORTS,
     MOST_FILES,
-    Upload,
     import_kept,
     imports_of,
     is_open,
@@ -43,16 +41,13 @@ MOST_BYTES = 512 * 1024 * 1024
 MOST_PAIRS = 50
 MOST_ROWS = 1000
 
-REMEDY_WORDS = {
-    Remedy.MAP: "Give other column names in `mapping`, such as [{pairs}].",
-    Remedy.PRESET: "To read the columns this way, send the `preset` auto; otherwise, send a `mapping`.",
-    Remedy.SKIP_INVALID: "`skip_invalid` skips and lists invalid rows.",
-}
+WORDS = "Name the columns in `mapping`: [{listed}]."
 
 
 class NamedText(serializers.Serializer[Any]):
     name = serializers.CharField(
-        max_length=LONGEST_FILE_NAME, help_text="With its folder, if that tells anything."
+        max_length=LONGEST_FILE_NAME,
+        help_text="The file name. A folder `models` or `peers` before it tells references from summaries.",
     )
     content = serializers.CharField(allow_blank=True, trim_whitespace=False)
 
@@ -66,7 +61,7 @@ class ImportChoices(serializers.Serializer[Any]):
         child=serializers.CharField(max_length=2 * LONGEST_FILE_NAME),
         required=False,
         max_length=MOST_PAIRS,
-        help_text="Columns of other names in a file of rows, each as field=column, such as summary=output. "
+        help_text="Columns of other names, each as field=column, such as summary=output. "
         "Several columns of `summary` are one system each; `rating` is a column of people's ratings. A path such as "
         "outputs.summary or messages[-1].content leads into a value.",
     )
@@ -83,13 +78,13 @@ class ImportChoices(serializers.Serializer[Any]):
     encoding = WordChoice(
         choices=ENCODINGS,
         required=False,
-        help_text="Encoding of a text file; UTF-8, or Windows-1252 where the file is not UTF-8.",
+        help_text="Encoding of a text file; UTF-8, or Windows-1252 if the file is not UTF-8.",
     )
     target_length = serializers.CharField(
         required=False,
         max_length=20,
-        help_text="Target of rows without one: `reference` (the median reference length), `none` or a "
-        "number. If omitted, the project's `target_length` is used.",
+        help_text="Target length of rows without one: `none` or a number. If omitted, the project's `target_length` is "
+        "used.",
     )
 
 
@@ -98,41 +93,17 @@ class Uploaded(ImportChoices):
 
 
 class Inline(ImportChoices):
-    """Files of text in the request itself, for small ones."""
+    """Small text files within the JSON body."""
 
     files = serializers.ListField(child=NamedText(), min_length=1, max_length=MOST_FILES)
 
 
-class PushRow(serializers.Serializer[Any]):
-    """A summary of a document by a system, with or without a reference; or a reference alone."""
-
-    document_id = serializers.CharField(
-        help_text="Your own name of the document, or of the set of documents."
-    )
-    document = serializers.CharField(
-        required=False, help_text="The source text, or a list of several. Left out where the project has it."
-    )
-    system = serializers.CharField(required=False, help_text="Who wrote the summary.")
-    summary = serializers.CharField(required=False, allow_blank=True)
-    reference = serializers.CharField(
-        required=False,
-        help_text="A reference of the document; with the summary, or later in a row without one.",
-    )
-    reference_id = serializers.CharField(required=False, help_text="Its name, where there are several.")
-    reference_author = serializers.CharField(required=False)
-    target_words = serializers.IntegerField(required=False, allow_null=True)
-    group = serializers.CharField(required=False, help_text="Sets that are sampled together in intervals.")
-    language = serializers.CharField(required=False)
-    metadata = serializers.DictField(required=False)
-    questions = serializers.ListField(child=serializers.CharField(), required=False)
-    rating = serializers.DictField(
-        required=False, help_text='People\'s ratings by criterion and rater: {"fluency": {"anna": 4}}.'
-    )
+_PROPERTIES = {name: {"type": held["kind"], "description": held["help"]} for name, held in FIELDS.items()}
 
 
-@extend_schema_field(PushRow(many=True))
+@extend_schema_field({"type": "array", "items": {"type": "object", "properties": _PROPERTIES}})
 class PushRows(RowsField):
-    """Rows that the reader of imports checks, and names what is wrong with each."""
+    """Rows that the import reads, so that each problem names its row and field."""
 
 
 class Push(serializers.Serializer[Any]):
@@ -140,13 +111,6 @@ class Push(serializers.Serializer[Any]):
     skip_invalid = serializers.BooleanField(
         default=False, help_text="Skip invalid rows with a reason, instead of refusing all rows."
     )
-
-
-def _advised(report: ImportReport | None) -> ImportReport | None:
-    """The report, whose warnings say what may help against them here."""
-    if report is None:
-        return None
-    return replace(report, warnings=(*report.warnings, *ways_out(report.remedies, REMEDY_WORDS)))
 
 
 def _problems_of(asked: Import) -> list[Problem]:
@@ -158,13 +122,13 @@ ImportRow = shape_of(IMPORTS, "ImportRow")
 
 
 class ImportDetail(ImportRow):  # type: ignore[misc,valid-type]
-    """An import with what came of it. `error` says what may help against a refusal."""
+    """An import with its report or problems. `error` is the refusal."""
 
     url = serializers.SerializerMethodField(
         help_text="Poll this address until the state is done, failed or cancelled."
     )
     problems = FactsField(list[Problem], _problems_of, help_text="Why the files were refused.")
-    report = FactsField(ImportReport, lambda asked: _advised(report_of(asked)), allow_null=True)
+    report = FactsField(ImportReport, report_of, allow_null=True)
 
     def get_url(self, asked: Import) -> str:
         return reverse("api-import", args=[asked.project.slug, asked.public_id])
@@ -197,11 +161,10 @@ class Imports(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Import files into a project.
 
-        Needs the verb "import". One CSV, JSON, JSONL or Parquet file with a row for each summary; or any
-        number of SEE HTML files and DUCView pyramids.
-        The format is recognised. Everything is imported or, with a problem in it, nothing.
-        Large files are brought in by a worker (202): look at the `url` of the reply until it is over. Files that were
-        refused or only checked wait for a day on the page *Import* of the person who sent them.
+        Needs the verb "import". Send one CSV, JSON, JSONL or Parquet file with a row per summary, or any number of
+        SEE HTML and DUCView files. The format is recognised. A problem in one row refuses the whole import, unless
+        `skip_invalid` is set. A worker imports large files (202): poll the `url` of the reply until the import has
+        ended. The person who sent them finds refused and checked files on the page *Import* for a day.
         """
         project = self.enter(Verb.IMPORT)
         is_inline = request.content_type.startswith("application/json")
@@ -213,7 +176,11 @@ class Imports(ApiView):
             target=wanted.pop("target_length", ""),
             encoding=wanted.pop("encoding", ""),
         )
-        uploads = [_upload(one) for one in wanted.pop("files")]
+        uploads = wanted.pop("files")
+        if is_inline:
+            uploads = [
+                ContentFile(one["content"].encode("utf-8", "surrogatepass"), one["name"]) for one in uploads
+            ]
         with staged(uploads, most_bytes=MOST_BYTES) as files:
             asked = keep_upload(project=project, files=files, by=self.person)
         asked = import_kept(asked=asked, by=self.person, **wanted)
@@ -228,20 +195,20 @@ class Pushes(ApiView):
 
     @operation("push_summaries", request=Push, responses=PushReport)
     def post(self, request: Request, slug: str) -> Response:
-        """Push summaries as they are produced, one or many.
+        """Push one or more summaries.
 
-        Needs the verb "import". A row is known by document, system, target length and reference: sent again it changes
-        nothing, so a push that got no answer is simply repeated. Texts are cut into units, compared and scored in the
-        same step. A summary whose row names a `reference_id` is compared with that reference, every other one with all
-        references of its document set, also with those that come later. Either all rows are taken, or with
-        `skip_invalid` each that is good.
+        Needs the verb "import". Document, system, target length and reference identify a row; pushing it again
+        changes nothing, so repeat a push that got no answer. Each push divides texts into units, adds comparisons and
+        updates scores. A summary whose row names a `reference_id` is compared with that reference; any other summary
+        is compared with all references of its document set, including later ones. A problem refuses all rows, unless
+        `skip_invalid` is set.
         """
         project = self.enter(Verb.IMPORT)
         asked = self.body(Push)
         try:
             return Response(plain(push_rows(project=project, by=self.person, **asked)))
         except ImportRefused as refusal:
-            # There is no file.
+            # A push has no file.
             refusal.field = "rows"
             raise
 
@@ -251,21 +218,13 @@ class OneImport(ApiView):
 
     @operation("get_import", responses=ImportDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show how far a large import is, and what came of it."""
+        """Show the progress and the result of an import."""
         project = self.enter(Verb.IMPORT)
         return Response(ImportDetail(only(imports_of(project, self.person), public_id, "import")).data)
 
 
-def _upload(one: Any) -> Upload:
-    if isinstance(one, UploadedFile):
-        return Upload(one.name or "", one.size or 0, one.chunks())
-    content = one["content"].encode("utf-8", "surrogatepass")
-    return Upload(one["name"], len(content), [content])
-
-
 def _worded(refusal: ImportRefused) -> ImportRefused:
-    """The refusal with this door's own words of what may help."""
-    words = " ".join((refusal.message, *refusal.ways_out(REMEDY_WORDS)))
+    """The refusal with the proposed `mapping` in its message."""
     worded = copy(refusal)
-    worded.message = words
+    worded.message = " ".join((refusal.message, *way_out(refusal.problems, WORDS)))
     return worded

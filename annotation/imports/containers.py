@@ -1,4 +1,4 @@
-"""Containers of rows: CSV, JSON, JSONL and Parquet become records under the file's own names."""
+"""Read CSV, JSON, JSONL and Parquet files into records with the file's own names."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from annotation.imports.row import Mark, NotJson, load_json
 
 HEAD_BYTES = 65_536
 MAX_LINE_BYTES = 64 * 1024 * 1024
-"""The longest line that is read at all, so that no file can fill the memory."""
+"""The longest line that is read, so that no file fills the memory."""
 PARQUET_ROWS_AT_ONCE = 256
 MOST_PARQUET_ROWS = 1_000_000
 MOST_PARQUET_BYTES = 2 * 1024**3
 MOST_COLUMNS = 2_000
-"""No file of summaries comes near it; a million would keep a web process from answering."""
+"""A file with a million columns would block a web process."""
 
 _MARK = b"\xef\xbb\xbf"
 _UTF_16 = "is UTF-16, not UTF-8. Save it as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8"
@@ -42,12 +42,12 @@ _FOREIGN = {
 _IS_OPEN = re.compile(rb"[{\[]$|[^}],$")
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _LISTS = ("rows", "data", "records", "examples", "items", "results", "samples")
-_SEVERAL = " Several objects stand one a line (JSONL), as jq -c . writes them."
+_SEVERAL = " Write several objects one per line (JSONL), as jq -c . does."
 
 
 @dataclass(frozen=True, slots=True)
 class NamedFile:
-    """A file with its name for people, because its path may be a temporary one."""
+    """A file with its original name; its path may be a temporary one."""
 
     name: str
     path: Path
@@ -66,7 +66,7 @@ class Format(StrEnum):
 
     @property
     def place(self) -> str:
-        """The word for a place in such a file."""
+        """The word for a numbered place in such a file: line, row or item."""
         return {Format.PARQUET: "row", Format.JSON_LIST: "item", Format.PUSHED: "row"}.get(self, "line")
 
     @property
@@ -83,9 +83,10 @@ NAMED = {
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """People's answers about the summary of a record, from layouts that keep them outside of its columns.
+    """People's answers about the summary of a record that its columns do not hold.
 
-    `ratings` are criterion, rater and value; `claims` are a sentence, its votes by rater, and a reason.
+    `ratings` are (criterion, rater, value), `claims` are (sentence, votes by rater, reason), `remarks` say what is
+    left out.
     """
 
     ratings: list[tuple[str, str, object]] = field(default_factory=list)
@@ -96,7 +97,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The values of one row under the file's own names."""
+    """One row: its line from 1, its values by the file's own names, and people's answers."""
 
     line: int
     values: Mapping[str, Any]
@@ -105,7 +106,10 @@ class Record:
 
 @dataclass(slots=True)
 class Table:
-    """The columns of a file with a header, and an iterator of its records, which adds to `problems`."""
+    """The records of a file, read once; reading them adds to `problems`.
+
+    `columns` are the names in a header, empty without one; `remarks` say how the file was read.
+    """
 
     format: Format
     records: Iterator[Record]
@@ -115,10 +119,10 @@ class Table:
 
 
 def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
-    """The records of a file of rows, whose content decides what it is.
+    """Open a file of rows; its content decides its format.
 
-    Without an `encoding` a text is read as UTF-8, or as Windows-1252 if none of its lines with accents is UTF-8.
-    Raises ImportRefused for an empty file, one that cannot be opened, one of another kind, or a broken header.
+    Without an `encoding`, text is read as UTF-8, or as Windows-1252 if no line with accents is UTF-8. Raises
+    ImportRefused for an empty file, one that cannot be opened, another kind of file, or a broken header.
     """
     form, problems = recognise(path, name=name), Findings()
     table = Table(form, iter(()), problems)
@@ -147,7 +151,10 @@ def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
 
 
 def recognise(path: Path, *, name: str) -> Format:
-    """CSV, JSONL, a JSON list or Parquet. A file whose name says something else is refused, never guessed at."""
+    """Return the format of a file from its first characters: CSV, JSONL, a JSON list or Parquet.
+
+    Raises ImportRefused for an empty file and for another kind of file.
+    """
     head = head_of(path, name)
     named = NAMED.get(Path(name).suffix.lower())
     for magic, reason in _FOREIGN.items():
@@ -168,19 +175,15 @@ def recognise(path: Path, *, name: str) -> Format:
     elif named is Format.PARQUET:
         raise unreadable(f"{name} is named like Parquet but is not: it does not begin with PAR1.")
     else:
-        # A JSONL file may begin with a broken line; that line is then named like any other.
+        # The first line of a JSONL file may be broken; reading it then adds a problem.
         found = Format.JSONL if named is Format.JSONL else Format.CSV
     if found is Format.JSONL and _is_one_object(path, ends_soon=Path(name).suffix.lower() == ".json"):
         found = Format.JSON_LIST
-    if named not in {None, found} and not (named is Format.JSONL and found is Format.JSON_LIST):
-        raise unreadable(
-            f"{name} is named like {named} but reads like {found}. Give it the ending of what it is."
-        )
     return found
 
 
 def head_of(path: Path, name: str) -> bytes:
-    """The first bytes of a file. Raises ImportRefused for one that is empty or cannot be opened."""
+    """Return the first bytes of a file. Raises ImportRefused if it is empty or cannot be opened."""
     try:
         with path.open("rb") as stream:
             head = stream.read(HEAD_BYTES)
@@ -192,7 +195,7 @@ def head_of(path: Path, name: str) -> bytes:
 
 
 def as_text(data: bytes) -> tuple[str, bool]:
-    """The text of a small file and whether it is UTF-8; an older one is read as Windows-1252 or Latin-1."""
+    """Return the text of a small file, and whether it is UTF-8; otherwise it is read as Windows-1252 or Latin-1."""
     data = data.removeprefix(_MARK)
     for encoding in ("utf-8", "cp1252"):
         with suppress(UnicodeDecodeError):
@@ -201,7 +204,7 @@ def as_text(data: bytes) -> tuple[str, bool]:
 
 
 def _is_of_one_byte(path: Path) -> bool:
-    """True if several lines have other signs than ASCII's, and none of the first of these lines is UTF-8."""
+    """True if at least two lines are not ASCII and none of the first 20 of them is UTF-8."""
     found = 0
     with path.open("rb") as stream:
         for line in iter(lambda: stream.readline(MAX_LINE_BYTES), b""):
@@ -216,7 +219,7 @@ def _is_of_one_byte(path: Path) -> bool:
 
 
 def _is_one_object(path: Path, *, ends_soon: bool) -> bool:
-    """True if JSON is written over several lines, or `ends_soon` and there is a single line."""
+    """True if JSON is written over several lines, or if `ends_soon` and there is a single line."""
     with path.open("rb") as stream:
         lines = iter(lambda: stream.readline(MAX_LINE_BYTES).removeprefix(_MARK), b"")
         first = next(filter(None, map(bytes.strip, lines)), b"")
@@ -224,16 +227,17 @@ def _is_one_object(path: Path, *, ends_soon: bool) -> bool:
 
 
 def _lines(path: Path, encoding: str) -> Iterator[str]:
-    """The lines of a file. Bytes that are no text become half surrogates, which no text may hold.
+    """The lines of a file. Invalid bytes become half surrogates, which `row` refuses.
 
-    Lines end at a line feed alone: JSON strings may hold every other separator.
+    Only a line feed ends a line, because JSON strings may contain every other separator.
     """
     with path.open(encoding=encoding, errors="surrogateescape", newline="\n") as stream:
         for number in count(1):
             line = stream.readline(MAX_LINE_BYTES + 1)
             if len(line) > MAX_LINE_BYTES:
                 raise unreadable(
-                    f"is longer than {MAX_LINE_BYTES // 1024**2} MB; no line may be.", line=number
+                    f"is longer than {MAX_LINE_BYTES // 1024**2} MB, the longest line that is read.",
+                    line=number,
                 )
             if not line:
                 return
@@ -273,7 +277,7 @@ def _items(value: object) -> Iterable[object]:
         return value
     if not isinstance(value, dict):
         return []
-    # Promptfoo's list stands one level deeper.
+    # Promptfoo nests its list in another `results`.
     if isinstance(value.get("results"), dict) and "results" in value["results"]:
         return _items(value["results"])
     lists = [name for name in _LISTS if (rows := value.get(name)) and isinstance(rows, list)]
@@ -281,7 +285,7 @@ def _items(value: object) -> Iterable[object]:
     if len(lists) > 1:
         names = " and ".join(f"`{name}`" for name in lists)
         raise unreadable(
-            f"holds several lists of rows, {names}. Write the one that is meant to a file of its own."
+            f"holds several lists of rows, {names}. Write the one that you mean to a file of its own."
         )
     if lists:
         return list(value[lists[0]])
@@ -290,7 +294,7 @@ def _items(value: object) -> Iterable[object]:
         return [value]
     if all("0" in part for part in parts):
         return [{name: column.get(row) for name, column in value.items()} for row in parts[0]]
-    # Rows by id have the same names; a single one has at least two that are known.
+    # Rows by id share their names; a single row must have two names of fields.
     shapes = {frozenset(part) for part in parts[:50]}
     is_alike = len(shapes) <= (len(parts[:50]) + 1) // 2 and (
         len(parts) > 1 or sum(map(is_field, parts[0])) > 1
@@ -317,7 +321,7 @@ def _require_few(columns: int, *, line: int | None = None) -> None:
 
 
 def _named_delimiter(line: str) -> str:
-    """The separator that a line names to Excel, as `sep=;` does; "" for another line."""
+    """The separator that a line such as `sep=;` names for Excel; empty for another line."""
     named = line.strip("\r\n").removeprefix('"').removesuffix('"')
     return named[4:] if named[:4].casefold() == "sep=" and named[4:] in _DELIMITERS else ""
 
@@ -333,12 +337,12 @@ def _delimiter(path: Path, encoding: str) -> str:
 
 
 def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Iterator[Record]:
-    """The header as a record of its own, then the rows. Cells that are missing at the end of a row are null.
+    """The header as a record, then the rows. Missing cells at the end of a row are null.
 
-    A quote that is never closed makes everything after it doubtful, so it ends the reading. Where every cell of the
-    first row is JSON, as Langfuse writes it, all are read as such.
+    A quote that is not closed ends the reading, because everything after it is doubtful. If every cell of the first
+    row is JSON, as in files of Langfuse, all cells are read as JSON.
     """
-    # The module's own limit of 131,072 characters would end long documents with a riddle.
+    # By default, the module refuses cells of more than 131,072 characters.
     csv.field_size_limit(MAX_LINE_BYTES)
     reader = csv.reader(_lines(path, encoding), delimiter=delimiter, strict=True)
     columns: tuple[str, ...] = ()
@@ -352,7 +356,7 @@ def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Ite
             break
         except csv.Error as error:
             raise unreadable(_broken_csv(error), line=line) from error
-        # Excel keeps rows of separators for cells that were emptied.
+        # Excel writes rows of separators for emptied cells.
         if not any(cells) or (line == 1 and _named_delimiter(delimiter.join(cells))):
             continue
         if not columns:
@@ -361,7 +365,7 @@ def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Ite
             continue
         if len(cells) > len(columns):
             told = "A text that holds the separator or a line break must stand in double quotes."
-            there = f"has {len(cells)} cells where the header has {len(columns)}."
+            there = f"has {len(cells)} cells, but the header has {len(columns)}."
             table.problems.add(line, "", f"{there} {told}")
             continue
         if is_json is None:
@@ -382,7 +386,6 @@ def _is_json(cell: str) -> bool:
 
 
 def _unquoted(cell: str) -> str:
-    """The text of a cell that holds a JSON string or null; any other as it is."""
     if cell.startswith('"'):
         with suppress(ValueError):
             return str(json.loads(cell))
@@ -394,12 +397,12 @@ def _broken_csv(error: csv.Error) -> str:
         return "holds a bare carriage return outside of quotes. Save the file with line feeds as line ends."
     return (
         f"is not CSV that can be read ({error}). Look for a quote that is not closed or not doubled in the "
-        "row that begins here; cells stand between commas, semicolons or tabs."
+        "row that begins here. Commas, semicolons or tabs separate cells."
     )
 
 
 def _header(cells: list[str], line: int) -> tuple[str, ...]:
-    """The names of the columns. One that is no field may stand there again, as Promptfoo's scores do, numbered."""
+    """The names of the columns; a repeated name that is no required field gets a number."""
     _require_few(len(cells), line=line)
     if len(cells) == 1 and "|" in cells[0]:
         raise unreadable(
@@ -408,7 +411,7 @@ def _header(cells: list[str], line: int) -> tuple[str, ...]:
         )
     columns: dict[str, None] = {}
     for cell in cells:
-        # Spreadsheets break lines in heads and hold no-break spaces.
+        # Names from spreadsheets may have line breaks and no-break spaces.
         column = " ".join(cell.split())
         if fault := text_fault(column):
             raise unreadable(f"the header {fault}", line=line)
@@ -426,7 +429,7 @@ def _header(cells: list[str], line: int) -> tuple[str, ...]:
 
 
 def _parquet(path: Path, problems: Findings, name: str) -> tuple[tuple[str, ...], Iterator[Record]]:
-    from pyarrow import ArrowException, parquet  # noqa: PLC0415 - 15 MB where no Parquet is read
+    from pyarrow import ArrowException, parquet  # noqa: PLC0415 - it takes 15 MB
 
     try:
         source = parquet.ParquetFile(path)
@@ -442,7 +445,9 @@ def _parquet(path: Path, problems: Findings, name: str) -> tuple[tuple[str, ...]
 
 
 def parquet_bytes(path: Path) -> int:
-    """Unpacked bytes that a Parquet file declares, at least 100 a row; 0 for any other file and a damaged one."""
+    """Return the unpacked size that a Parquet file declares, at least 100 bytes a row; 0 for another or a damaged
+    file.
+    """
     from pyarrow import ArrowException, parquet  # noqa: PLC0415
 
     try:
@@ -467,7 +472,7 @@ def _parquet_records(source: Any, problems: Findings, name: str) -> Iterator[Rec
     row = size = 0
     try:
         for batch in source.iter_batches(batch_size=PARQUET_ROWS_AT_ONCE):
-            # What a file declares of itself may be wrong.
+            # The declared size of a file may be wrong.
             size += batch.nbytes
             _require_bounded(name, row + batch.num_rows, size)
             for index in range(batch.num_rows):

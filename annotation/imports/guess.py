@@ -1,4 +1,4 @@
-"""Guess the fields of a file's columns from their names and first rows."""
+"""Guess which column holds which field, from names and the first rows."""
 
 from __future__ import annotations
 
@@ -43,19 +43,20 @@ _TEXTS = ("document", "summary", "reference")
 _ORDER = (*_TEXTS, *(name for name in FLAT_FIELDS if name not in {*_TEXTS, "rating", "rater"}))
 _OBJECTS = frozenset(name for field in _TEXTS for name in GENERAL[field])
 _OF_REFERENCES = ("reference", "gold", "human", "editor", "summary")
-"""Words in the names of columns with references, the surest first."""
+"""Words in the names of references, the surest first."""
 _WRAPPERS = frozenset({"item", "sample", "fields", "data", "row", "record", "example"})
-"""Columns that are none themselves: tools keep a row's own columns in them."""
+"""Columns in which tools nest the columns of a row."""
 _PIECES = ("text", "sentences", "sents", "lines", "turns", "utterances", "paragraphs")
-"""Endings of the names of columns that hold pieces of one text."""
+"""Ends of names of columns that hold the sentences of one text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A whole layout: `title` is what it is known as, `is_own` where it is ours.
+    """A layout for all fields of a file. `title` is the name of a known layout, `is_own` is True for Coverdict's own
+    names.
 
-    `notes` say what it rests on besides names, `objections` what contradicts it: a layout with objections is shown,
-    never read. `is_judged` says that people's answers to the summaries are in the file.
+    `notes` explain choices that do not follow from names alone; `objections` contradict the layout, so that it is
+    shown and not used. `is_judged` is True if the file has people's answers about the summaries.
     """
 
     layout: Layout
@@ -67,21 +68,22 @@ class Guess:
 
     @property
     def is_sure(self) -> bool:
-        """The layout may be used without being named: it has all texts, and no objections."""
+        """True if the layout is used unasked: it has all texts, no notes and no objections."""
         return self.is_own or (self.has_texts and not self.notes and not self.objections)
 
     @property
     def has_texts(self) -> bool:
-        """The layout has summaries, and documents, references or people's answers to hold them against."""
+        """True if it has summaries, and documents, references or people's answers."""
         found = self.layout.mapping
         return "summary" in found and (self.is_judged or bool({"document", "reference"} & found.keys()))
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A file's columns, paths into them included, and its records. `tool` wrote it, where one is recognised.
+    """The columns of a file, including paths into them, and its records. `tool` is the tool that wrote it; may be
+    empty.
 
-    `records` are the first of them, `all_records` these and the others, to be read once.
+    `records` are the first 100; `all_records` yields these and the rest, once.
     """
 
     table: Table
@@ -100,18 +102,22 @@ class Look:
 
     @property
     def is_nested(self) -> bool:
-        """True if a line holds a document with several systems: our other layout, which has no columns to choose."""
+        """True if each line holds a document with a list of systems; such a file has no columns to choose."""
         return (
             self.may_nest and bool(self.records) and isinstance(self.records[0].values.get("systems"), list)
         )
 
     @property
     def is_judged(self) -> bool:
-        """True if a tool keeps people's answers beside the columns."""
+        """True if the tool stores people's answers outside of the columns."""
         return any(one.said.ratings or one.said.marks or one.said.claims for one in self.records)
 
     def guess(self, *, preset: str = AUTO, given: Mapping[str, tuple[str, ...]] | None = None) -> Guess:
-        """The likeliest layout of the file. Fields for which nothing fits have no column; given ones keep theirs."""
+        """Return the likeliest layout. `given` has columns that are fixed; a field without a fitting column gets
+        none.
+
+        A `preset` other than "auto" is used without recognition.
+        """
         rows = [record.values for record in self.records]
         mapping = {name: columns for name, columns in (given or {}).items() if name in FLAT_FIELDS}
         if preset == AUTO and set(FLAT_REQUIRED) <= set(self.columns):
@@ -119,7 +125,7 @@ class Look:
             return _Guesser(
                 self.columns, rows, PRESETS[AUTO], {**own, **mapping}, is_judged=self.is_judged
             ).own()
-        # Some tables spell an object out, as `inputs.article`: then `inputs` is a column like any other.
+        # A table may name a path, such as `inputs.article`; then `inputs` is a column, too.
         spelled = {root(column): None for column in self.columns if plain(root(column)) in _OBJECTS}
         columns = tuple(dict.fromkeys((*self.columns, *spelled)))
         there = {plain(column) for column in columns}
@@ -130,14 +136,14 @@ class Look:
         return replace(found, title=found.title or self.tool)
 
     def shown(self) -> list[list[object]]:
-        """The first rows, cell by cell."""
+        """The cells of the first rows."""
         return [
             [pick(record.values, column) for column in self.columns] for record in self.records[:ROWS_SHOWN]
         ]
 
 
 def look_at(file: NamedFile, encoding: str = "") -> Look:
-    """Raises ImportRefused where the file cannot be read as one of rows."""
+    """Open a file of rows, and read its first records. Raises ImportRefused as `open_table`."""
     table = open_table(file.path, name=file.name, encoding=encoding)
     tool, records = laid_flat(table.records, table.problems)
     first = tuple(islice(records, ROWS_LOOKED_AT))
@@ -148,7 +154,7 @@ def look_at(file: NamedFile, encoding: str = "") -> Look:
 
 
 def look_at_rows(files: Sequence[NamedFile], encoding: str = "") -> Look | None:
-    """A look at the one file of rows; None where the files are DUC's and TAC's. Raises ImportRefused."""
+    """Open the file of rows among uploads as `look_at`; None if they are files of DUC and TAC."""
     return None if are_duc_files(files) else look_at(files[0], encoding)
 
 
@@ -162,8 +168,7 @@ class _Guesser:
     notes: list[str] = field(default_factory=list)
 
     def own(self) -> Guess:
-        """Our own names, and what may stand beside them: references and ratings in columns of their own."""
-        # Some tools have the prompt in a column of that name.
+        # Some tools write the system prompt in a column `system`.
         if self.mapping["system"] == ("system",) and not self._names_systems("system"):
             del self.mapping["system"]
             self._assign("system")
@@ -199,7 +204,7 @@ class _Guesser:
             self._assign_likely_reference()
         if systems:
             self.mapping["summary"] = tuple(systems)
-        # One column with a name of its own is the one system of that name.
+        # A single column of texts is named after its system.
         system = systems[0] if len(systems) == 1 and "system" not in self.mapping else ""
         is_alone = not ({"reference", "system"} & self.mapping.keys() or self.is_judged or self.preset.title)
         if self.mapping.get("summary") == ("summary",) and is_alone:
@@ -210,7 +215,6 @@ class _Guesser:
         return Guess(self._layout(system), title, tuple(self.notes), objections, is_judged=self.is_judged)
 
     def _one(self, name: str) -> str:
-        """The first column of a field."""
         return next(iter(self.mapping.get(name, ())), "")
 
     def _used(self) -> set[str]:
@@ -220,8 +224,7 @@ class _Guesser:
         return [value for row in self.rows if (value := pick(row, column)) is not None and value != ""]
 
     def _find_ratings(self) -> None:
-        """Columns of people's ratings, and of whose they are."""
-        # The figures in the files of tools that evaluate are a judge's.
+        # In files of evaluation tools, figures come from a judge.
         if self.preset.title in {"DeepEval", "LangSmith", "Langfuse"} or "rating" in self.mapping:
             return
         used = self._used()
@@ -233,9 +236,9 @@ class _Guesser:
                 self._assign("rater")
 
     def _holds_ratings(self, column: str) -> bool:
-        """True if a column holds people's ratings: whole numbers, yes or no, on what people rate summaries by.
+        """True if a column holds people's ratings: whole numbers, yes or no, for a common criterion.
 
-        Numbers from 0 to 1 that are written with a decimal point are figures of a metric.
+        Decimals from 0 to 1 are figures of a metric.
         """
         cells = [value for row in self.rows if not is_no_rating(value := row.get(column))]
         given = [
@@ -249,7 +252,7 @@ class _Guesser:
         return not is_of_metric and all(number is not None and number.is_integer() for number in numbers)
 
     def _find_numbered(self, name: str) -> None:
-        """Columns of one text each, such as `references.0` and `references.1`, by their numbers."""
+        """Assign columns with one text each, such as `references.0` and `references.1`, by their numbers."""
         named = [(indexed(column), column) for column in self.columns]
         found = sorted(
             (int(parts[1]), column)
@@ -286,7 +289,7 @@ class _Guesser:
         names = self.preset.names.get(name, GENERAL[name])
         fitting = [column for wanted in names for column in self._named(wanted) if self._fits(name, column)]
         if name == "reference" and not fitting and name not in self.preset.names:
-            # XSum's name for it, where another column holds the summaries.
+            # In XSum, `summary` is the reference.
             taken = self._used()
             fitting = [
                 each for each in self._named("summary") if each not in taken and self._fits(name, each)
@@ -294,7 +297,7 @@ class _Guesser:
         if not fitting:
             return
         chosen = fitting[0]
-        # A name that is at home with two fields is no rival: `text` may be left over.
+        # A name of two fields, such as `text`, is no rival.
         rivals = [column for column in fitting[1:] if root(column) != root(chosen) and column in self._tops()]
         if name in {"summary", "reference"}:
             rivals = [each for each in rivals if plain(each) not in GENERAL["document"]]
@@ -305,7 +308,7 @@ class _Guesser:
         self.mapping[name] = (self._text_in(name, chosen) if name in _TEXTS else chosen,)
 
     def _assign_likely_reference(self) -> None:
-        """Beside the summary under test another text that is named like a summary is the reference, if none is yet."""
+        """Assign a text column that is named like a reference, if no column is the reference yet."""
         if self.preset is PRESETS[WIDE] or "reference" in self.mapping or "summary" not in self.mapping:
             return
         texts = [column for column in self._rest() if not plain(column).endswith(tuple(ASIDE))]
@@ -318,13 +321,13 @@ class _Guesser:
         return [column for column in self.columns if not self._is_inside(column)]
 
     def _named(self, wanted: str) -> list[str]:
-        """Columns of a name, those that stand inside of others last."""
+        """Columns of a name; paths into other columns come last."""
         fitting = [column for column in self._tops() if _known_as(column) == wanted]
         inside = (column for column in self.columns if self._is_inside(column))
         return fitting + [column for column in inside if last(column) == wanted]
 
     def _fits(self, name: str, column: str) -> bool:
-        # What stands inside of another column may say who wrote it, never what it is; unless that one only wraps a row.
+        # A path into a column may name a system, but holds no text, unless the column only wraps a row.
         is_wrapped = plain(root(column)) in _WRAPPERS
         is_hidden = self._is_inside(column) and not is_wrapped and name not in {"system", "language"}
         if is_hidden or any(column in columns for columns in self.mapping.values()):
@@ -340,7 +343,7 @@ class _Guesser:
         return fit is None or all(map(fit, values))
 
     def _names_systems(self, column: str) -> bool:
-        """True if the values are names and no prompts."""
+        """True if the values are names rather than prompts."""
         values = self._values(column)
         if not all(isinstance(value, str | int) for value in values):
             return False
@@ -354,11 +357,11 @@ class _Guesser:
         return column != root(column) and (not is_header or plain(root(column)) in _OBJECTS)
 
     def _is_of_documents(self, column: str) -> bool:
-        """True if each document has one id, and each id one document, as far as the rows show."""
+        """True if each document has one id, and each id one document, in the first rows."""
         document = self._one("document")
         if not document:
             return True
-        # A row without a document is a bad one, and says nothing of the others.
+        # A row without a document is invalid, so it does not count.
         pairs = {(str(pick(row, column)), str(text)) for row in self.rows if (text := pick(row, document))}
         if len(pairs) == len({one for one, _ in pairs}) == len({text for _, text in pairs}):
             return True
@@ -366,8 +369,9 @@ class _Guesser:
         return False
 
     def _text_in(self, name: str, column: str) -> str:
-        """The column; where it holds objects, the text inside of them that is likeliest meant, and where it holds the
-        sentences of one text, all of them.
+        """The column itself, or a path into it.
+
+        In objects it is the likeliest text; of a list of sentences, all of them.
         """
         value = next(iter(map(opened, self._values(column))), None)
         if name != "reference" and isinstance(value, list) and f"{column}[]" in self.columns:
@@ -384,7 +388,7 @@ class _Guesser:
         return chosen
 
     def _systems(self) -> list[str]:
-        """Columns that are no field and hold texts, where none is known to hold the summaries."""
+        """Columns that may hold one system's summaries each, if no column is known to hold the summaries."""
         summary = self._one("summary")
         is_likely = plain(summary) == "summary" and "reference" not in self.mapping
         if summary and not (self.preset is PRESETS[WIDE] or is_likely):
@@ -396,7 +400,7 @@ class _Guesser:
         return [] if summary else rest
 
     def _rest(self) -> list[str]:
-        """Columns of texts that are no field and are not said beside texts."""
+        """Columns of texts that are no field and no remark."""
         used = self._used()
         return [
             column
@@ -407,7 +411,7 @@ class _Guesser:
     def _is_text(self, column: str) -> bool:
         values = [value.strip() for value in self._values(column) if isinstance(value, str) and value.strip()]
         started = [value[:_BEGINNING] for value in values]
-        # In a script without spaces two signs make about a word.
+        # In scripts without spaces, two characters are about one word.
         words = sorted(len(text.split() if has_word_breaks(text) else text[::2]) for text in started)
         return bool(words) and words[len(words) // 2] >= WORDS_OF_A_TEXT
 
@@ -421,11 +425,11 @@ _FITTING: Mapping[str, Callable[[Any], object]] = {
     "language": lambda value: isinstance(value, str) and LANGUAGE.fullmatch(value.strip()),
     "metadata": lambda value: isinstance(opened(value), dict),
 }
-"""True if a value may be that of a field."""
+"""By field, whether a value fits it."""
 
 
 def _known_as(column: str) -> str:
-    """The name of a column without what only wraps a row: of `data.article` the article."""
+    """The name of a column without a wrapper: `data.article` is the article."""
     return last(column) if column != root(column) and plain(root(column)) in _WRAPPERS else plain(column)
 
 
@@ -435,7 +439,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _is_tag(value: object) -> bool:
-    """True if a value is a number or a single word that ends no sentence: a label, a score, the name of a corpus."""
+    """True if a value is a number, or one word that ends no sentence: a label, a score or the name of a corpus."""
     if isinstance(value, bool | int | float):
         return True
     is_word = isinstance(value, str) and has_word_breaks(value) and len(value.split()) == 1

@@ -1,4 +1,4 @@
-"""The layout of a file of rows: the columns of each field, common layouts, and paths into values."""
+"""Layouts of files of rows: the column of each field, presets, and paths into values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from configparser import ConfigParser
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
 
 from annotation.core.refusals import Invalid
 from annotation.imports.row import MAX_NAME_CHARACTERS, MAX_TARGET, opened
@@ -17,48 +16,34 @@ DEEPEST = 4
 DEFAULT_SYSTEM = "system 1"
 ENCODINGS = ("utf-8", "windows-1252", "iso-8859-15", "mac-roman", "windows-1250", "windows-1251", "shift-jis")
 
-FLAT_REQUIRED = ("document_id", "document", "system", "summary")
-FLAT_OPTIONAL = (
-    *(
-        "reference",
-        "reference_id",
-        "reference_author",
-        "target_words",
-        "group",
-        "language",
-        "metadata",
-        "questions",
-    ),
-    *("rating", "rater"),
-)
-FLAT_FIELDS = (*FLAT_REQUIRED, *FLAT_OPTIONAL)
 NESTED_FIELDS = (
     *("doc_id", "source_text", "reference_text", "systems", "system", "summary_text", "ratings", "claims"),
     *("claim_text", "weight", "verdicts", "raw_votes", "reasons"),
 )
 NESTED_OPTIONAL = ("reference_id", "target_words", "group", "language", "metadata", "questions")
 SEVERAL_COLUMNS = ("document", "summary", "reference", "rating")
-"""Fields that several columns may hold."""
-
-Target = int | Literal["reference"] | None
-"""A number, the median length of the file's references, or none."""
+"""Fields that may have several columns."""
 
 Names = Mapping[str, tuple[str, ...]]
-"""For each field the names that its column may have, the surest first, as `plain` gives them."""
+"""By field, names of its column as `plain` returns them, the surest first."""
 
 _DATA = ConfigParser()
 _DATA.read_string(Path(__file__).with_name("columns.ini").read_text(encoding="utf-8"))
-GENERAL: Names = {name: tuple(given.split()) for name, given in _DATA["names"].items()}
+FIELDS = {name.removeprefix("field "): held for name, held in _DATA.items() if name.startswith("field ")}
+"""The `title`, `kind`, `help` and `names` of each field of a row."""
+FLAT_FIELDS = tuple(FIELDS)
+FLAT_REQUIRED, FLAT_OPTIONAL = FLAT_FIELDS[:4], FLAT_FIELDS[4:]
+GENERAL: Names = {name: tuple(held["names"].split()) for name, held in FIELDS.items()}
 CRITERIA = frozenset(_DATA["criteria"]["names"].split())
 """Common names of criteria, as `plain` returns them."""
 ASIDE = frozenset(_DATA["aside"]["names"].split())
-"""Names of columns with remarks, which are never systems' summaries, however long."""
+"""Names of columns with remarks, which never hold summaries."""
 AUTO, WIDE = "auto", "wide"
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A layout in wide use: its title, the names of its columns, and those that show it is this one."""
+    """A known layout: its title, the columns that identify it, and the names of its columns by field."""
 
     title: str
     shown_by: frozenset[str]
@@ -74,46 +59,47 @@ PRESETS: Mapping[str, Preset] = {
     for section, held in _DATA.items()
     if section.startswith("preset ")
 }
-"""By name, the ones that show themselves most clearly first."""
+"""By name; the first one whose columns are there is used."""
 
 
 def plain(name: str) -> str:
-    """A column's name without case, spaces, dashes, underscores, and a list's brackets."""
+    """Return a column's name in lower case, without spaces, dashes, underscores and the brackets of a list."""
     return re.sub(r"[\s_\-]+|\[\]$", "", name).casefold()
 
 
 def is_field(name: str) -> bool:
-    """True if a name is that of a field, in any layout."""
+    """True if a name is that of a field in any layout."""
     own = (*FLAT_FIELDS, *NESTED_FIELDS, "data", "item", "sample", "row", "record", "example", "fields")
     return name in own or any(plain(name) in names for names in GENERAL.values())
 
 
 def indexed(name: str) -> tuple[str, str] | None:
-    """The name and the number of a column that is one of several: `references.0`, `reference_2`, `fluency 3`."""
+    """Return the name and the number of a column such as `references.0`, `reference_2` or `fluency 3`; None for
+    others.
+    """
     found = re.fullmatch(r"(.*?[^\W\d_])[\s._\-\[]*(\d{1,3})\]?", name)
     return (found[1], found[2]) if found else None
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The columns of each field, as `{"summary": ("output",)}`; a field that is not named has a column of its own
-    name, or none where the mapping `is_whole`.
+    """The columns of each field, such as `{"summary": ("output",)}`.
 
-    Several columns of `summary` are one system each, several of `reference` one reference each. `system` is who wrote
-    the summaries where no column says so, `target` how long they should be where none does. A `preset` names the
-    layout that is to be recognised; what the mapping says comes before it. `encoding` is that of a text file.
+    A field that the mapping lacks has the column of its own name, or none if the mapping `is_whole`. Several columns
+    of `summary` are one system each, several of `reference` one reference each. `system` and `target` apply to rows
+    without these. `preset` names a layout; the mapping takes precedence over it. `encoding` is that of a text file.
     """
 
     mapping: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     system: str = ""
-    target: Target = None
+    target: int | None = None
     preset: str = ""
     encoding: str = ""
     is_whole: bool = False
 
     @property
     def is_of_rows(self) -> bool:
-        """True if it says something that only a file of rows can have."""
+        """True if it has a choice that only files of rows can use."""
         return bool(self.mapping or self.system or self.target or self.preset)
 
     def of(self, name: str) -> tuple[str, ...]:
@@ -122,7 +108,7 @@ class Layout:
         return self.mapping.get(name, own)
 
     def pairs(self) -> list[str]:
-        """The layout as people type it: FIELD=COLUMN, where the names differ."""
+        """The mapping as people type it, field=column, without fields whose column has their name."""
         pairs = [(name, column) for name, columns in self.mapping.items() for column in columns]
         is_typed = {name for name, columns in self.mapping.items() if len(columns) > 1 or name == "rating"}
         return [f"{name}={column}" for name, column in pairs if name != column or name in is_typed]
@@ -131,9 +117,9 @@ class Layout:
 def layout_of(
     pairs: Iterable[str] = (), *, preset: str = "", system: str = "", target: str = "", encoding: str = ""
 ) -> Layout:
-    """A layout as people type it: pairs such as "summary=output", and a target of "reference", "none" or a number.
+    """Return the layout that pairs such as "summary=output" describe; the target is a number or "none".
 
-    A pair may stand the other way round, where only its right side is a field. Raises Invalid.
+    The two sides of a pair may be swapped if only the right one is a field. Raises Invalid.
     """
     mapping = _mapping(pairs)
     for name, given, known in (("preset", preset, tuple(PRESETS)), ("encoding", encoding, ENCODINGS)):
@@ -171,21 +157,19 @@ def _mapping(pairs: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _target(typed: str) -> Target:
+def _target(typed: str) -> int | None:
     if typed in {"", "none"}:
         return None
-    if typed == "reference":
-        return "reference"
     if typed.isascii() and typed.isdigit() and len(typed) < 11 and 1 <= int(typed) <= MAX_TARGET:
         return int(typed)
     raise Invalid(
-        f"The target length is a whole number of at least 1, reference or none, not {typed!r}.",
+        f"The target length is a whole number of at least 1, or none, not {typed!r}.",
         field="target_length",
     )
 
 
 def document_hash(documents: Iterable[str]) -> str:
-    """A name for a document set, made of its texts: the same for the same texts."""
+    """Return an id made of the texts of a document set; equal texts have equal ids."""
     whole = sha256()
     for text in documents:
         whole.update(f"{len(text)} {text}".encode("utf-8", "surrogatepass"))
@@ -196,10 +180,10 @@ _STEP = re.compile(r"[^.\[\]]+|\[(?:-?[0-9]{1,6})?\]")
 
 
 def pick(values: Mapping[str, object], path: str) -> object:
-    """The value under a name or, where there is no such name, at the end of a path; None where it leads nowhere.
+    """Return the value of a name, or else at the end of a path; None if the path leads nowhere.
 
-    `[]` goes on in each item of a list and gives a list, `[0]` and `[-1]` in one. Texts that hold JSON are opened.
-    Example: paths are `input.article`, `messages[-1].content`, `sentences[].text`.
+    Paths are such as `input.article`, `messages[-1].content` and `sentences[].text`, which returns a list. Texts that
+    hold JSON are parsed.
     """
     if path in values or not ("." in path or "[" in path):
         return values.get(path)
@@ -220,17 +204,17 @@ def _walk(value: object, steps: list[str]) -> object:
 
 
 def root(path: str) -> str:
-    """The name at which a path begins."""
+    """Return the name at which a path begins."""
     return re.split(r"[.\[]", path, maxsplit=1)[0]
 
 
 def last(path: str) -> str:
-    """The name at which a path ends, as `plain` gives it."""
+    """Return the name at which a path ends, as `plain` does."""
     return plain(path.rpartition(".")[2])
 
 
 def text_paths(values: Mapping[str, object]) -> Iterator[str]:
-    """Every name of a record, each followed by the paths to the texts inside of its value."""
+    """Yield every name of a record, each followed by the paths to texts in its value."""
     for name, value in values.items():
         yield name
         yield from _inside(name, opened(value), 1)
@@ -246,7 +230,7 @@ def _inside(path: str, value: object, depth: int) -> Iterator[str]:
         and all(isinstance(item, dict) for item in value)
         and "[]" not in path
     ):
-        # Of a conversation, what was said last; of other lists, all of it.
+        # The last message of a conversation, but every item of another list.
         step, parts = "[-1]" if {"role", "content"} <= value[-1].keys() else "[]", value[-1]
     if isinstance(parts, dict):
         for name, part in parts.items():

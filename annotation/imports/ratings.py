@@ -1,4 +1,4 @@
-"""People's ratings of whole summaries, in the shapes that files have for them."""
+"""Read people's ratings of summaries from columns and objects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Given = tuple[str, str, object]
 
 
 def rating_value(value: object) -> float | None:
-    """The number of a rating: a number from 0 to 100, or yes and no as 1 and 0; None for anything else."""
+    """Return the number of a rating: 0 to 100, or 1 for yes and 0 for no; None for anything else."""
     if isinstance(value, bool | int | float) and 0 <= value <= 100:
         return float(value)
     text = str(value).strip().casefold() if isinstance(value, str) else ""
@@ -30,12 +30,12 @@ def rating_value(value: object) -> float | None:
 
 
 def is_no_rating(value: object) -> bool:
-    """True if nobody rated: an empty cell, or what tables hold in its place."""
+    """True for an empty cell and for what tables write in its place."""
     return value is None or (isinstance(value, str) and value.strip().casefold() in _NONE)
 
 
 def _criterion_and_rater(column: str) -> tuple[str, str]:
-    """The criterion and the rater of a column, such as `fluency_2` or `expert 1 coherence`; no rater is empty."""
+    """The criterion and the rater of a column such as `fluency_2` or `expert 1 coherence`; the rater may be empty."""
     for pattern in (_RATER_FIRST, _RATER_LAST):
         if (found := pattern.fullmatch(column)) and plain(found["what"]) in CRITERIA:
             return found["what"], found["who"]
@@ -46,9 +46,9 @@ def _criterion_and_rater(column: str) -> tuple[str, str]:
 
 
 def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:
-    """Criterion, rater and value of each rating that a column holds; `rater` is that of the row.
+    """Yield criterion, rater and value of each rating in a column; `rater` is that of the row.
 
-    A value is one rating, a list of several raters' (values, or objects with a value for each criterion), or an object
+    The value is one rating, a list with one per rater (values, or objects with a value per criterion), or an object
     by rater or by criterion.
     """
     criterion, named = _criterion_and_rater(column)
@@ -81,7 +81,7 @@ def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:
 
 
 def read_ratings(given: Iterable[Given]) -> tuple[list[RatingData], list[str]]:
-    """The ratings, and what was left out because it is none."""
+    """Return the valid ratings, and a remark on each invalid one."""
     found: list[RatingData] = []
     left: list[str] = []
     for criterion, rater, value in given:

@@ -1,20 +1,19 @@
-"""Read files and pushed rows into typed rows, and find every problem in them."""
+"""Read files and pushed rows into typed rows, and note every problem."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from pydantic import ValidationError
 
 from annotation.core.text_faults import printable
 from annotation.imports.containers import Format, NamedFile, Record
-from annotation.imports.guess import Look, look_at
+from annotation.imports.guess import Guess, Look, look_at
 from annotation.imports.layout import (
     AUTO,
     DEFAULT_SYSTEM,
@@ -27,12 +26,11 @@ from annotation.imports.layout import (
     plain,
     root,
 )
-from annotation.imports.problems import LIKELY_PAIR, Findings, Remedy, unreadable
+from annotation.imports.problems import Findings, unreadable
 from annotation.imports.ratings import ratings_in, read_ratings
 from annotation.imports.row import PERCENTS, Claim, Dataset, Mark, Peer, Row, Side, faults, judged_sentence
 from annotation.imports.tools.duc import are_duc_files, read_duc_files
 from annotation.imports.tools.flatten import KEPT
-from evaluation.text import LengthUnit, count_length
 
 NAMES_TOLD = 5
 ROWS_BETWEEN_STEPS = 500
@@ -53,103 +51,91 @@ _NEVER_READ = {
     "percents": f"{PERCENTS}; they are not imported.",
     "judge_verdicts": "A judge's verdicts are not imported: let a judge run here.",
 }
+_OF_ALL = {"document_id", "system", "rater", "rating"}
+"""Fields that are read only if the first rows have them."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """The numbers of rows read, of document sets written, and of all document sets (0 until all rows are read).
+    """Numbers of rows read, document sets written, and document sets in all (0 until all rows are read).
 
-    `step` is called every few hundred rows and sets; an exception from it ends the import. `hold` is called at the end
-    of the transaction; an exception from it rolls the import back.
+    `step` is called every few hundred rows and sets; an exception from it ends the import. `hold` is called at the
+    end of the transaction; an exception from it rolls the import back.
     """
 
     rows_read: int = 0
     sets_written: int = 0
     sets: int = 0
 
-    def read_row(self) -> None:
-        self.rows_read += 1
-        if self.rows_read % ROWS_BETWEEN_STEPS == 0:
-            self.step()
-
     def step(self) -> None:
-        """Do nothing, unless a subclass reports progress."""
+        """Does nothing; subclasses report progress."""
 
     def hold(self) -> None:
-        """Do nothing, unless a subclass can stop the import."""
+        """Does nothing; subclasses may stop the import."""
 
 
 @dataclass(slots=True)
 class FileReading:
-    """The contents and the problems of a file; rows with problems are not in the data set.
+    """The contents and the problems of a file; the data set lacks rows with problems.
 
-    `lacks_target` is True if neither the rows nor the layout give a target length.
+    `lacks_target` is True if neither rows nor layout have a target length.
     """
 
     format: Format
-    dataset: Dataset
-    problems: Findings
-    warnings: Findings
+    dataset: Dataset = field(default_factory=Dataset)
+    problems: Findings = field(default_factory=Findings)
+    warnings: Findings = field(default_factory=Findings)
     lacks_target: bool = False
 
     @property
     def claims_side(self) -> Side | None:
+        """As `Dataset.claims_side`."""
         return self.dataset.claims_side
 
 
 def read_files(
-    files: Sequence[NamedFile],
-    *,
-    layout: Layout | None = None,
-    length_unit: LengthUnit = "words",
-    progress: Progress | None = None,
+    files: Sequence[NamedFile], *, layout: Layout | None = None, progress: Progress | None = None
 ) -> FileReading:
-    """Read one file of rows, or any number of SEE's and DUCView's.
+    """Read one file of rows, or any number of SEE HTML and DUCView files.
 
-    Raises as `read_dataset`; also ImportRefused if no file has a known format.
+    Raises as `read_dataset`, and ImportRefused if no file has a known format.
     """
     if not files:
         raise unreadable("There is no file to import.")
     if not are_duc_files(files):
-        choices: dict[str, Any] = {"layout": layout, "length_unit": length_unit, "progress": progress}
-        return read_dataset(files[0].path, name=files[0].name, **choices)
+        return read_dataset(files[0].path, name=files[0].name, layout=layout, progress=progress)
     problems, warnings = Findings(), Findings()
     form, dataset = read_duc_files(files, problems, warnings)
     if layout and layout.is_of_rows:
         raise unreadable(
-            "Columns of other names, a system and a target length are for files of rows (CSV, JSON, JSONL, Parquet); "
-            "these say such things themselves. Leave them out.",
+            "Columns, a preset, a system and a target length apply to files of rows (CSV, JSON, JSONL, Parquet). Leave "
+            "them out: SEE HTML and DUCView files contain them.",
             file=files[0].name,
         )
     return FileReading(form, dataset, problems, warnings)
 
 
 def read_dataset(
-    path: Path,
-    *,
-    name: str | None = None,
-    layout: Layout | None = None,
-    length_unit: LengthUnit = "words",
-    progress: Progress | None = None,
+    path: Path, *, name: str | None = None, layout: Layout | None = None, progress: Progress | None = None
 ) -> FileReading:
-    """Read a whole file, and check every row by itself and against the rows before it.
+    """Read a file of rows, and check every row by itself and against earlier ones.
 
-    `name` is the name for people if `path` is a temporary file; lengths of references are counted in the `length_unit`.
-    Raises ImportRefused if no row can be trusted: an empty file, another kind of file, a missing column, broken
-    quoting.
+    `name` is the original name if `path` is a temporary file. Raises ImportRefused if the file cannot be read at all:
+    an empty file, another kind of file, a missing column, broken quoting.
     """
     file, layout = NamedFile(name or path.name, path), layout or Layout()
     look = look_at(file, layout.encoding)
-    reader = _FileReader(file.name, layout, look, progress or Progress(), length_unit)
-    return reader.read()
+    reading = FileReading(look.format, problems=look.table.problems)
+    return _FileReader(file.name, layout, look, progress or Progress(), reading).read()
 
 
 @dataclass(slots=True)
 class RowReader:
-    """Makes typed rows of records, and notes every problem with the file's own name of the field.
+    """Turns records into typed rows, and notes problems with the file's own names.
 
-    `columns` has the columns of each flat field, `given` the values of fields without a column. `target` is the target
-    length of rows without one. Pushed rows may lack their document, and may have references alone.
+    `columns` are the columns of each field of flat rows, `given` are values of fields without a column, `target` is
+    the target length of rows without one. Pushed rows may lack a document, and may have a reference alone. `unread`
+    collects names of fields that are not read.
     """
 
     problems: Findings
@@ -161,15 +147,24 @@ class RowReader:
     is_nested: bool = False
     unread: dict[str, None] = field(default_factory=dict)
 
-    def flat(self, record: Record) -> Iterator[Row]:
-        """The row of a flat record; one for each of several columns of summaries."""
+    def rows(self, record: Record) -> Iterator[Row]:
+        """Yield the valid rows of a record.
+
+        A flat record with several columns of summaries has one row for each.
+        """
         columns = self.columns.get("summary", ())
-        for column in columns or (None,):
-            system = column if len(columns) > 1 else None
-            if system and self._value(record, "summary", column) is None:
-                self.warnings.remark(f"There is no summary by {system!r}.", line=record.line)
-            elif row := self._flat(record, column, system):
-                yield row
+        read = [self._nested(record)] if self.is_nested else []
+        if not self.is_nested:
+            for column in columns or (None,):
+                system = column if len(columns) > 1 else None
+                if system and self._value(record, "summary", column) is None:
+                    self.warnings.remark(f"There is no summary by {system!r}.", line=record.line)
+                else:
+                    read.append(self._flat(record, column, system))
+        for row in filter(None, read):
+            for remark in filter(None, (peer.remark(row.document_id) for peer in row.systems)):
+                self.warnings.remark(remark, line=row.line)
+            yield row
 
     def _flat(self, record: Record, column: str | None, system: str | None) -> Row | None:
         values = {name: value for name in FLAT_FIELDS if (value := self._value(record, name)) is not ...}
@@ -184,10 +179,10 @@ class RowReader:
         values["systems"] = [] if is_bare else [peer]
         if self.is_pushed and values.get("document") is None:
             values.pop("document", None)
+        before = self.problems.count
         row = self._checked(record, values)
         if row is None:
             return None
-        before = self.problems.count
         if not (row.documents or row.references or self.is_pushed) and "document" in self.columns:
             self._note(record, ("document",), "")
         if not row.references and (row.reference_author or row.reference_ids[0]):
@@ -203,40 +198,34 @@ class RowReader:
         row.names_reference = bool(row.reference_ids[0]) and len(row.references) == 1 == len(row.texts)
         for one in row.systems:
             self._take_answers(record, one, row.rater)
-        if self.problems.count > before:
-            return None
-        self._remark(row)
-        return row
+        return row if self.problems.count == before else None
 
     def _value(self, record: Record, name: str, column: str | None = None) -> Any:
-        """The value of a field: of several columns a list, of pieces of one text the text; `...` without a column."""
+        """The value of a field; a list for several columns, one text for the pieces of a text, `...` without a
+        column.
+        """
         columns = (column,) if column else self.columns.get(name, ())
         if not columns or name == "rating" or (name == "summary" and not column):
             return ...
         found = [pick(record.values, each) for each in columns]
         if len(columns) > 1:
-            is_one = name == "document" and plain(root(columns[0])) != "documents"
             if name != "document":
                 return found
             found = [each for each in found if each is not None]
-            return self._joined(found) if is_one else found
-        if found[0] is None and root(columns[0]) not in record.values and columns[0] not in record.values:
+            return found if plain(root(columns[0])) == "documents" else _joined(found)
+        [column], [value] = columns, found
+        if value is None and not {root(column), column} & record.values.keys():
             return ...
-        is_pieces = columns[0].endswith("[]") or (name == "summary" and "[]" in columns[0])
-        if name == "metadata" and found[0] and not isinstance(found[0], dict) and columns[0] != name:
-            is_json = isinstance(found[0], str) and found[0].lstrip().startswith("{")
-            return found[0] if is_json else {columns[0]: found[0]}
-        return self._joined(found[0]) if is_pieces else found[0]
-
-    def _joined(self, value: Any) -> Any:
-        is_texts = isinstance(value, list) and all(isinstance(each, str) for each in value)
-        return " ".join(value) if is_texts else value
+        if name == "metadata" and value and not isinstance(value, dict) and column != name:
+            is_json = isinstance(value, str) and value.lstrip().startswith("{")
+            return value if is_json else {column: value}
+        is_pieces = column.endswith("[]") or (name == "summary" and "[]" in column)
+        return _joined(value) if is_pieces else value
 
     def _take_answers(self, record: Record, peer: Peer, rater: str) -> None:
-        """People's answers of a flat record: ratings, marks and sentences that they judged."""
         columns = self.columns.get("rating", ())
         held = chain(*(ratings_in(column, pick(record.values, column), rater) for column in columns))
-        peer.rated, left = read_ratings(chain(record.said.ratings, held))
+        peer.given, left = read_ratings(chain(record.said.ratings, held))
         peer.marks = list(self._marks(record, peer.summary))
         for sentence, votes, reason in record.said.claims:
             try:
@@ -247,43 +236,38 @@ class RowReader:
             self.warnings.remark(remark, line=record.line)
 
     def _marks(self, record: Record, summary: str) -> Iterator[Mark]:
-        """The marks in the summary. Marks of other texts are left out with a remark."""
+        """Marks in the summary, at their true offsets; marks in other texts are left out with a remark."""
         for mark in record.said.marks:
             words = mark.words or (mark.text or summary)[mark.start : mark.end]
             start = mark.start if summary[mark.start : mark.end] == words else summary.find(words)
             if not mark.end:
                 yield mark
             elif (mark.text and mark.text != summary) or not words or start < 0:
-                told = f"The mark “{printable(words)}” is not in the summary and left out."
+                told = f"The mark “{printable(words)}” is left out, because the summary does not contain it."
                 self.warnings.remark(told, line=record.line)
             else:
                 yield mark._replace(start=start, end=start + len(words), words=words)
 
-    def nested_row(self, record: Record) -> Row | None:
-        """The row of a nested line. Fields that are not read are noted."""
-        values = self._renamed(record.values, 0, "")
+    def _nested(self, record: Record) -> Row | None:
+        values = self._known(record.values, 0, "")
         for name, level in (("systems", 1), ("claims", 2)):
             values |= {name: self._inner(values[name], level, name)} if name in values else {}
         for peer in values.get("systems") or ():
             if isinstance(peer, dict) and "claims" in peer:
                 peer["claims"] = self._inner(peer["claims"], 2, "systems[].claims")
-        for name in ("claims", "systems"):
-            values = {key: value for key, value in values.items() if key != name or value is not None}
+        before = self.problems.count
         row = self._checked(record, values)
         if row is None:
             return None
-        before = self.problems.count
-        self._check_nested(record, row)
+        for place, reason in _nested_faults(row):
+            self._note(record, place, reason)
         for peer in row.systems:
-            peer.rated, left = read_ratings(ratings_in("rating", peer.given, ""))
+            peer.given, left = read_ratings(ratings_in("rating", peer.given, ""))
             for remark in left:
                 self.warnings.remark(remark, line=record.line)
-        if self.problems.count > before:
-            return None
-        self._remark(row)
-        return row
+        return row if self.problems.count == before else None
 
-    def _renamed(self, values: Mapping[str, Any], level: int, path: str) -> dict[str, Any]:
+    def _known(self, values: Mapping[str, Any], level: int, path: str) -> dict[str, Any]:
         own = {_NESTED.get(name, name): name for name in _KNOWN[level]}
         self.unread.update(dict.fromkeys(f"{path}{name}" for name in values if name not in own))
         return {own[name]: value for name, value in values.items() if name in own}
@@ -291,60 +275,10 @@ class RowReader:
     def _inner(self, value: Any, level: int, path: str) -> Any:
         if not isinstance(value, list):
             return value
-        return [self._renamed(one, level, f"{path}[].") if isinstance(one, dict) else one for one in value]
-
-    def _check_nested(self, record: Record, row: Row) -> None:
-        complain = partial(self._note, record)
-        names = [peer.system for peer in row.systems]
-        if not names:
-            complain(("systems",), "must be a list of objects with at least one in it.")
-        if not (row.documents or row.references):
-            complain(("document",), "")
-        for place, name in enumerate(names):
-            if name in names[:place]:
-                complain(("systems",), f"names {name!r} twice, the second time at place {place + 1}.")
-        owners: list[tuple[tuple[str | int, ...], list[str], list[Claim]]]
-        owners = [(("claims",), names, row.claims)]
-        owners += [
-            (("systems", at, "claims"), [each.system], each.claims) for at, each in enumerate(row.systems)
-        ]
-        for path, known, claims in owners:
-            said: dict[tuple[str, str], str] = {}
-            for place, claim in enumerate(claims):
-                answered = {"raw_votes": claim.votes, "verdicts": claim.verdicts, "reasons": claim.reasons}
-                for system in claim.systems - set(known):
-                    kind = next((name for name, given in answered.items() if system in given), "verdicts")
-                    where = (
-                        "which has no summary in this line" if len(path) == 1 else "and is that of another"
-                    )
-                    complain((*path, place, kind), f"names the system {system!r}, {where}.")
-                claim.systems &= set(known)
-                for system, verdict in claim.verdicts.items():
-                    if said.setdefault((claim.text, system), verdict) != verdict:
-                        told = f"repeats an earlier claim with another verdict on {system!r}. Remove one."
-                        complain((*path, place, "claim_text"), told)
-        ids = {one.id for one in row.references}
-        for place, claim in enumerate(row.claims):
-            if claim.reference_id and claim.reference_id not in ids:
-                there = (
-                    f"The line has {_listed(sorted(ids))}."
-                    if ids - {""}
-                    else "No reference of the line has an id."
-                )
-                named = printable(claim.reference_id)
-                complain(
-                    ("claims", place, "reference_id"),
-                    f"is {named!r}, which is no reference of the line. {there}",
-                )
-        if len(ids) > 1 and not all(claim.reference_id for claim in row.claims):
-            complain(
-                ("claims",),
-                "are beside several references, and do not name theirs. Give each claim its `reference_id`: one of "
-                "the line's, or the reference's place from 1.",
-            )
+        return [self._known(one, level, f"{path}[].") if isinstance(one, dict) else one for one in value]
 
     def column(self, place: Sequence[str | int]) -> str:
-        """The file's name of a place in a row, such as `systems[2].summary_text` in a nested line."""
+        """Return the file's name of a place in a row, such as `systems[2].summary_text`."""
         if not self.is_nested:
             name = next(part for part in reversed(place) if isinstance(part, str))
             return next(iter(self.columns.get(name, (name,))), name)
@@ -364,20 +298,56 @@ class RowReader:
         return row
 
     def _note(self, record: Record, place: Sequence[str | int], reason: str) -> None:
-        """Add a problem of a place in a row; without a reason, the place is missing."""
-        column = self.column(place)
-        if reason:
-            self.problems.add(record.line, column, reason)
-            return
-        there = ", ".join(map(str, list(record.values)[:20])) or "none"
-        own = column.rpartition(".")[2] if self.is_nested else place[-1]
-        told = f"If it has another name, say which field is `{own}`."
-        reason = f"is missing. Fields that are there: {printable(there)}. {told}"
-        self.problems.add(record.line, column, reason, remedy=Remedy.MAP)
+        """Add a problem; an empty reason means that the field is missing."""
+        column, pair = self.column(place), ""
+        if not reason:
+            there = printable(", ".join(map(str, list(record.values)[:20])) or "none")
+            own = column.rpartition(".")[2] if self.is_nested else place[-1]
+            told = f"If it has another name, say which field is `{own}`."
+            pair = "" if self.is_nested else f"{own}=COLUMN"
+            reason = f"is missing. Fields that are there: {there}. {told}"
+        self.problems.add(record.line, column, reason, pair=pair)
 
-    def _remark(self, row: Row) -> None:
-        for remark in filter(None, (peer.remark(row.document_id) for peer in row.systems)):
-            self.warnings.remark(remark, line=row.line)
+
+def _joined(value: Any) -> Any:
+    is_texts = isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return " ".join(value) if is_texts else value
+
+
+def _nested_faults(row: Row) -> Iterator[tuple[Sequence[str | int], str]]:
+    names = Counter(peer.system for peer in row.systems)
+    if not names:
+        yield ("systems",), "must be a list of objects with at least one in it."
+    if not (row.documents or row.references):
+        yield ("document",), ""
+    yield from ((("systems",), f"names {name!r} twice.") for name, times in names.items() if times > 1)
+    owners: list[tuple[tuple[str | int, ...], set[str], list[Claim]]]
+    owners = [(("systems", at, "claims"), {one.system}, one.claims) for at, one in enumerate(row.systems)]
+    ids = {one.id for one in row.references}
+    for path, known, claims in [(("claims",), set(names), row.claims), *owners]:
+        said: dict[tuple[str, str], str] = {}
+        for number, claim in enumerate(claims):
+            place = (*path, number)
+            for system in sorted(claim.systems - known):
+                yield (
+                    place,
+                    f"names the system {system!r}, which is another system or has no summary in this line.",
+                )
+            claim.systems &= known
+            for system, verdict in claim.verdicts.items():
+                if said.setdefault((claim.text, system), verdict) != verdict:
+                    told = f"repeats an earlier claim with another verdict on {system!r}. Remove one."
+                    yield (*place, "claim_text"), told
+            if len(path) == 1 and claim.reference_id and claim.reference_id not in ids:
+                there = _listed(sorted(ids - {""})) or "no reference with an id"
+                told = f"is {printable(claim.reference_id)!r}, which is no reference of the line. It has {there}."
+                yield (*place, "reference_id"), told
+    if len(ids) > 1 and not all(claim.reference_id for claim in row.claims):
+        told = (
+            "do not name their reference, and the line has several. Give each claim a `reference_id`: one of the "
+            "line's, or the position of the reference from 1."
+        )
+        yield ("claims",), told
 
 
 @dataclass(slots=True)
@@ -386,61 +356,60 @@ class _FileReader:
     layout: Layout
     look: Look
     progress: Progress
-    length_unit: LengthUnit
-    dataset: Dataset = field(default_factory=Dataset)
-    warnings: Findings = field(default_factory=Findings)
-    lacks_target: bool = False
+    reading: FileReading
     system_pair: str = ""
-    """The assignment to propose if no column is read as the system."""
+    """The assignment to propose if two rows have the same key."""
 
     @property
     def problems(self) -> Findings:
-        return self.look.table.problems
+        return self.reading.problems
+
+    def _remark(self, reason: str) -> None:
+        self.reading.warnings.remark(reason)
 
     def read(self) -> FileReading:
-        form = self.look.format
-        self.problems.word = self.warnings.word = form.place
-        first = self.look.records[0] if self.look.records else None
-        is_nested = first is not None and self.look.may_nest and "systems" in first.values
-        reader = RowReader(self.problems, self.warnings, {}, is_nested=is_nested)
+        look, dataset, problems = self.look, self.reading.dataset, self.problems
+        problems.word = self.reading.warnings.word = look.format.place
+        first = look.records[0] if look.records else None
+        is_nested = first is not None and look.may_nest and "systems" in first.values
+        reader = RowReader(problems, self.reading.warnings, {}, is_nested=is_nested)
         if first and is_nested:
-            form = Format.NESTED_JSONL
+            self.reading.format = Format.NESTED_JSONL
             self._require_nested(first)
-        elif first or not self.look.may_nest:
+        elif first or not look.may_nest:
             reader = self._settle()
-        for record in self.look.all_records:
-            self.progress.read_row()
-            if self.look.may_nest and ("systems" in record.values) is not is_nested:
+        for record in look.all_records:
+            self.progress.rows_read += 1
+            if self.progress.rows_read % ROWS_BETWEEN_STEPS == 0:
+                self.progress.step()
+            if look.may_nest and ("systems" in record.values) is not is_nested:
                 here, there = ("flat", "nested") if is_nested else ("nested", "flat")
-                told = f"is {here}, but the first one is {there}. A file is one or the other: split it."
-                self.problems.add(record.line, "", told)
-            else:
-                if not is_nested:
-                    self._note_unread(reader, record)
-                self._add(reader, record)
-        if not self.dataset.sets and not self.problems.count:
+                told = (
+                    f"is {here}, but the first one is {there}. Split the file into a flat and a nested one."
+                )
+                problems.add(record.line, "", told)
+                continue
+            if not is_nested:
+                self._note_unread(reader, record)
+            for row in reader.rows(record):
+                for name, reason in dataset.add(row, is_nested=is_nested):
+                    pair = "" if name else self.system_pair
+                    problems.add(record.line, reader.column((name,)), reason, pair=pair)
+        if not dataset.sets and not problems.count:
             raise unreadable(f"{self.name} holds no rows. It needs one for each summary.")
-        self._settle_dataset(is_nested=is_nested)
-        self._remark(reader.unread, is_nested=is_nested)
-        return FileReading(form, self.dataset, self.problems, self.warnings, self.lacks_target)
-
-    def _add(self, reader: RowReader, record: Record) -> None:
-        rows = [reader.nested_row(record)] if reader.is_nested else reader.flat(record)
-        for row in filter(None, rows):
-            for name, reason in self.dataset.add(row, is_nested=reader.is_nested):
-                # Only rows of one key are a complaint of no field.
-                pair = "" if name else self.system_pair
-                remedy = Remedy.MAP if pair else None
-                self.problems.add(record.line, reader.column((name,)), reason, remedy=remedy, pair=pair)
+        if is_nested:
+            dataset.settle_claims()
+        self._tell_contents(is_nested=is_nested)
+        self._tell_unread(reader.unread)
+        return self.reading
 
     def _note_unread(self, reader: RowReader, record: Record) -> None:
         read = {name for columns in reader.columns.values() for name in columns}
-        read |= set(map(root, read))
-        # pandas writes its index under no name; tools leave fields empty.
+        read |= {*map(root, read), *(KEPT if self.look.tool else ())}
+        # The index column of pandas has no name; tools write empty fields.
         filled = (
             name for name, value in record.values.items() if not self.look.tool or value not in ("", None, [])
         )
-        read |= KEPT if self.look.tool else set()
         reader.unread.update(dict.fromkeys(name for name in filled if name and name not in read))
 
     def _require_nested(self, first: Record) -> None:
@@ -452,62 +421,57 @@ class _FileReader:
             )
         if self.layout.is_of_rows:
             raise unreadable(
-                f"{self.name} is nested: its lines name all themselves. Leave columns, preset, system and target out."
+                f"{self.name} is nested and needs no layout. Leave out columns, preset, system and target."
             )
 
     def _settle(self) -> RowReader:
-        """Complete the layout: the column of every field, or a fixed value for fields without a column.
+        """Find the column of every field, or a fixed value for fields without a column.
 
         Raises ImportRefused for a missing column.
         """
         asked, look = self.layout, self.look
         guess = look.guess(preset=asked.preset or AUTO, given=asked.mapping)
-        is_missing = not all(any(map(self._has, asked.of(name))) for name in FLAT_REQUIRED)
-        if asked.preset or (is_missing and not asked.is_whole and guess.is_sure):
-            if look.records and guess.objections and not {"document", "summary"} <= asked.mapping.keys():
-                pairs = guess.layout.pairs()
-                raise unreadable(
-                    f"its columns read like {printable(' '.join(pairs))}. {' '.join(guess.objections)} "
-                    "Say which column is which.",
-                    remedy=Remedy.MAP,
-                    pair="\n".join(pairs) or LIKELY_PAIR,
-                )
-            system = asked.system or guess.layout.system
-            self.layout = replace(asked, mapping=guess.layout.mapping, system=system, is_whole=True)
-            self._tell_columns(guess.title)
-            for note in guess.notes:
-                self.warnings.remark(note)
-        elif guess.is_own and not asked.is_whole:
-            beside = {
-                name: columns
-                for name, columns in guess.layout.mapping.items()
-                if columns != (name,) or name in ("rater", "rating")
-            }
-            self.layout = replace(asked, mapping={**beside, **asked.mapping})
-            if beside.keys() - {"rating"}:
-                self._tell_columns("")
+        has_all = all(any(map(self._has, asked.of(name))) for name in FLAT_REQUIRED)
+        if asked.preset or (not asked.is_whole and (guess.is_own or (guess.is_sure and not has_all))):
+            self._take(guess)
         for name, columns in asked.mapping.items():
             for column in columns:
                 self._require_column(name, column)
-        there = {name: tuple(filter(self._has, self.layout.of(name))) for name in FLAT_FIELDS}
-        self._refuse_missing(
-            [name for name in FLAT_REQUIRED if not there[name] and not self._is_made_up(name)]
-        )
-        late = look.format.is_json and not self.layout.is_whole
-        # Fields in JSON may be there in later rows only.
-        found = {
-            name: there[name] or (self.layout.of(name) if late and name not in _OF_ALL else ())
-            for name in FLAT_FIELDS
+        layout = self.layout
+        there = {name: tuple(filter(self._has, layout.of(name))) for name in FLAT_FIELDS}
+        self._refuse_missing([name for name in FLAT_REQUIRED if not there[name] and not self._may_lack(name)])
+        # In JSON, a field may appear only in later rows.
+        late = {*FLAT_FIELDS} - _OF_ALL if look.format.is_json and not layout.is_whole else ()
+        used = {
+            name: some for name in FLAT_FIELDS if (some := there[name] or (name in late and layout.of(name)))
         }
-        used = {name: some for name, some in found.items() if some}
         self._tell_made(used)
         self._refuse_claims(used)
-        given: dict[str, Any] = {}
-        if "system" not in used:
-            given["system"] = self.layout.system or DEFAULT_SYSTEM
-        target = self.layout.target if isinstance(self.layout.target, int) else None
-        self.lacks_target = self.layout.target is None and not there["target_words"]
-        return RowReader(self.problems, self.warnings, used, given, target)
+        given = {} if "system" in used else {"system": layout.system or DEFAULT_SYSTEM}
+        self.reading.lacks_target = layout.target is None and not there["target_words"]
+        return RowReader(self.problems, self.reading.warnings, used, given, layout.target)
+
+    def _take(self, guess: Guess) -> None:
+        asked, pairs = self.layout, guess.layout.pairs()
+        if self.look.records and guess.objections and not {"document", "summary"} <= asked.mapping.keys():
+            raise unreadable(
+                f"its columns look like {printable(' '.join(pairs))}. {' '.join(guess.objections)} "
+                "Say which column is which.",
+                pair="\n".join(pairs) or "summary=COLUMN",
+            )
+        system = asked.system or guess.layout.system
+        self.layout = replace(asked, mapping=guess.layout.mapping, system=system, is_whole=not guess.is_own)
+        if not guess.is_own or any(not pair.startswith("rating=") for pair in pairs):
+            read = [
+                f"{name}={printable(column)}"
+                for name in FLAT_FIELDS
+                for column in self.layout.of(name)
+                if self._has(column)
+            ]
+            title = f" as {guess.title}" if guess.title else ""
+            self._remark(f"Columns are read{title}: {', '.join(read)}.")
+        for note in guess.notes:
+            self._remark(note)
 
     def _require_column(self, name: str, column: str) -> None:
         if not self._has(column):
@@ -515,11 +479,11 @@ class _FileReader:
                 f"the column {column!r} is given for {name}, and there is no such column. Columns that are there: "
                 f"{self._there()}.",
                 column=column,
-                remedy=Remedy.MAP,
+                pair=f"{name}=COLUMN",
             )
 
     def _refuse_claims(self, columns: Mapping[str, tuple[str, ...]]) -> None:
-        """Refuse claims in columns that are not read, which would otherwise be lost without a word."""
+        """Refuse claims in a column that is not read; otherwise they would be lost silently."""
         read = {column for some in columns.values() for column in some}
         read |= set(map(root, read))
         for column in self.look.columns:
@@ -531,26 +495,16 @@ class _FileReader:
                 )
 
     def _has(self, column: str) -> bool:
-        # pandas writes its index under a head without a name.
+        # The index column of pandas has no name.
         return bool(column) and (column in self.look.columns or root(column) in self.look.columns)
 
     def _there(self) -> str:
-        # Only names in JSON may be paths into an object.
+        # In JSON, paths into objects are listed among the columns.
         is_json = self.look.format.is_json
         return ", ".join(printable(each) for each in self.look.columns if not is_json or each == root(each))
 
-    def _tell_columns(self, title: str) -> None:
-        layout = self.layout
-        read = [
-            f"{name}={printable(column)}"
-            for name in FLAT_FIELDS
-            for column in layout.of(name)
-            if self._has(column)
-        ]
-        self.warnings.remark(f"Columns are read{f' as {title}' if title else ''}: {', '.join(read)}.")
-
     def _refuse_missing(self, missing: Sequence[str]) -> None:
-        """Raise ImportRefused if a field has neither a column nor a fixed value, or if another column looks like it."""
+        """Raise ImportRefused for fields that have neither a column nor a fixed value."""
         if not missing:
             return
         proposal, layout = self.look.guess(), self.layout
@@ -558,28 +512,27 @@ class _FileReader:
         proposed = {pair.partition("=")[0] for pair in pairs}
         is_like = not layout.is_whole and not proposed.isdisjoint(missing) and proposal.has_texts
         if self.look.format.is_json and not is_like and not layout.is_whole:
-            # Each row then says what it has instead.
+            # The problem of each row then lists its fields.
             return
         wanted = [next(iter(layout.mapping.get(name, (name,)))) for name in missing]
-        like, told = " ".join(pairs), " and ".join(f"`{name}`" for name in missing)
-        why = "".join(f" {reason}" for reason in (*proposal.notes, *proposal.objections)) if is_like else ""
-        title = f" {proposal.title}:" if proposal.title else ""
+        told = " and ".join(f"`{name}`" for name in missing)
         way_out = (
-            f"Say which column is {told}; where none is, add it to the file."
+            f"Say which column is {told}; if there is none, add it to the file."
             if layout.is_whole
             else f"If one has another name, say which column is {told}."
         )
+        title = f" {proposal.title}:" if proposal.title else ""
+        like = [f"They look like{title} {printable(' '.join(pairs))}.", *proposal.notes, *proposal.objections]
+        sentences = [f"Columns that are there: {self._there()}.", *(like if is_like else ()), way_out]
         raise unreadable(
-            f"there is no column {', '.join(f'`{name}`' for name in wanted)}. Columns that are there: "
-            f"{self._there()}.{f' They read like{title} {printable(like)}.' if is_like else ''}{why} {way_out}",
+            f"there is no column {_listed(wanted)}. {' '.join(sentences)}",
             line=1 if self.look.format is Format.CSV else None,
             column=wanted[0],
-            remedy=Remedy.MAP if proposal.objections or not is_like else Remedy.PRESET,
             pair="\n".join(pairs) if is_like else f"{missing[0]}=COLUMN",
         )
 
-    def _is_made_up(self, name: str) -> bool:
-        """True if a field without a column gets a fixed value or may be missing."""
+    def _may_lack(self, name: str) -> bool:
+        """True if a field without a column has a fixed value, or may be missing."""
         layout = self.layout
         if name == "system" and (layout.system or len(layout.of("summary")) > 1):
             return True
@@ -588,104 +541,75 @@ class _FileReader:
         others = (*layout.of("reference"), *layout.of("rating"))
         if name == "document" and not (any(map(self._has, others)) or self.look.is_judged):
             return False
-        # A column that looks like it is not passed over in silence.
+        # A column that may be the field is proposed instead.
         return layout.is_whole or name not in self.look.guess(given=layout.mapping).layout.mapping
 
     def _tell_made(self, columns: Mapping[str, tuple[str, ...]]) -> None:
         if "document_id" not in columns:
-            self.warnings.remark(
+            self._remark(
                 "`document_id` is made from a hash of the document: rows with the same document are one document set."
             )
         if rated := columns.get("rating"):
             whose = f", the raters from `{printable(columns['rater'][0])}`" if "rater" in columns else ""
-            self.warnings.remark(f"People's ratings are read from {_listed(rated)}{whose}.")
+            self._remark(f"People's ratings are read from {_listed(rated)}{whose}.")
         if len(summaries := columns.get("summary", ())) > 1:
-            self.warnings.remark(f"Each of these columns is one system: {_listed(summaries)}.")
+            self._remark(f"Each of these columns is one system: {_listed(summaries)}.")
         elif "system" not in columns:
             named = printable(self.layout.system or DEFAULT_SYSTEM)
-            self.warnings.remark(f"No column names a system: every summary is by “{named}”.")
+            self._remark(f"No column names a system: every summary is by “{named}”.")
             self.system_pair = "system=COLUMN"
-            self.dataset.key_advice = (
+            self.reading.dataset.key_advice = (
                 f"No column is read as the system, so both are by “{named}”. Say which column is `system`, or remove "
                 "one of the two."
             )
 
-    def _settle_dataset(self, *, is_nested: bool) -> None:
-        if is_nested:
-            self.dataset.settle_claims()
-        if marked := self.dataset.take_marks():
-            self.warnings.remark(
+    def _tell_contents(self, *, is_nested: bool) -> None:
+        dataset = self.reading.dataset
+        if marked := dataset.take_marks():
+            self._remark(
                 f"Units of summaries in which somebody marked an error: {marked:,}. They count as unsupported, the "
                 "other units of annotated summaries as supported."
             )
-        if self.layout.target == "reference":
-            references = [one for each in self.dataset.sets.values() for one in each.references.values()]
-            lengths = [
-                count_length(text.text, self.length_unit) for one in references for text in one.texts.values()
-            ]
-            if not lengths and not self.problems.count:
-                raise unreadable(
-                    "The target length cannot follow the references, because there are none. Give a number, or none."
-                )
-            # One target for all, for scores are never averaged across several.
-            target = max(1, round(median(lengths or [1])))
-            self.dataset.retarget(target)
-            self.warnings.remark(
-                f"The target length is {target:,} {self.length_unit}, the median of the references."
-            )
-
-    def _remark(self, unread: Mapping[str, None], *, is_nested: bool) -> None:
-        sets = self.dataset.sets.values()
+        sets = dataset.sets.values()
         without = sum(not one.documents for one in sets)
+        bare = sum(not one.references for one in sets)
         if without:
-            self.warnings.remark(
+            self._remark(
                 f"{without:,} of {len(sets):,} document sets have no document here. Without one in the project their "
                 "alignment is blank."
             )
-        bare = sum(not one.references for one in sets)
         if bare == len(sets) and not is_nested and without < len(sets):
-            self.warnings.remark(
+            self._remark(
                 "No row has a `reference`, so summaries are compared with their documents. If another column holds "
-                "it, say which column is `reference`.",
-                remedy=Remedy.MAP,
+                "it, say which column is `reference`."
             )
         elif 0 < bare < len(sets):
-            self.warnings.remark(
+            self._remark(
                 f"{bare:,} of {len(sets):,} document sets have no reference here. Without one in the project their "
                 "summaries are compared with the documents, and means mix both."
             )
-        if repeated := self.dataset.repeated:
-            lines = [f"{line} repeats {earlier}" for line, earlier in repeated.items()]
-            self.warnings.remark(
-                f"Duplicate rows are read once: {self.look.format.place} {_some(lines, '; ')}."
-            )
-        self._tell_missing()
-        for remark in self.look.table.remarks:
-            self.warnings.remark(remark)
-        names = [name for name in unread if name.rpartition(".")[2] not in _NEVER_READ]
-        for name, told in _NEVER_READ.items():
-            if any(each.rpartition(".")[2] == name for each in unread):
-                self.warnings.remark(f"Not read: `{name}`. {told}")
-        if names:
-            self.warnings.remark(f"Not read: {_some([f'`{printable(name)}`' for name in names], ', ', 20)}.")
-
-    def _tell_missing(self) -> None:
-        """Remark on systems that lack summaries of some sets: their means are not over the same things."""
-        sets, found = self.dataset.sets, self.dataset.sets_of
-        lacking = [name for name, times in found.items() if times < len(sets)]
+        if repeated := [f"{line} repeats {earlier}" for line, earlier in dataset.repeated.items()]:
+            self._remark(f"Duplicate rows are read once: {self.look.format.place} {_some(repeated, '; ')}.")
+        of = {name: {system for system, _ in one.peers} for name, one in dataset.sets.items()}
+        times = Counter(chain(*of.values()))
+        lacking = [system for system in times if times[system] < len(of)]
         for system in lacking[:NAMES_TOLD]:
-            names = [name for name, one in sets.items() if not any(who == system for who, _ in one.peers)]
-            self.warnings.remark(
-                f"{printable(system)} has no summary in {len(names):,} of {len(sets):,} document sets "
-                f"({_some(list(map(printable, names)), ', ')})."
-            )
+            names = [printable(name) for name, systems in of.items() if system not in systems]
+            told = f"has no summary in {len(names):,} of {len(of):,} document sets ({_some(names, ', ')})."
+            self._remark(f"{printable(system)} {told}")
         if len(lacking) > NAMES_TOLD:
-            more = f"{len(lacking) - NAMES_TOLD:,} more systems lack summaries of some document sets."
-            self.warnings.remark(more)
+            self._remark(f"{len(lacking) - NAMES_TOLD:,} more systems lack summaries of some document sets.")
 
-
-_OF_ALL = {"document_id", "system", "rater", "rating"}
-"""Fields that are read only if the first rows have them."""
+    def _tell_unread(self, unread: Iterable[str]) -> None:
+        for remark in self.look.table.remarks:
+            self._remark(remark)
+        ends = {name: name.rpartition(".")[2] for name in unread}
+        for name, told in _NEVER_READ.items():
+            if name in ends.values():
+                self._remark(f"Not read: `{name}`. {told}")
+        names = [f"`{printable(name)}`" for name, end in ends.items() if end not in _NEVER_READ]
+        if names:
+            self._remark(f"Not read: {_some(names, ', ', 20)}.")
 
 
 def _listed(columns: Iterable[str]) -> str:

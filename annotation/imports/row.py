@@ -1,6 +1,6 @@
-"""The one typed row: a document with summaries, references, claims and people's answers; and many rows together.
+"""Typed rows, and the data set that they form.
 
-Texts that many rows repeat are held once.
+A row is a document set with summaries, references, claims and people's answers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    model_validator,
+)
 
 from annotation.core.text_faults import printable, text_fault
 from annotation.judging.question_texts import questions_fault
@@ -25,7 +33,7 @@ MAX_NAME_CHARACTERS = 200
 MAX_METADATA_CHARACTERS = 20_000
 MAX_TARGET = 2_147_483_647
 RATER = "rater {}"
-"""The name of a rater who has none in the file, by place from 1."""
+"""The name of a rater without one, by place from 1."""
 RATER_NAMES = {"raterid", "rater", "annotatorid", "annotator", "workerid", "worker", "userid", "user", "name"}
 
 Stretch = tuple[int, int]
@@ -36,19 +44,19 @@ PeerKey = tuple[str, TargetWords]
 PairKey = tuple[str, TargetWords, str]
 """System, target length and reference_id."""
 Votes = tuple[tuple[str, str], ...]
-"""The answer of each rater to one check: the rater's name in the file and the label."""
+"""Name and label of each rater for one check."""
 
 _EMPTY = frozenset({
     "nan", "none", "null", "(null)", "n/a", "na", "<na>", "#n/a", "nat", "undefined", "\\n",
     "#value!", "#ref!", "#name?",
 })  # fmt: skip
-# Read by patterns and not by a parser: a cell may have a million characters.
+# Patterns, because parsing a cell with a million characters is slow.
 _QUOTED = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
 _WRITTEN_LIST = re.compile(rf"\[\s*(?:(?:{_QUOTED}|None|null|nan)[\s,]*+)*+\]", re.DOTALL)
 _OBJECT_BEGINS = re.compile(rf"(?:\[\s*)?\{{\s*{_QUOTED}\s*:", re.DOTALL)
 _FILE_NAME = re.compile(r"(https?://\S+|\S+\.(txt|md|html?|xml|json|pdf|docx?|story))", re.IGNORECASE)
 _NO_TEXT = re.compile("[\udc80-\udcff]")
-"""Half surrogates, which stand for bytes that the encoding does not have."""
+"""Half surrogates, which replace bytes that are invalid in the encoding."""
 _WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8}){0,2}")
 _THINKING = re.compile(r"</?(think|thinking|reasoning)>|\[/?THINK\]", re.IGNORECASE)
@@ -56,11 +64,11 @@ _LABELS: Mapping[object, str] = {0: "no", 1: "yes", **{label: label for label in
 
 
 class NotJson(ValueError):
-    """A text is not valid JSON, is nested too deeply, or repeats a name in one object."""
+    """A text is not valid JSON, is nested too deeply, or repeats a name in an object."""
 
 
 def load_json(text: str) -> object:
-    """The value of a JSON text, read strictly: NaN is null, no name twice in one object. Raises NotJson."""
+    """Parse JSON strictly: NaN is null, and no object repeats a name. Raises NotJson."""
     try:
         return json.loads(text, parse_constant=_constant, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
@@ -76,7 +84,7 @@ def load_json(text: str) -> object:
 def _constant(constant: str) -> None:
     # pandas writes NaN for an empty cell.
     if constant != "NaN":
-        raise NotJson(f"is not JSON: {constant} is no number there. Write null for a missing value.")
+        raise NotJson(f"is not JSON: {constant} is no number in JSON. Write null for a missing value.")
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -88,7 +96,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def opened(value: object) -> object:
-    """The object or list that a text holds as JSON, else the value itself."""
+    """Return the object or list that a text holds as JSON, else the value itself."""
     if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
         with suppress(ValueError, RecursionError):
             return json.loads(value)
@@ -96,7 +104,7 @@ def opened(value: object) -> object:
 
 
 def shown(value: object) -> str:
-    """A value as a message names it."""
+    """Return a value in the form for messages."""
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
         return "a number of very many digits"
     is_plain = isinstance(value, str | int | float | bool)
@@ -117,7 +125,7 @@ def _checked(value: object, *, is_language: bool = False) -> str:
     if reason := text_fault(value):
         raise ValueError(reason)
     written = value.strip().casefold()
-    # "na" is Nauru; "nan" is also Min Nan, which is named nan-Hant or zh-min-nan where it is meant.
+    # "na" is Nauru. "nan" alone is an empty cell; Min Nan is written nan-Hant or zh-min-nan.
     if written in _EMPTY and not (is_language and written == "na"):
         raise ValueError(
             f"is {shown(value.strip())}, which tables hold in place of an empty cell. Write the text or another name, "
@@ -127,7 +135,7 @@ def _checked(value: object, *, is_language: bool = False) -> str:
 
 
 def _text(value: object, *, may_be_object: bool = False) -> str:
-    """A text that is scored, and not the way in which a program writes something else."""
+    """A text to be scored; refuses file names, and lists and objects that a program wrote as text."""
     text = _checked(value)
     bare = text.strip()
     if _FILE_NAME.fullmatch(bare):
@@ -142,7 +150,7 @@ def _text(value: object, *, may_be_object: bool = False) -> str:
 
 
 def _name(value: object) -> str:
-    """A name without white space around it; whole numbers are names too."""
+    """A name without surrounding white space; whole numbers are names, too."""
     if value is None or value == "":
         return ""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
@@ -162,7 +170,7 @@ def _required_name(value: object) -> str:
 
 
 def _documents(value: object) -> tuple[str, ...]:
-    # A source may be data or messages in JSON; what a system delivers is a text.
+    # A source may be data or messages in JSON; a summary may not.
     texts = tuple(_text(each, may_be_object=True) for each in (value if isinstance(value, list) else [value]))
     if not texts or not all(each.strip() for each in texts):
         raise ValueError("is empty. A summary needs the text that it summarises.")
@@ -221,7 +229,7 @@ def _metadata(value: object) -> dict[str, object]:
 
 
 def _questions(value: object) -> tuple[str, ...]:
-    """A list of texts, a list written as JSON, or one a line."""
+    """Questions from a list, a list written as JSON, or lines of a text."""
     if isinstance(value, str):
         is_json = value.lstrip().startswith(("[", "{"))
         value = load_json(value) if is_json else [line for line in value.splitlines() if line.strip()]
@@ -260,7 +268,7 @@ def _statement(value: object) -> str:
 
 
 def label_of(given: object) -> str | None:
-    """The label that a file means: 1 and 0, yes, no and unsure; None for anything else."""
+    """Return the label that a file means by yes, no, unsure, 1 or 0; None for anything else."""
     return _LABELS.get(given) if isinstance(given, int | float | str) else None
 
 
@@ -287,7 +295,6 @@ def _verdicts(value: object) -> dict[str, str | None]:
 
 
 def _raw_votes(value: object) -> dict[str, Votes]:
-    """The vote of each rater on each system's summary, who is named, or numbered by place; gaps left out."""
     found: dict[str, Votes] = {}
     for system, given in _by_system(value).items():
         if isinstance(given, list):
@@ -310,7 +317,9 @@ def _raw_votes(value: object) -> dict[str, Votes]:
 
 
 def _named_vote(place: int, vote: object) -> tuple[str, object]:
-    """A vote with its rater's name: of an object such as {"worker": 7, "vote": 1} what it says, else by place."""
+    """A rater's name with the vote; an object such as {"worker": 7, "vote": 1} names its rater, a plain vote does
+    not.
+    """
     if not isinstance(vote, dict) or "vote" not in vote:
         return RATER.format(place), vote
     names = (str(value) for name, value in vote.items() if name.replace("_", "").lower() in RATER_NAMES)
@@ -325,40 +334,9 @@ def _reasons(value: object) -> dict[str, str]:
 
 
 def majority(labels: Iterable[str]) -> str:
-    """The most frequent label; unsure if two are equally frequent."""
+    """Return the most frequent label, or unsure if two are equally frequent. Needs at least one label."""
     (label, most), *others = Counter(labels).most_common()
     return "unsure" if others and others[0][1] == most else label
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(populate_by_name=True, extra="ignore")
-
-
-class Claim(_Model):
-    """A claim with people's answers by system, and the places in each system's summary that express it.
-
-    `verdicts` are the combined answers, `votes` those of single raters. `systems` are all systems that the file lists
-    for the claim. `unit` is the number of the claim's unit in the reference; `reference_id` names one of several
-    references.
-    """
-
-    text: Annotated[str, PlainValidator(_statement)] = Field(alias="claim_text")
-    weight: Annotated[float, PlainValidator(_weight)] = 1.0
-    unit: Annotated[int | None, PlainValidator(_unit)] = None
-    reference_id: Annotated[str, PlainValidator(_name)] = ""
-    verdicts: Annotated[dict[str, Any], PlainValidator(_verdicts)] = {}
-    votes: Annotated[dict[str, Votes], PlainValidator(_raw_votes)] = Field({}, alias="raw_votes")
-    reasons: Annotated[dict[str, str], PlainValidator(_reasons)] = {}
-    places: dict[str, Any] = {}
-    systems: frozenset[str] = frozenset()
-
-    @model_validator(mode="after")
-    def _together(self) -> Claim:
-        self.systems = frozenset((*self.verdicts, *self.votes, *self.reasons))
-        self.votes = {system: votes for system, votes in self.votes.items() if votes}
-        together = {system: majority(label for _, label in votes) for system, votes in self.votes.items()}
-        self.verdicts = together | {system: label for system, label in self.verdicts.items() if label}
-        return self
 
 
 class RatingData(NamedTuple):
@@ -370,9 +348,9 @@ class RatingData(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A stretch of a text that a rater marked as wrong; one without an end says that the rater looked.
+    """A stretch of a text that a rater marked as wrong; with `end` 0, the rater marked nothing.
 
-    `text` is the whole text, if the tool writes it; `words` are the marked words, `reason` is the rater's.
+    `text` is the whole text, if the file has it; `words` are the marked words, `reason` is the rater's label.
     """
 
     rater: str
@@ -383,19 +361,64 @@ class Mark(NamedTuple):
     text: str = ""
 
 
+def _listed(value: object) -> object:
+    return [] if value is None else value
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(populate_by_name=True, extra="ignore")
+
+
+class Claim(_Model):
+    """A claim with people's answers by system.
+
+    `verdicts` are the combined answers, `votes` those of single raters, `reasons` texts beside them. `systems` are
+    all systems that the file lists for the claim. `unit` is the number of its unit in the reference; `reference_id`
+    is empty if there is only one reference.
+    """
+
+    text: Annotated[str, PlainValidator(_statement)] = Field(alias="claim_text")
+    weight: Annotated[float, PlainValidator(_weight)] = 1.0
+    unit: Annotated[int | None, PlainValidator(_unit)] = None
+    reference_id: Annotated[str, PlainValidator(_name)] = ""
+    verdicts: Annotated[dict[str, Any], PlainValidator(_verdicts)] = {}
+    votes: Annotated[dict[str, Votes], PlainValidator(_raw_votes)] = Field({}, alias="raw_votes")
+    reasons: Annotated[dict[str, str], PlainValidator(_reasons)] = {}
+    systems: frozenset[str] = frozenset()
+
+    @model_validator(mode="after")
+    def _together(self) -> Claim:
+        self.systems = frozenset((*self.verdicts, *self.votes, *self.reasons))
+        self.votes = {system: votes for system, votes in self.votes.items() if votes}
+        together = {system: majority(label for _, label in votes) for system, votes in self.votes.items()}
+        self.verdicts = together | {system: label for system, label in self.verdicts.items() if label}
+        return self
+
+
+Claims = Annotated[list[Claim], BeforeValidator(_listed)]
+
+
 class Peer(_Model):
-    """A summary under test. `units` are its units in the file, if there are any; `given` are its ratings as written."""
+    """A summary under test. `units` are its units, if the file has them.
+
+    `given` are the ratings of one row, first as written and then as RatingData; `rated` are the ratings of all rows
+    by criterion and rater. `names_references` is True if all its rows name the reference that it is compared with;
+    otherwise it is compared with every reference.
+    """
 
     system: Annotated[str, PlainValidator(_required_name)]
     summary: Annotated[str, PlainValidator(_text)]
-    claims: list[Claim] = []
-    given: Any = Field(None, alias="ratings")
-    rated: list[RatingData] = []
+    claims: Claims = []
+    given: Any = Field([], alias="ratings")
+    rated: dict[tuple[str, str], float] = {}
     marks: list[Mark] = []
     units: Any = None
+    line: int | None = None
+    metadata: dict[str, Any] = {}
+    names_references: bool = False
 
     def remark(self, document_id: str) -> str:
-        """A remark on an unusual summary, which is imported; usually empty."""
+        """Return a remark on an unusual summary, which is imported all the same; empty for others."""
         name = f"the summary of {document_id!r} by {self.system!r}"
         if not self.summary.strip():
             return f"{name} is empty. It is flagged empty_peer."
@@ -403,21 +426,38 @@ class Peer(_Model):
             return f"{name} holds a model's thinking, which is scored as part of it."
         return ""
 
+    def rate(self, criterion: str, rater: str, value: float) -> None:
+        """Add a rating. A rater without a name gets a number."""
+        number = sum(name == criterion for name, _ in self.rated) + 1
+        self.rated[criterion, rater or RATER.format(number)] = value
+
+    def marked_claims(self, language: str) -> Iterator[Claim]:
+        """Yield each sentence as a claim with a vote of each rater: no if one of their marks touches it, else yes."""
+        raters = dict.fromkeys(mark.rater for mark in self.marks)
+        for span in sentence_spans(self.summary, language):
+            touching = [
+                one for one in self.marks if one.end and one.start < span.end and span.start < one.end
+            ]
+            votes = dict.fromkeys(raters, "yes") | {mark.rater: "no" for mark in touching}
+            words = "; ".join(dict.fromkeys(f"“{mark.words}”: {mark.reason}" for mark in touching))
+            yield judged_sentence(self.system, self.summary[span.start : span.end], votes, words)
+
 
 class Reference(NamedTuple):
-    """A reference; `units` are its units in the file, if there are any."""
+    """A reference with the line of its first row; `units` are its units, if the file has them."""
 
     text: str
     id: str = ""
     author: str = ""
     units: tuple[Stretch, ...] | None = None
+    line: int | None = None
 
 
 class Row(_Model):
-    """The checked contents of one record: a document set with any number of summaries, references and claims.
+    """The checked contents of one record.
 
-    A row without documents leaves the documents of its set unchanged. `names_reference` is True if the row names the
-    one reference with which its summaries are compared. `line` is its place in the file.
+    A row without documents leaves those of its set unchanged. `names_reference` is True if the row names the one
+    reference that its summaries are compared with. `line` is its place in the file.
     """
 
     document_id: Annotated[str, PlainValidator(_required_name)]
@@ -431,15 +471,14 @@ class Row(_Model):
     metadata: Annotated[dict[str, Any], PlainValidator(_metadata)] = {}
     questions: Annotated[tuple[str, ...], PlainValidator(_questions)] = ()
     rater: Annotated[str, PlainValidator(_name)] = ""
-    systems: list[Peer] = []
-    claims: list[Claim] = []
+    systems: Annotated[list[Peer], BeforeValidator(_listed)] = []
+    claims: Claims = []
     line: int | None = None
     references: list[Any] = []
     names_reference: bool = False
 
     @model_validator(mode="after")
     def _named(self) -> Row:
-        """Several references without ids are named by their places."""
         if not self.references:
             ids = self.reference_ids
             if len(ids) != len(self.texts):
@@ -452,231 +491,173 @@ class Row(_Model):
         return self
 
     def keys(self, peer: Peer) -> list[PairKey]:
+        """The keys of the row for one of its summaries, one for each reference."""
         named = [reference.id for reference in self.references] or [""]
         return [(peer.system, self.target, name) for name in named]
 
+    def facts(self) -> Iterator[tuple[str, tuple[Any, ...], Any]]:
+        """Yield field, key and value of everything on which rows with the same key must agree."""
+        for name in ("document", "group", "language", "questions"):
+            yield name, (self.document_id,), getattr(self, "documents" if name == "document" else name)
+        for one in self.references:
+            yield "reference", (self.document_id, one.id, self.target), one.text
+            yield "reference_author", (self.document_id, one.id), one.author
+        for peer in self.systems:
+            key = (self.document_id, peer.system, self.target or "none")
+            yield "summary", key, peer.summary
+            yield from (("rating", (*key, *who), value) for *who, value in peer.given if who[1])
+
 
 def faults(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """The place and the reason of each error of a row."""
+    """Yield the place and the reason of each error; the reason is empty for a missing field."""
     for each in error.errors(include_url=False):
         kind, told = each["type"], each.get("ctx", {}).get("error")
-        if told is not None:
-            reason = str(told)
-        elif kind == "missing":
-            reason = ""
-        else:
-            reason = "must be a list of objects." if kind == "list_type" else "must be an object."
-        yield each["loc"], reason
-
-
-class Text(NamedTuple):
-    """A text, its first line in the file, and its units in the file, if there are any."""
-
-    text: str
-    line: int | None
-    units: tuple[Stretch, ...] | None = None
-
-
-@dataclass(slots=True)
-class PeerData:
-    """A summary under test. It is compared with every reference of its set, unless all its rows name theirs."""
-
-    text: Text
-    metadata: Mapping[str, object]
-    names_references: bool = False
-    ratings: dict[tuple[str, str], float] = field(default_factory=dict)
-    """By criterion and rater."""
-    marks: list[Mark] = field(default_factory=list)
-    claims: list[Claim] = field(default_factory=list)
-
-    def rate(self, rating: RatingData) -> None:
-        """Add a rating. Raters without a name are numbered."""
-        criterion, rater, value = rating
-        if not rater:
-            rater = RATER.format(sum(name == criterion for name, _ in self.ratings) + 1)
-        self.ratings[criterion, rater] = value
-
-
-@dataclass(slots=True)
-class ReferenceData:
-    """A reference under one reference_id: its author, and its text for each target length of its rows."""
-
-    author: str
-    texts: dict[TargetWords, Text] = field(default_factory=dict)
-
-    @property
-    def has_one_text(self) -> bool:
-        return len({text.text for text in self.texts.values()}) == 1
-
-    def text_for(self, target: TargetWords) -> str | None:
-        """The text that summaries of a target length are compared with."""
-        if self.has_one_text:
-            return next(iter(self.texts.values())).text
-        text = self.texts.get(target) or self.texts.get(None)
-        return text.text if text else None
+        reason = "must be a list of objects." if kind == "list_type" else "must be an object."
+        yield each["loc"], str(told) if told is not None else "" if kind == "missing" else reason
 
 
 @dataclass(slots=True)
 class SetData:
-    """A document set with its rows of the file; without documents, the documents of the project stay.
+    """A document set as the rows of a file describe it; without documents, those of the project stay.
 
-    `claims` has the claims of each reference by reference_id and target length, or of the documents if the set has no
-    reference.
+    `references` has each reference by reference_id and target length. `claims` has the claims of each reference, or
+    of the documents if there is none. `pairs` has the lines of summaries with the references of their rows.
     """
 
     line: int | None
-    documents: tuple[str, ...]
-    group: str
-    language: str
-    metadata: dict[str, object]
-    peers: dict[PeerKey, PeerData] = field(default_factory=dict)
-    references: dict[str, ReferenceData] = field(default_factory=dict)
+    documents: tuple[str, ...] = ()
+    group: str = ""
+    language: str = ""
+    metadata: dict[str, object] = field(default_factory=dict)
+    peers: dict[PeerKey, Peer] = field(default_factory=dict)
+    references: dict[str, dict[TargetWords, Reference]] = field(default_factory=dict)
     pairs: dict[PairKey, int | None] = field(default_factory=dict)
     questions: tuple[str, ...] = ()
     claims: dict[tuple[str, TargetWords], list[Claim]] = field(default_factory=dict)
 
     def take(self, row: Row) -> None:
         """Add a row that contradicts no earlier one."""
-        self.documents = self.documents or row.documents
-        self.group = self.group or row.group
-        self.language = self.language or row.language
-        self.questions = self.questions or row.questions
+        for name in ("documents", "group", "language", "questions"):
+            setattr(self, name, getattr(self, name) or getattr(row, name))
         for claim in row.claims:
             named = claim.reference_id or (row.references[0].id if len(row.references) == 1 else "")
             self.claims.setdefault((named, row.target), []).append(claim)
         self.metadata = {
             name: value for name, value in self.metadata.items() if row.metadata.get(name, self) == value
         }
-        for each in row.systems:
-            for key in row.keys(each):
+        for new in row.systems:
+            for key in row.keys(new):
                 self.pairs.setdefault(key, row.line)
-            text = Text(each.summary, row.line, each.units)
-            new = PeerData(text, row.metadata if len(row.systems) == 1 else {}, row.names_reference)
-            peer = self.peers.setdefault((each.system, row.target), new)
-            peer.names_references &= row.names_reference
-            peer.marks += each.marks
-            peer.claims = peer.claims or each.claims
-            for rating in each.rated:
-                peer.rate(rating)
+            peer = self.peers.setdefault((new.system, row.target), new)
+            if peer is new:
+                new.line, new.names_references = row.line, row.names_reference
+                new.metadata = row.metadata if len(row.systems) == 1 else {}
+            else:
+                peer.names_references &= row.names_reference
+                peer.marks += new.marks
+                peer.claims = peer.claims or new.claims
+            for rating in new.given:
+                peer.rate(*rating)
         for one in row.references:
-            reference = self.references.setdefault(one.id, ReferenceData(author=one.author))
-            reference.author = reference.author or one.author
-            reference.texts.setdefault(row.target, Text(one.text, row.line, one.units))
+            texts = self.references.setdefault(one.id, {})
+            before = texts.setdefault(row.target, one._replace(line=row.line))
+            texts[row.target] = before._replace(author=before.author or one.author)
 
-    def conflicts(self, row: Row, key_advice: str) -> Iterator[tuple[str, str]]:
-        """Field and reason of each contradiction between a row and those before it."""
-        if self.documents and row.documents and self.documents != row.documents:
-            yield (
-                "document",
-                f"differs from the document of {row.document_id!r} at line {self.line}. Another document needs another "
-                "document_id.",
-            )
-        for name in ("group", "language"):
-            before, now = getattr(self, name), getattr(row, name)
-            if before and now and before != now:
-                yield name, f"is {now!r}, but {before!r} in an earlier row of {row.document_id!r}."
-        if self.questions and row.questions and self.questions != row.questions:
-            yield (
-                "questions",
-                f"are not those of an earlier row of {row.document_id!r}. Repeat them or leave them out.",
-            )
-        for peer in row.systems:
-            yield from self._peer_conflicts(row, peer, key_advice)
-        for one in row.references:
-            reference = self.references.get(one.id)
-            before = reference.texts.get(row.target) if reference else None
-            if before and before.text != one.text:
-                yield (
-                    "reference",
-                    f"is another text than at line {before.line} for the same document_id, reference_id and "
-                    "target_words. Several references of one document each need a reference_id.",
-                )
-            if reference and reference.author and one.author and reference.author != one.author:
-                yield (
-                    "reference_author",
-                    f"is {one.author!r}, but {reference.author!r} earlier with this reference_id.",
-                )
+    def author_of(self, reference_id: str) -> str:
+        """Return the author of a reference; empty if no row names one."""
+        return next((one.author for one in self.references[reference_id].values() if one.author), "")
 
-    def _peer_conflicts(self, row: Row, peer: Peer, key_advice: str) -> Iterator[tuple[str, str]]:
-        before = self.peers.get((peer.system, row.target))
-        if before is None:
-            return
-        if before.text.text != peer.summary:
-            yield (
-                "",
-                f"repeats the key of line {before.text.line} (document_id {row.document_id!r}, system {peer.system!r}, "
-                f"target_words {row.target or 'none'}) with another summary. {key_advice}",
-            )
-        for rating in peer.rated:
-            value = before.ratings.get(rating[:2])
-            if value is not None and value != rating.value:
-                yield (
-                    "",
-                    f"rates {rating.criterion} as {rating.value:g}, and the same rater, {rating.rater!r}, has rated it "
-                    f"as {value:g} before. Keep one of the two.",
-                )
+    def reference_for(self, reference_id: str, target: TargetWords) -> str | None:
+        """Return the text of a reference for summaries of a target length; None if it has none for that length."""
+        texts = self.references[reference_id]
+        one = next(iter(texts.values())) if has_one_text(texts) else texts.get(target) or texts.get(None)
+        return one.text if one else None
+
+
+def has_one_text(texts: Mapping[TargetWords, Reference]) -> bool:
+    """True if a reference has the same text for all target lengths."""
+    return len({one.text for one in texts.values()}) == 1
+
+
+_CONTRADICTIONS = {
+    "document": "differs from the document of {key[0]!r} at line {line}. Another document needs another document_id.",
+    "group": "is {now!r}, but {before!r} for {key[0]!r} at line {line}.",
+    "language": "is {now!r}, but {before!r} for {key[0]!r} at line {line}.",
+    "questions": "are not those of {key[0]!r} at line {line}. Repeat them or leave them out.",
+    "reference": "is another text than at line {line} for the same document_id, reference_id and target_words. Several "
+    "references of one document each need a reference_id.",
+    "reference_author": "is {now!r}, but {before!r} for this reference_id at line {line}.",
+    "summary": "repeats the key of line {line} (document_id {key[0]!r}, system {key[1]!r}, target_words {key[2]}) with "
+    "another summary. {advice}",
+    "rating": "rates {key[3]} as {now:g}, and the same rater, {key[4]!r}, has rated it as {before:g} before. Keep "
+    "one of the two.",
+}
+"""By field, the reason why a row contradicts an earlier one."""
 
 
 @dataclass(slots=True)
 class Dataset:
-    """All sets of a file by their document_id, in the order of the file.
+    """The document sets of a file by document_id, in the order of the file.
 
-    `repeated` has the lines that only repeat an earlier one, with that line; `sets_of` the number of sets in which each
-    system has a summary.
+    `repeated` maps a line that only repeats an earlier one to that line. `facts` has the values that later rows must
+    not contradict, with their lines, by field and key.
     """
 
     sets: dict[str, SetData] = field(default_factory=dict)
     repeated: dict[int, int] = field(default_factory=dict)
-    sets_of: Counter[str] = field(default_factory=Counter)
+    facts: dict[tuple[Any, ...], tuple[Any, int | None]] = field(default_factory=dict)
     key_advice: str = "Remove one of the two, or rename the system."
 
     def add(self, row: Row, *, is_nested: bool = False) -> list[tuple[str, str]]:
-        """Add a row and return no conflicts, or add nothing and return (field, reason) for each conflict.
+        """Add a row, or return (field, reason) of each contradiction to earlier rows and add nothing.
 
-        Nested rows of one document may only add summaries of other target lengths.
+        The field is empty for a repeated key. A nested row may add only other target lengths to a known document.
         """
         one = self.sets.get(row.document_id)
-        if one is None:
-            one = SetData(row.line, row.documents, row.group, row.language, dict(row.metadata))
-        elif is_nested and any((peer.system, row.target) in one.peers for peer in row.systems):
+        if one and is_nested and any((peer.system, row.target) in one.peers for peer in row.systems):
             place = f"repeats {row.document_id!r} of line {one.line}. One line holds one document."
             return [("document_id", place)]
-        elif conflicts := list(one.conflicts(row, self.key_advice)):
+        facts = {
+            (name, *key): value
+            for name, key, value in row.facts()
+            if name == "summary" or value not in ((), "")
+        }
+        conflicts = []
+        for (name, *key), now in facts.items():
+            before, line = self.facts.get((name, *key), (now, None))
+            if before != now:
+                told = {"key": key, "now": now, "before": before, "line": line, "advice": self.key_advice}
+                is_of_key = name in ("summary", "rating")
+                conflicts.append(("" if is_of_key else name, _CONTRADICTIONS[name].format(**told)))
+        if conflicts:
             return conflicts
-        elif row.line and row.systems and not (row.systems[0].rated or row.systems[0].marks):
+        for fact, value in facts.items():
+            self.facts.setdefault(fact, (value, row.line))
+        if one is None:
+            one = self.sets[row.document_id] = SetData(row.line, metadata=dict(row.metadata))
+        elif row.line and row.systems and not (row.systems[0].given or row.systems[0].marks):
             earlier = [one.pairs.get(key) for key in row.keys(row.systems[0])]
             if all(earlier) and earlier[0]:
                 self.repeated[row.line] = earlier[0]
-        known = {name for name, _ in one.peers}
-        self.sets_of.update({peer.system for peer in row.systems} - known)
         one.take(row)
-        self.sets[row.document_id] = one
         return []
 
-    def retarget(self, target: int) -> None:
-        """Give a target length to summaries and references without one."""
-        for one in self.sets.values():
-            one.peers = {(system, words or target): peer for (system, words), peer in one.peers.items()}
-            one.pairs = {
-                (system, words or target, name): line for (system, words, name), line in one.pairs.items()
-            }
-            one.claims = {(name, words or target): claims for (name, words), claims in one.claims.items()}
-            for reference in one.references.values():
-                reference.texts = {words or target: text for words, text in reference.texts.items()}
-
     def writers(self) -> tuple[set[str], set[str]]:
-        """Names of the systems, which wrote summaries; and of the people, who wrote references."""
+        """Return the names of systems with summaries, and of authors of references."""
         sets = self.sets.values()
-        people = {reference.author for one in sets for reference in one.references.values()}
+        people = {one.author_of(name) for one in sets for name in one.references}
         return {name for one in sets for name, _ in one.peers}, people - {""}
 
+    def peers(self) -> Iterator[Peer]:
+        """Yield the summaries of all sets."""
+        return (peer for one in self.sets.values() for peer in one.peers.values())
+
     def rated(self) -> dict[str, set[float]]:
-        """The values that were given by criterion."""
+        """Return the values of all ratings by criterion."""
         found: dict[str, set[float]] = defaultdict(set)
-        for one in self.sets.values():
-            for peer in one.peers.values():
-                for (criterion, _), value in peer.ratings.items():
-                    found[criterion].add(value)
+        for peer in self.peers():
+            for (criterion, _), value in peer.rated.items():
+                found[criterion].add(value)
         return dict(found)
 
     @property
@@ -684,13 +665,12 @@ class Dataset:
         """The kind of text whose claims the file has; None without claims."""
         if any(one.claims for one in self.sets.values()):
             return "reference"
-        is_of_peers = any(peer.claims for one in self.sets.values() for peer in one.peers.values())
-        return "peer" if is_of_peers else None
+        return "peer" if any(peer.claims for peer in self.peers()) else None
 
     def settle_claims(self) -> None:
-        """Move claims from references to summaries, if every claim of the file is a sentence of a summary.
+        """Move claims from references to summaries, if every claim of the file belongs to a summary.
 
-        Such a claim names one system, and is word for word in that system's summary, white space aside.
+        Such a claim names one system, and that system's summary contains it word for word, apart from white space.
         """
         sets = [one for one in self.sets.values() if one.claims]
         if not all(_is_of_peer(claim, one) for one in sets for some in one.claims.values() for claim in some):
@@ -702,48 +682,31 @@ class Dataset:
             one.claims = {}
 
     def take_marks(self) -> int:
-        """Make claims of the summaries that somebody marked: each sentence, with no where a mark touches it, else yes.
+        """Turn the sentences of annotated summaries into claims, and return the number of marked sentences.
 
-        Returns the number of marked sentences; without any, no claims are made.
+        A file without marks gets no claims.
         """
-        marked = [
-            (one, name, peer)
-            for one in self.sets.values()
-            for (name, _), peer in one.peers.items()
-            if peer.marks
-        ]
-        if not any(mark.end for *_, peer in marked for mark in peer.marks):
+        if not any(mark.end for peer in self.peers() for mark in peer.marks):
             return 0
-        for one, name, peer in marked:
-            peer.claims = list(_marked_claims(name, peer, one.language or "en"))
-        return sum(bool(claim.reasons) for *_, peer in marked for claim in peer.claims)
+        marked = 0
+        for one in self.sets.values():
+            for peer in one.peers.values():
+                if peer.marks:
+                    peer.claims = list(peer.marked_claims(one.language or "en"))
+                    marked += sum(bool(claim.reasons) for claim in peer.claims)
+        return marked
 
 
 def _is_of_peer(claim: Claim, one: SetData) -> bool:
-    texts = [peer.text.text for (name, _), peer in one.peers.items() if {name} == claim.systems]
-    return not (claim.reference_id or claim.unit) and any(
-        _spaced(claim.text) in _spaced(text) for text in texts
-    )
+    texts = [_spaced(peer.summary) for (name, _), peer in one.peers.items() if {name} == claim.systems]
+    return not (claim.reference_id or claim.unit) and any(_spaced(claim.text) in text for text in texts)
 
 
 def _spaced(text: str) -> str:
-    """The text between single spaces, so that a word is not found inside of another."""
     return f" {' '.join(text.split())} "
 
 
-def _marked_claims(system: str, peer: PeerData, language: str) -> Iterator[Claim]:
-    text, raters = peer.text.text, dict.fromkeys(mark.rater for mark in peer.marks)
-    for span in sentence_spans(text, language):
-        touching = [
-            mark for mark in peer.marks if mark.end and mark.start < span.end and span.start < mark.end
-        ]
-        against = {mark.rater for mark in touching}
-        votes = {rater: "no" if rater in against else "yes" for rater in raters}
-        words = "; ".join(dict.fromkeys(f"“{mark.words}”: {mark.reason}" for mark in touching))
-        yield judged_sentence(system, text[span.start : span.end], votes, words)
-
-
 def judged_sentence(system: str, text: str, votes: Mapping[str, object], reason: str) -> Claim:
-    """A sentence of a system's summary as a claim with its votes. Raises ValidationError."""
+    """Return a sentence of a summary as a claim with votes. Raises ValidationError for an invalid vote."""
     reasons = {system: reason} if reason else {}
     return Claim.model_validate({"claim_text": text, "raw_votes": {system: dict(votes)}, "reasons": reasons})

@@ -15,31 +15,30 @@ from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict
 from annotation.imports.containers import Format, NamedFile, Record
 from annotation.imports.layout import FLAT_FIELDS, Layout
-from annotation.imports.problems import Findings, ImportRefused, Problem, Remedy, unreadable
+from annotation.imports.problems import Findings, ImportRefused, Problem, unreadable
 from annotation.imports.read import FileReading, Progress, RowReader, read_files
 from annotation.imports.row import Dataset, Row, Side
 from annotation.imports.store import MOST_ORIGIN_CHARACTERS, SETS_AT_ONCE, ImportCounts, Store
 from annotation.models import Document, Project, Summary
 from annotation.projects.services.change_project import create_project
-from annotation.scoring.records import peers, score_rules
+from annotation.scoring.records import peers
 from annotation.scoring.rescore import RESCORED_AT_ONCE, rescore_held
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-CHANGED = "The project was removed or its rules changed during the import. Import again."
+REMOVED = "The project was removed during the import."
 NO_TARGET = "No target length: brevity and composite are blank unless the project's settings have one."
 MOST_BYTES_ON_SQLITE = 100 * 1024 * 1024
-"""Everybody else waits while SQLite is written to."""
+"""All other writers wait during an import on SQLite."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """The result of an import, or with `dry_run` of a trial: rows by kind, omissions and remarks.
+    """The result of an import, or with `dry_run` of a check.
 
-    `problems` holds the first problems of the rows that `skip_invalid` left out; `problem_count`
-    counts them all and `rows_left_out` their rows. `claims_side` is None if the file has no claims.
-    `remedies` are what may help against a warning; a door says how.
+    `problems` are the first problems of rows that `skip_invalid` left out, `problem_count` is the number of all
+    problems, `rows_left_out` the number of these rows. `claims_side` is None without claims.
     """
 
     file: str
@@ -51,11 +50,10 @@ class ImportReport:
     problems: tuple[Problem, ...] = ()
     problem_count: int = 0
     rows_left_out: int = 0
-    remedies: tuple[Remedy, ...] = ()
 
     @property
     def place(self) -> str:
-        """The word for a place in the file."""
+        """The word for a numbered place in the file."""
         return Format(self.format).place
 
 
@@ -69,15 +67,14 @@ def import_files(
     skip_invalid: bool = False,
     progress: Progress | None = None,
 ) -> ImportReport:
-    """Bring files into a project: everything, or with problems in them nothing.
+    """Import one file of rows (CSV, JSON, JSONL, Parquet), or any number of SEE HTML and DUCView files.
 
-    One file of rows (CSV, JSON, JSONL, Parquet), or any number of DUC's and TAC's. Managers and owners may. All of it
-    is one transaction with the scores that it moves; with `dry_run` it is taken back. Importing a file again changes
-    nothing; a text that differs from the project's replaces it, units and claims too, unless somebody or a judge has
-    judged it. `skip_invalid` leaves bad rows and files out, never such a contradiction.
+    Managers and owners may. Everything is one transaction, with the scores that change; a `dry_run` is rolled back.
+    Importing a file again changes nothing. A summary or reference that differs from the project's replaces it with
+    its units and claims, unless a person or judge has judged it; documents and lists of claims are never replaced.
+    `skip_invalid` leaves out invalid rows and files, but not rows that contradict the project.
 
-    Raises ImportRefused, with the problems by file, line and column; Conflict (code `busy`) if somebody else changed
-    the same rows meanwhile.
+    Raises ImportRefused with the problems; Conflict (code `busy`) if the project changes at the same time.
     """
     require(by, project, Verb.IMPORT)
     progress = progress or Progress()
@@ -86,19 +83,22 @@ def import_files(
     size = sum(file.path.stat().st_size for file in files if file.path.is_file())
     if connection.vendor == "sqlite" and size > MOST_BYTES_ON_SQLITE:
         raise unreadable(
-            f"is larger than {MOST_BYTES_ON_SQLITE // 1024**2} MB, too large for SQLite, where everybody waits for an "
-            "import. Split it, or use PostgreSQL: see docs/deploy.md.",
+            f"is larger than {MOST_BYTES_ON_SQLITE // 1024**2} MB, too large for SQLite, on which an import blocks "
+            "all other writers. Split it, or use PostgreSQL: see docs/deploy.md.",
             file=name,
         )
-    unit = score_rules(project).length_unit
-    reading = read_files(files, layout=layout, length_unit=unit, progress=progress)
+    reading = read_files(files, layout=layout, progress=progress)
     problems, dataset = reading.problems, reading.dataset
     if problems.count and not (skip_invalid and dataset.sets):
-        way_out = " No row is without one." if skip_invalid else " Correct or remove these rows."
-        raise _refusal(name, reading, problems, way_out, () if skip_invalid else (Remedy.SKIP_INVALID,))
+        way_out = (
+            " No row is without one."
+            if skip_invalid
+            else " Correct or remove these rows, or skip invalid rows."
+        )
+        raise _refusal(name, reading, problems, way_out)
     progress.sets = len(dataset.sets)
     with transaction.atomic():
-        store = _write(project, name, reading, by, progress, dry_run=dry_run, length_unit=unit)
+        store = _write(project, name, reading, by, progress, dry_run=dry_run)
         progress.hold()
         transaction.set_rollback(dry_run)
     remarks = reading.warnings.texts
@@ -116,16 +116,15 @@ def import_files(
         problems=tuple(problems.shown),
         problem_count=problems.count,
         rows_left_out=problems.bad_lines,
-        remedies=reading.warnings.remedies,
     )
 
 
 def import_new_project(
     *, slug: str, by: User | None, files: Sequence[NamedFile], dry_run: bool = False, **choices: Any
 ) -> ImportReport:
-    """As `import_files`, into a project that is made in the same transaction: both or neither.
+    """Create a project and import files into it as `import_files`, in one transaction.
 
-    Raises Conflict (code `slug_taken`) if a project has that slug, Invalid for an unusable slug.
+    Raises Conflict (code `slug_taken`) for the slug of another project, Invalid for an unusable slug.
     """
     with transaction.atomic():
         project = create_project(slug=slug, by=by)
@@ -142,15 +141,14 @@ def _write(
     progress: Progress,
     *,
     dry_run: bool = False,
-    length_unit: str = "",
 ) -> Store:
-    """Write what was read, rescore and log, in the caller's transaction; one import of a project at a time.
+    """Write, rescore and log in the caller's transaction. The project's lock admits one import at a time.
 
     Raises ImportRefused with all contradictions; Conflict.
     """
     held = Project.objects.select_for_update(of=("self",), no_key=True).filter(pk=project.pk).first()
-    if held is None or (length_unit and score_rules(held).length_unit != length_unit):
-        raise Conflict(CHANGED, code="busy")
+    if held is None:
+        raise Conflict(REMOVED, code="busy")
     store, dataset = Store(held, name[:MOST_ORIGIN_CHARACTERS]), reading.dataset
     if reading.format is Format.PUSHED:
         _require_documents(store, dataset)
@@ -176,16 +174,13 @@ def _write(
     return store
 
 
-def _refusal(
-    name: str, reading: FileReading, problems: Findings, way_out: str, remedies: Sequence[Remedy] = ()
-) -> ImportRefused:
+def _refusal(name: str, reading: FileReading, problems: Findings, way_out: str) -> ImportRefused:
     noun = "problem" if problems.count == 1 else "problems"
     return ImportRefused(
         f"{name} has {problems.count:,} {noun}. Nothing was imported.{way_out}",
         problems=problems.shown,
         problem_count=problems.count,
         word=reading.format.place,
-        remedies=remedies,
     )
 
 
@@ -209,7 +204,7 @@ def _log(store: Store, reading: FileReading, by: User | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PushedRow:
-    """The outcome of a row, the reason if it was refused, and the public ids of its summary and its reference."""
+    """The outcome of a row, its problems if it was refused, and the public ids of its summary and reference."""
 
     state: Literal["created", "changed", "unchanged", "refused"]
     summary: str | None = None
@@ -219,7 +214,7 @@ class PushedRow:
 
 @dataclass(frozen=True, slots=True)
 class PushReport:
-    """The result of a push, by row and by kind of row."""
+    """The outcome of each row of a push, and the counts by kind of row."""
 
     rows: tuple[PushedRow, ...]
     counts: ImportCounts
@@ -229,13 +224,13 @@ class PushReport:
 def push_rows(
     *, project: Project, rows: Sequence[Mapping[str, object]], by: User | None, skip_invalid: bool = False
 ) -> PushReport:
-    """Import rows into a project as `import_files` imports a file.
+    """Import rows into a project, as `import_files` imports a file.
 
-    A row has a summary of a document with its system, a reference, or both; it may leave out a document that the
-    project has. The same rows again change nothing. With `skip_invalid` each bad row is left out with its problems,
-    and all rows of a document set that contradicts the project; otherwise all of them are. Managers and owners may.
+    Managers and owners may. A row has a summary with its system, a reference, or both; its document may be left out
+    if the project has it. Pushing the same rows again changes nothing. `skip_invalid` leaves out invalid rows, and
+    all rows of a document set that contradicts the project; otherwise one problem refuses the push.
 
-    Raises ImportRefused, whose problems name rows by their place from 1; Conflict (code `busy`).
+    Raises ImportRefused, whose problems count rows from 1; Conflict (code `busy`).
     """
     require(by, project, Verb.IMPORT)
     refused: dict[int, tuple[Problem, ...]] = {}
@@ -253,7 +248,7 @@ def push_rows(
             found = _by_row(refusal.problems)
             if not skip_invalid or not found:
                 raise
-            # A problem of a document set names its first row and applies to all of its rows.
+            # The problem of a document set names its first row, but refuses all its rows.
             of_set = {read[number].document_id: problems for number, problems in found.items()}
             refused |= {
                 number: of_set[row.document_id] for number, row in read.items() if row.document_id in of_set
@@ -278,7 +273,7 @@ def _by_row(problems: Sequence[Problem]) -> dict[int, tuple[Problem, ...]]:
 
 
 def _read_pushed(rows: Mapping[int, Mapping[str, object]]) -> tuple[FileReading, dict[int, Row]]:
-    """The rows by their numbers, which stand for a file's lines; and those without a problem."""
+    """The reading, with row numbers in place of lines, and the valid rows by number."""
     problems, warnings, dataset = Findings(word="row"), Findings(word="row"), Dataset()
     reader = RowReader(problems, warnings, {name: (name,) for name in FLAT_FIELDS}, is_pushed=True)
     read: dict[int, Row] = {}
@@ -287,7 +282,7 @@ def _read_pushed(rows: Mapping[int, Mapping[str, object]]) -> tuple[FileReading,
         for name in values:
             if name not in FLAT_FIELDS:
                 problems.add(number, name, f"is no field of a row. Fields are {', '.join(FLAT_FIELDS)}.")
-        for row in reader.flat(Record(number, values)) if problems.count == before else ():
+        for row in reader.rows(Record(number, values)) if problems.count == before else ():
             conflicts = dataset.add(row)
             for name, reason in conflicts:
                 problems.add(number, name, reason)
@@ -297,7 +292,6 @@ def _read_pushed(rows: Mapping[int, Mapping[str, object]]) -> tuple[FileReading,
 
 
 def _require_documents(store: Store, dataset: Dataset) -> None:
-    """Add a problem for each set without a document in its rows and in the project."""
     bare = {name: one for name, one in dataset.sets.items() if not one.documents}
     known = Document.objects.filter(document_set__project=store.project, document_set__external_id__in=bare)
     there = set(known.values_list("document_set__external_id", flat=True)) if bare else set()

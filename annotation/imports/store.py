@@ -1,6 +1,6 @@
-"""Bring a data set into a project: one upsert for each document set, many sets in a few statements.
+"""Write document sets into a project: create rows that are new, and change rows that differ.
 
-The caller owns the transaction and rolls it back if `problems` are found.
+Several hundred sets share each statement. The caller owns the transaction and rolls it back if there are `problems`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,24 @@ from itertools import product
 from typing import Any
 
 from django.db import connection
-from django.db.models import F, Max, Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from annotation.core.by_hand import copy_rows
-from annotation.core.current_checks import put_in_force, take_out
+from annotation.core.current_checks import take_out
 from annotation.imports.problems import Findings
 from annotation.imports.row import Claim as ClaimData
-from annotation.imports.row import Dataset, PeerKey, ReferenceData, SetData, Side, TargetWords, Text, Votes
+from annotation.imports.row import (
+    Dataset,
+    PeerKey,
+    Reference,
+    SetData,
+    Side,
+    Stretch,
+    TargetWords,
+    Votes,
+    has_one_text,
+)
 from annotation.judging.question_texts import MOST_QUESTIONS, question_key
 from annotation.models import (
     Assignment,
@@ -30,14 +40,12 @@ from annotation.models import (
     ClaimOrigin,
     ClaimSet,
     Comparison,
-    CoverageJudgment,
     Criterion,
     Document,
     DocumentSet,
     Project,
     Rating,
     Reading,
-    SampledCheck,
     Score,
     Summary,
     System,
@@ -45,7 +53,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.models.answer import Answer
-from annotation.models.claim import CHANGED_BY_PEOPLE, QUESTIONS, has_number, new_queue_key
+from annotation.models.claim import QUESTIONS, has_number, new_queue_key
 from annotation.scoring.fresh import fresh_scores, unscored_columns
 from annotation.scoring.records import judged_text
 from annotation.scoring.rescore import DERIVED
@@ -58,21 +66,19 @@ from evaluation.text import sentence_spans
 SETS_AT_ONCE = 200
 MOST_ORIGIN_CHARACTERS = 190
 ORIGIN = "import:"
-"""The beginning of the origin of an imported verdict."""
+"""Prefix of `origin_name` of imported verdicts."""
 
 _BASELINE = re.compile(r"(lead|random|baseline)([-_ ]?\d+)?|.*\bbaseline\b.*", re.IGNORECASE)
 _TOPS = (3, 4, 5, 7, 10)
 """The highest points of scales in use."""
 
-_UPDATED = ["text", "metadata", "system", "external_id", "is_model", "is_peer", "names_references"]
-
 Owner = Summary | DocumentSet
-"""The text that claims are taken from: a summary, or the documents."""
+"""The text that claims are taken from: a summary, or the documents of a set."""
 
 
 @dataclass(slots=True)
 class Count:
-    """The numbers of rows of a kind that the import creates, changes and leaves as they are."""
+    """Numbers of rows of a kind that an import created, changed and left unchanged."""
 
     created: int = 0
     changed: int = 0
@@ -83,13 +89,14 @@ class Count:
         return bool(self.created or self.changed)
 
     def of(self, there: object, *, is_changed: bool = False, times: int = 1) -> None:
+        """Count rows: created if `there` is falsy, else changed or unchanged."""
         kind = "changed" if there and is_changed else "unchanged" if there else "created"
         setattr(self, kind, getattr(self, kind) + times)
 
 
 @dataclass(slots=True)
 class ImportCounts:
-    """The counts of a report, one for each kind of row."""
+    """The counts of an import, by kind of row."""
 
     document_sets: Count = field(default_factory=Count)
     documents: Count = field(default_factory=Count)
@@ -107,7 +114,7 @@ class ImportCounts:
 
     @property
     def by_kind(self) -> dict[str, Count]:
-        """In the order of the report."""
+        """The counts by kind, in the order of reports."""
         return {kind.name: getattr(self, kind.name) for kind in fields(self)}
 
     @property
@@ -115,7 +122,7 @@ class ImportCounts:
         return any(count.has_changes for count in self.by_kind.values())
 
     def present(self) -> dict[str, Count]:
-        """The kinds of rows that the import changes or finds unchanged."""
+        """The counts that are not all 0."""
         return {kind: count for kind, count in self.by_kind.items() if count.has_changes or count.unchanged}
 
 
@@ -123,8 +130,8 @@ class ImportCounts:
 class Store:
     """Writes the document sets of a file into a project, some at a time.
 
-    `stale` has earlier sets that changed; `peers` and `models` have the row of each summary and reference with
-    "created", "changed" or "unchanged".
+    `stale` has keys of earlier sets that changed. `peers` and `models` have the row of each summary and reference,
+    with "created", "changed" or "unchanged".
     """
 
     project: Project
@@ -139,11 +146,11 @@ class Store:
 
     @property
     def origin(self) -> str:
-        """The origin of imported verdicts."""
+        """The `origin_name` of imported verdicts."""
         return f"{ORIGIN}{self.origin_name}"
 
     def begin(self, dataset: Dataset) -> None:
-        """Create the systems and criteria. People who wrote references alone are counted apart."""
+        """Create systems and criteria. People who only wrote references are counted apart."""
         names, people = dataset.writers()
         self.systems = {row.name: row for row in System.objects.filter(project=self.project)}
         new = []
@@ -159,7 +166,6 @@ class Store:
         self._make_criteria(dataset.rated())
 
     def _make_criteria(self, rated: Mapping[str, set[float]]) -> None:
-        """A criterion of the project for each that the file rates by, or a new one with the scale of its values."""
         rows = Criterion.objects.filter(project=self.project, retired_at=None)
         there = {row.name: row for row in rows.order_by("position", "pk")}
         position = max((row.position for row in there.values()), default=0)
@@ -185,7 +191,7 @@ class Store:
             Criterion.objects.bulk_create(new)
 
     def write(self, sets: Sequence[tuple[str, SetData]], *, scores: bool = True) -> None:
-        """Write some sets with all that belongs to them, and the `scores` of new ones; nothing after a problem."""
+        """Write some sets, and the `scores` of new ones. After a problem, later sets are only checked."""
         batch = _Batch(self, dict(sets))
         batch.write_sets()
         batch.plan_summaries()
@@ -195,6 +201,8 @@ class Store:
         batch.write_summaries()
         batch.write_questions()
         answers = batch.write_claims()
+        if answers is None:
+            return
         batch.write_answers(answers, scores=scores)
         batch.write_ratings()
         self.stale |= batch.touched - batch.new_sets
@@ -202,7 +210,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """The answer of people in the file to a claim compared with a summary; the check, if it exists."""
+    """People's answer to a claim about a summary; `check_id` is None for a new check."""
 
     claim: Claim
     data: ClaimData
@@ -214,16 +222,16 @@ class _Answer:
 
 @dataclass(slots=True)
 class _Batch:
-    """Some document sets of a file, with their rows in the project."""
+    """Some document sets of a file with their rows in the project."""
 
     store: Store
     data: dict[str, SetData]
     sets: dict[str, DocumentSet] = field(default_factory=dict)
     new_sets: set[int] = field(default_factory=set)
     touched: set[int] = field(default_factory=set)
-    """Sets with a change that moves scores or statistics; these resample groups."""
+    """Sets whose scores or statistics change; a new group changes intervals."""
     there: dict[int, list[Summary]] = field(default_factory=lambda: defaultdict(list))
-    """The summaries of each set that the project has."""
+    """The project's summaries of each set."""
     pairs: set[tuple[int, int]] = field(default_factory=set)
     peers: dict[str, dict[PeerKey, Summary]] = field(default_factory=lambda: defaultdict(dict))
     models: dict[str, dict[tuple[str, TargetWords], Summary]] = field(
@@ -232,18 +240,19 @@ class _Batch:
     created: list[Summary] = field(default_factory=list)
     updated: dict[int, Summary] = field(default_factory=dict)
     replaced: dict[int, int | None] = field(default_factory=dict)
-    """Keys of summaries that get another text, and the lines that say so."""
-    redocumented: dict[int, int | None] = field(default_factory=dict)
-    """The same of sets that get other documents."""
+    """Keys of summaries with a new text, with their lines."""
     cuts: list[tuple[Summary | Document, tuple[tuple[int, int], ...] | None]] = field(default_factory=list)
-    """Texts to be cut into units, with their units in the file, if there are any."""
-    documents: list[Document] = field(default_factory=list)
-    all_claims: list[Claim] = field(default_factory=list)
+    """Texts to be divided into units, with their units if the file has them."""
+    new_claims: list[Claim] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
 
     @property
     def counts(self) -> ImportCounts:
         return self.store.counts
+
+    @property
+    def old_sets(self) -> list[int]:
+        return [row.pk for row in self.sets.values() if row.pk not in self.new_sets]
 
     def _complain(self, line: int | None, column: str, reason: str) -> None:
         self.store.problems.add(line, column, reason)
@@ -268,42 +277,41 @@ class _Batch:
                     "divided by the rules of that language. Use another document_id or a new project.",
                 )
                 continue
-            is_regrouped = row is not None and bool(one.group) and one.group != row.group
-            self.counts.document_sets.of(row, is_changed=is_regrouped)
+            changed = _changed(row, group=one.group or row.group) if row else []
+            self.counts.document_sets.of(row, is_changed=bool(changed))
             if row is None:
                 told = {"group": one.group, "language": one.language or "en", "metadata": one.metadata}
                 row = DocumentSet(project=project, external_id=name, **told)
                 new.append(row)
-            elif is_regrouped:
-                row.group = one.group
+            elif changed:
                 regrouped.append(row)
-                self.touched.add(row.pk)
             self.sets[name] = row
         DocumentSet.objects.bulk_create(new)
         DocumentSet.objects.bulk_update(regrouped, ["group"], batch_size=2000)
         self.new_sets = {row.pk for row in new}
-        self.touched |= self.new_sets
-        self._plan_documents([row.pk for row in there.values()])
+        self.touched |= self.new_sets | {row.pk for row in regrouped}
+        self._write_documents()
 
-    def _plan_documents(self, known: list[int]) -> None:
+    def _write_documents(self) -> None:
         texts: dict[int, list[str]] = defaultdict(list)
-        rows = Document.objects.filter(document_set__in=known).order_by("position") if known else ()
-        for document in rows:
+        known = Document.objects.filter(document_set__in=self.old_sets).order_by("position")
+        for document in known if self.old_sets else ():
             texts[document.document_set_id].append(document.text)
+        new: list[Document] = []
         for row, one in self.each():
             there = texts[row.pk]
-            if not one.documents or there == list(one.documents):
-                self.counts.documents.of(there, times=len(there))
+            if there and one.documents and there != list(one.documents):
+                name = f"the document of {row.external_id!r}"
+                self._refuse(one.line, name, "", "another document_id")
                 continue
-            self.counts.documents.of(there, is_changed=True, times=len(one.documents))
-            self.touched.add(row.pk)
-            if there:
-                self.redocumented[row.pk] = one.line
-            self.documents += [
-                Document(document_set=row, position=position, text=text)
-                for position, text in enumerate(one.documents, start=1)
-            ]
-        self.cuts += [(document, None) for document in self.documents]
+            self.counts.documents.of(there, times=len(there or one.documents))
+            if one.documents and not there:
+                self.touched.add(row.pk)
+                new += [
+                    Document(document_set=row, position=position, text=text)
+                    for position, text in enumerate(one.documents, start=1)
+                ]
+        self.cuts += [(document, None) for document in Document.objects.bulk_create(new)]
 
     # Summaries and references
 
@@ -318,8 +326,8 @@ class _Batch:
             self.pairs = set(pairs.values_list("peer_id", "model_id"))
         for row, one in self.each():
             self._plan_peers(row, one)
-            for reference_id, reference in one.references.items():
-                self._plan_reference(row, reference_id, reference)
+            for reference_id, texts in one.references.items():
+                self._plan_reference(row, reference_id, texts, one.author_of(reference_id))
 
     def _plan_peers(self, row: DocumentSet, one: SetData) -> None:
         there = {
@@ -328,129 +336,130 @@ class _Batch:
             if each.is_peer and each.system
         }
         for key, peer in one.peers.items():
-            summary, is_changed = there.get(key), False
-            if summary is None:
-                told = {"metadata": dict(peer.metadata), "names_references": peer.names_references}
-                kept = {"system": self.store.systems[key[0]], "target_words": key[1], "text": peer.text.text}
-                summary = Summary(document_set=row, is_peer=True, **kept, **told)
-                self._create(summary, peer.text)
-            else:
-                is_changed = self._replace_text(summary, peer.text)
-                if peer.metadata and summary.metadata != peer.metadata:
-                    summary.metadata, is_changed = dict(peer.metadata), True
-                if summary.names_references and not peer.names_references:
-                    # Compared with every reference from now on.
-                    summary.names_references, is_changed = False, True
-            self._note(self.counts.peer_summaries, summary, is_changed=is_changed)
-            self.peers[row.external_id][key] = summary
+            old = there.get(key)
+            told = {"metadata": dict(peer.metadata), "names_references": peer.names_references}
+            new = Summary(
+                document_set=row,
+                is_peer=True,
+                system=self.store.systems[key[0]],
+                target_words=key[1],
+                text=peer.summary,
+                **told,
+            )
+            if old:
+                told["metadata"] = told["metadata"] or old.metadata
+                # Once a row names no reference, the summary is compared with every one.
+                told["names_references"] = peer.names_references and old.names_references
+            self.peers[row.external_id][key] = self._plan(
+                self.counts.peer_summaries, old, new, peer.line, peer.units, told
+            )
 
-    def _plan_reference(self, row: DocumentSet, reference_id: str, reference: ReferenceData) -> None:
-        """Find or create the reference of each target length: its own, else the one for all lengths.
+    def _plan_reference(
+        self, row: DocumentSet, reference_id: str, texts: Mapping[TargetWords, Reference], written_by: str
+    ) -> None:
+        """Find or create the reference for each target length: its own, else the one for all lengths.
 
-        The text of the one for all lengths is replaced only if every length that it serves gets the new text.
+        The text for all lengths is replaced only if every length that uses it gets the new text.
         """
-        rows = [each for each in self.there[row.pk] if each.is_model and each.external_id == reference_id]
-        own = {each.target_words: each for each in rows}
-        general = own.get(None)
+        rows = {
+            each.target_words: each
+            for each in self.there[row.pk]
+            if each.is_model and each.external_id == reference_id
+        }
+        general = rows.get(None)
         peers = [each for each in self.there[row.pk] if general and (each.pk, general.pk) in self.pairs]
         served = {peer.target_words for peer in peers}
-        is_whole = reference.has_one_text and served <= reference.texts.keys()
-        author = self.store.systems[reference.author] if reference.author else None
-        is_author = author not in [peer.system for peer in peers]
-        noted: dict[int, bool] = {}
-        for target, text in reference.texts.items():
-            model = own.get(target)
-            if model is None and general and (general.text == text.text or target in served):
-                model = general
-            if model is None:
-                is_one = reference.has_one_text and not rows
-                length = None if is_one else target
-                kept = {"external_id": reference_id, "target_words": length, "text": text.text}
-                model = own[length] = Summary(document_set=row, system=author, is_model=True, **kept)
-                general = model if is_one else general
-                self._create(model, text)
-            elif model is general and model.text != text.text and not is_whole:
+        is_one = has_one_text(texts)
+        author = self.store.systems[written_by] if written_by else None
+        # A person's own summary may be compared already with a reference without an author.
+        is_peer = author in [peer.system for peer in peers]
+        planned: dict[TargetWords, Summary] = {}
+        for target, text in texts.items():
+            is_general = general and (general.text == text.text or target in served)
+            place = None if target not in rows and (is_general or (is_one and not rows)) else target
+            old = rows.get(place)
+            if place is None and old and old.text != text.text and not (is_one and served <= texts.keys()):
                 self._complain(
                     text.line,
                     "reference",
-                    "is another text than in the project, where this reference serves other target lengths, too. "
-                    "Give the new text another reference_id, or give it to all of them.",
+                    "differs from the project's text, with which summaries of other target lengths are compared, too. "
+                    "Give the new text another reference_id, or import it for all of these lengths.",
                 )
                 continue
-            is_changed = not model._state.adding and self._replace_text(model, text)
-            if author and model.system is None and is_author:
-                model.system, is_changed = author, True
-            noted[id(model)] = noted.get(id(model), False) or is_changed
-            self.models[row.external_id][reference_id, target] = model
-        for model in {id(each): each for each in self.models[row.external_id].values()}.values():
-            if id(model) in noted:
-                self._note(self.counts.model_summaries, model, is_changed=noted[id(model)])
+            if place not in planned:
+                new = Summary(
+                    document_set=row,
+                    is_model=True,
+                    system=author,
+                    external_id=reference_id,
+                    target_words=place,
+                    text=text.text,
+                )
+                told = {"system": old.system or (None if is_peer else author)} if old else {}
+                planned[place] = self._plan(
+                    self.counts.model_summaries, old, new, text.line, text.units, told
+                )
+            self.models[row.external_id][reference_id, target] = planned[place]
 
-    def _create(self, summary: Summary, text: Text) -> None:
-        self.created.append(summary)
-        self.cuts.append((summary, text.units))
-
-    def _note(self, count: Count, summary: Summary, *, is_changed: bool = False) -> None:
-        count.of(summary.pk, is_changed=is_changed)
-        if is_changed:
-            self.updated[summary.pk] = summary
-        if is_changed or not summary.pk:
-            self.touched.add(summary.document_set_id)
-
-    def _replace_text(self, summary: Summary, text: Text) -> bool:
-        if summary.text == text.text:
-            return False
-        summary.text = text.text
-        self.cuts.append((summary, text.units))
-        self.replaced[summary.pk] = text.line
-        return True
+    def _plan(
+        self,
+        count: Count,
+        old: Summary | None,
+        new: Summary,
+        line: int | None,
+        units: tuple[Stretch, ...] | None,
+        told: Mapping[str, Any],
+    ) -> Summary:
+        changed = _changed(old, text=new.text, **told) if old else []
+        count.of(old, is_changed=bool(changed))
+        row = old or new
+        if old is None:
+            self.created.append(new)
+        elif changed:
+            self.updated[old.pk] = old
+        if "text" in changed:
+            self.replaced[row.pk] = line
+        if old is None or "text" in changed:
+            self.cuts.append((row, units))
+        if old is None or changed:
+            self.touched.add(row.document_set_id)
+        return row
 
     def make_way(self) -> None:
-        """Delete units and claims of replaced texts; add a problem for each text with judgments."""
-        if not (self.replaced or self.redocumented):
+        """Delete units and claims of replaced texts; texts with judgments are problems."""
+        if not self.replaced:
             return
         _hold(self.replaced)
-        names = {each.pk: each for each in self.updated.values()}
         for key in judged_summaries(self.replaced):
-            one = names[key]
+            one = self.updated[key]
             who = f"by {one.system.name!r}" if one.is_peer and one.system else ""
             name = f"the summary of {one.document_set.external_id!r} {who}"
             if not one.is_peer:
                 name = f"the reference {one.external_id!r} of {one.document_set.external_id!r}"
-            renaming = "system name or target_words" if one.is_peer else "reference_id"
-            self._refuse(self.replaced[key], name, renaming)
-        sets = {row.pk: row.external_id for row in self.sets.values()}
-        for key in _judged_sets(self.redocumented):
-            self._refuse(self.redocumented[key], f"the document of {sets[key]!r}", "document_id")
+            way_out = "another system name or target_words" if one.is_peer else "another reference_id"
+            self._refuse(self.replaced[key], name, ", which has been judged and cannot be replaced", way_out)
         if self.store.problems.count:
             return
-        of_documents = Q(document_set__in=self.redocumented, kind=ClaimSet.Kind.CLAIMS)
-        ClaimSet.objects.filter(Q(summary__in=self.replaced) | of_documents).delete()
+        ClaimSet.objects.filter(summary__in=self.replaced).delete()
         Unit.objects.filter(summary__in=self.replaced).delete()
-        Document.objects.filter(document_set__in=self.redocumented).delete()
         rename_readings(self.replaced)
 
-    def _refuse(self, line: int | None, name: str, renaming: str) -> None:
-        self._complain(
-            line,
-            "",
-            f"{name} differs from the project's text, which has been judged and cannot be replaced. "
-            f"Import the new text with another {renaming}, or into a new project.",
-        )
+    def _refuse(self, line: int | None, name: str, why: str, way_out: str) -> None:
+        told = f"differs from the project's text{why}. Import the new text with {way_out}, or into a new project."
+        self._complain(line, "", f"{name} {told}")
 
     def write_summaries(self) -> None:
         before = {id(each) for each in self.created}
-        Document.objects.bulk_create(self.documents)
         Summary.objects.bulk_create(self.created)
-        # An upsert by key: an update by CASE, one branch a row and column, costs ten times as much.
+        # bulk_update would write CASE expressions, which take ten times as long.
         Summary.objects.bulk_create(
             list(self.updated.values()),
             update_conflicts=True,
             unique_fields=["pk"],
-            update_fields=_UPDATED,
+            update_fields=["text", "metadata", "system", "names_references"],
         )
         if self.replaced:
-            # A new text may be that of the reference's own author.
+            # A new text may equal the reference by the same author.
             of_replaced = Q(peer__in=self.replaced) | Q(model__in=self.replaced)
             same = {"peer__system": F("model__system"), "peer__text": F("model__text")}
             Comparison.objects.filter(of_replaced, **same).delete()
@@ -465,7 +474,7 @@ class _Batch:
             self.store.models |= {(name, *key): (one, state(one)) for key, one in self.models[name].items()}
 
     def _units(self) -> Iterator[tuple[int | None, int | None, int, int, int]]:
-        """The units of every new text, as tuples; those of documents are numbered through their set."""
+        """The units of new texts as tuples; numbers of document units continue through the set."""
         following: dict[int, int] = defaultdict(lambda: 1)
         for owner, given in self.cuts:
             is_document = isinstance(owner, Document)
@@ -480,7 +489,6 @@ class _Batch:
             yield from ((*keys, position, *place) for position, place in enumerate(found, start=first))
 
     def _write_comparisons(self) -> None:
-        """Compare summaries that name references with these, all others with every reference of the set."""
         for row, one in self.each():
             peers, models = self.peers[row.external_id], self.models[row.external_id]
             pairs = [
@@ -496,12 +504,12 @@ class _Batch:
                 (peer, model)
                 for peer, model in product(every_peer, every_model)
                 if not peer.names_references
-                # A reference's own text for a length stands in for its text for all lengths.
+                # A reference's text for a length takes precedence over its text for all lengths.
                 and model.target_words
                 == (peer.target_words if (model.external_id, peer.target_words) in of_length else None)
             ]
             for key, (peer, model) in {(peer.pk, model.pk): (peer, model) for peer, model in pairs}.items():
-                # A text is never compared with itself.
+                # No text is compared with itself.
                 if peer is model or (peer.system and peer.system == model.system and peer.text == model.text):
                     continue
                 self.counts.comparisons.of(key in self.pairs)
@@ -513,16 +521,14 @@ class _Batch:
     # Questions and claims
 
     def write_questions(self) -> None:
-        """Create questions that are new here; they replace questions that a judge generated.
+        """Create new questions, which replace generated ones.
 
-        A retired question stays retired. A question that the file leaves out stays.
+        Retired questions stay retired. Questions that the file lacks stay.
         """
-        asked = {row.pk: one for row, one in self.each() if one.questions}
+        asked = [row.pk for row, one in self.each() if one.questions]
         known: dict[int, list[Claim]] = defaultdict(list)
-        rows = Claim.all_claims.filter(QUESTIONS, claim_set__document_set__in=asked).select_related(
-            "claim_set"
-        )
-        for question in rows.order_by("position") if asked else ():
+        rows = Claim.all_claims.filter(QUESTIONS, claim_set__document_set__in=asked)
+        for question in rows.select_related("claim_set").order_by("position") if asked else ():
             known[question.claim_set.document_set_id or 0].append(question)
         claim_sets, questions, retired = [], [], []
         for row, one in self.each():
@@ -546,7 +552,7 @@ class _Batch:
             self.counts.questions.changed += len(made_up)
             self.touched.add(row.pk)
             retired += made_up
-            claim_sets.append(self._claim_set(row, ClaimSet.Kind.QUESTIONS, 1))
+            claim_sets.append(self._claim_set(row, ClaimSet.Kind.QUESTIONS))
             first = max((each.position for each in there), default=0) + 1
             questions += [
                 Claim(claim_set=claim_sets[-1], position=position, text=text, origin=ClaimOrigin.IMPORTED)
@@ -557,60 +563,54 @@ class _Batch:
         ClaimSet.objects.bulk_create(claim_sets)
         Claim.objects.bulk_create(questions)
 
-    def _claim_set(self, owner: Owner, kind: ClaimSet.Kind, version: int) -> ClaimSet:
+    def _claim_set(self, owner: Owner, kind: ClaimSet.Kind) -> ClaimSet:
         return ClaimSet(
             kind=kind,
             summary=owner if isinstance(owner, Summary) else None,
             document_set=owner if isinstance(owner, DocumentSet) else None,
             origin=ClaimOrigin.IMPORTED,
             origin_name=self.store.origin_name,
-            version=version,
         )
 
-    def write_claims(self) -> list[_Answer]:
-        """Write the claims of each text as a whole list; return people's answers to them."""
+    def write_claims(self) -> list[_Answer] | None:
+        """Write the claims of each text, and return people's answers to them; None after a problem.
+
+        A list of claims never changes.
+        """
         lists = list(self._lists_of_claims())
         owners = [owner for _, owner, *_ in lists if _set_of(owner).pk not in self.new_sets]
         if owners:
             _hold(owner.pk for owner in owners if isinstance(owner, Summary))
-        known, versions = _known_claims([owner for owner in owners if self._was_there(owner)])
-        made: list[tuple[ClaimSet, list[Claim]]] = []
-        outdated: dict[int, tuple[int | None, str]] = {}
-        answered = []
-        given: dict[Any, list[Claim]] = {}
+        known = _known_claims(owners)
+        claim_sets, answered = [], []
+        linked: list[tuple[Claim, ClaimData]] = []
         for line, owner, claims, side, target in lists:
             key = (type(owner), owner.pk)
-            there = known.get(key, [])
-            signature = [(each.text, each.weight) for each in claims]
-            if key in given:
-                # A text that serves several target lengths has one list.
-                rows = given[key]
-                if [(row.text, row.weight) for row in rows] != signature:
-                    told = "are others for another target length of the same text. Give both the same claims."
-                    self._complain(line, "claims", told)
-                    continue
-            elif [(row.text, row.weight) for row in there] == signature:
-                self.counts.claims.unchanged += len(there)
-                rows = there
-            else:
-                self.counts.claims.of(there, is_changed=True, times=len(claims))
-                if there:
-                    outdated[there[0].claim_set_id] = line, f"the list of claims of {_owner_name(owner)}"
-                claim_set = self._claim_set(owner, ClaimSet.Kind.CLAIMS, versions.get(key, 0) + 1)
-                rows = [_claim_row(claim_set, each, place) for place, each in enumerate(claims, start=1)]
-                made.append((claim_set, rows))
+            if key not in known:
+                claim_set = self._claim_set(owner, ClaimSet.Kind.CLAIMS)
+                claim_sets.append(claim_set)
+                known[key] = [
+                    _claim_row(claim_set, each, place) for place, each in enumerate(claims, start=1)
+                ]
+                self.new_claims += known[key]
                 self.touched.add(_set_of(owner).pk)
-            given[key] = rows
+            rows = known[key]
+            if [(row.text, row.weight) for row in rows] != [(each.text, each.weight) for each in claims]:
+                self._complain(
+                    line,
+                    "",
+                    f"the list of claims of {_owner_name(owner)} differs from the one in the project, or from the one "
+                    "for another target length. Give the same claims, or import into a new project.",
+                )
+                continue
+            self.counts.claims.of(rows[0].pk, times=len(rows))
+            linked += zip(rows, claims, strict=True)
             answered.append((rows, claims, side, _set_of(owner), target))
-        self._refuse_outdated(outdated)
         if self.store.problems.count:
-            return []
-        ClaimSet.objects.bulk_create([claim_set for claim_set, _ in made])
-        self.all_claims = [claim for _, rows in made for claim in rows]
-        self._link_to_units(
-            [(row, each) for rows, claims, *_ in answered for row, each in zip(rows, claims, strict=True)]
-        )
-        Claim.objects.bulk_create(self.all_claims)
+            return None
+        ClaimSet.objects.bulk_create(claim_sets)
+        self._link_to_units(linked)
+        Claim.objects.bulk_create(self.new_claims)
         return self._answers(answered)
 
     def _lists_of_claims(self) -> Iterator[tuple[int | None, Owner, list[ClaimData], Side, TargetWords]]:
@@ -622,35 +622,18 @@ class _Batch:
             for of, claims in one.claims.items():
                 yield one.line, models.get(of) or row, claims, "reference", of[1]
 
-    def _was_there(self, owner: Owner) -> bool:
-        """True unless the text is replaced, which deletes its claims, even if the file has the same claims."""
-        return owner.pk not in (self.replaced if isinstance(owner, Summary) else self.redocumented)
-
-    def _refuse_outdated(self, outdated: Mapping[int, tuple[int | None, str]]) -> None:
-        if not outdated:
-            return
-        for key in _judged_claim_sets(outdated):
-            self._refuse(*outdated[key], "document_id")
-        ClaimSet.objects.filter(pk__in=outdated).update(is_active=False)
-        put_in_force(Check.objects.filter(claim__claim_set__in=outdated))
-
     def _link_to_units(self, claims: Sequence[tuple[Claim, ClaimData]]) -> None:
-        """Give new claims the units that the file says they belong to."""
         named = [(row, each.unit) for row, each in claims if each.unit and not row.pk]
-        owners = {row.claim_set.summary_id for row, _ in named}
-        rows = (
-            Unit.objects.filter(summary__in=owners).values_list("summary_id", "position", "pk")
-            if named
-            else ()
-        )
-        units = {(summary, position): pk for summary, position, pk in rows}
+        if not named:
+            return
+        rows = Unit.objects.filter(summary__in={row.claim_set.summary_id for row, _ in named})
+        units = {(key, place): pk for key, place, pk in rows.values_list("summary_id", "position", "pk")}
         for row, number in named:
             row.unit_id = units.get((row.claim_set.summary_id or 0, number))
 
     def _answers(self, answered: Iterable[tuple[Any, ...]]) -> list[_Answer]:
-        """The answers that the project does not have yet; of one file, its latest answers count."""
-        old = [row.pk for row in self.sets.values() if row.pk not in self.new_sets]
-        checks, said = _known_answers(old)
+        """Answers that the project lacks. If a file was imported several times, its latest answer counts."""
+        checks, said = _known_answers(self.old_sets)
         found = []
         for rows, claims, side, document_set, target in answered:
             for row, each in zip(rows, claims, strict=True):
@@ -668,10 +651,7 @@ class _Batch:
         return found
 
     def write_answers(self, answers: Sequence[_Answer], *, scores: bool) -> None:
-        """The scores of new sets, the checks that people answered, and their answers."""
         derived = self._score_new(answers) if scores else {}
-        if not answers:
-            return
         unscored = unscored_columns()
         checks = Check.objects.bulk_create(
             Check(
@@ -689,27 +669,14 @@ class _Batch:
             if each.check_id is None
         )
         made = iter(checks)
-        placed = {each.peer.pk for each in answers if each.data.places}
-        units: dict[int, list[Unit]] = defaultdict(list)
-        for unit in Unit.objects.filter(summary__in=placed).order_by("position") if placed else ():
-            units[unit.summary_id or 0].append(unit)
-
-        def evidence(each: _Answer) -> list[int]:
-            places = each.data.places.get(each.system, ())
-            touched = units[each.peer.pk] if places else ()
-            return [
-                one.position for one in touched if any(one.start < end and at < one.end for at, end in places)
-            ]
-
         _copy_answers(
             Verdict,
-            ("check_row_id", "origin_name", "label", "evidence", "votes", "reason", "repeated"),
+            ("check_row_id", "origin_name", "label", "votes", "reason", "repeated"),
             (
                 (
                     next(made).pk if each.check_id is None else each.check_id,
                     self.store.origin,
                     each.data.verdicts[each.system],
-                    json.dumps(evidence(each)),
                     json.dumps(each.data.votes.get(each.system, ())),
                     each.data.reasons.get(each.system, ""),
                     "",
@@ -719,22 +686,20 @@ class _Batch:
         )
 
     def _score_new(self, answers: Sequence[_Answer]) -> dict[tuple[int, int], Any]:
-        """Store the scores of new sets' summaries; the derived columns of their checks, by claim and peer."""
+        """Store the scores of new sets; return the derived columns of their checks by claim and summary."""
         peers = [row for row in self.created if row.is_peer and row.document_set_id in self.new_sets]
         labels: dict[int, dict[int, str]] = defaultdict(dict)
         for each in answers:
             labels[each.peer.pk][each.claim.pk] = each.data.verdicts[each.system]
         models = {row.model_id for row in self.comparisons}
         units = Unit.objects.filter(summary__in=models) if models else ()
-        found = fresh_scores(
-            self.store.project,
-            peers,
-            labels,
-            comparisons=self.comparisons,
-            units=units,
-            claims=self.all_claims,
-        )
+        written: dict[str, Any] = {
+            "comparisons": self.comparisons,
+            "units": units,
+            "claims": self.new_claims,
+        }
         scores, columns = [], {}
+        found = fresh_scores(self.store.project, peers, labels, **written)
         for peer, fresh in zip(peers, found, strict=True):
             fresh.score.project_id = self.store.project.pk
             scores.append(fresh.score)
@@ -743,61 +708,61 @@ class _Batch:
         return columns
 
     def write_ratings(self) -> None:
-        old = [row.pk for row in self.sets.values() if row.pk not in self.new_sets]
         columns = ("summary_id", "criterion_id", "origin_name", "value")
-        known = Rating.objects.filter(summary__document_set__in=old, person=None, judge=None).order_by("pk")
-        there = {(*key,): value for *key, value in known.values_list(*columns)} if old else {}
+        known = Rating.objects.filter(summary__document_set__in=self.old_sets, person=None, judge=None)
+        known = known.order_by("pk") if self.old_sets else known.none()
+        there = {(*key,): value for *key, value in known.values_list(*columns)}
         new = []
         for row, one in self.each():
             for key, peer in one.peers.items():
                 summary = self.peers[row.external_id][key].pk
-                for (name, rater), value in peer.ratings.items():
+                for (name, rater), value in peer.rated.items():
                     place = summary, self.store.criteria[name].pk, rater
                     is_known = there.get(place, ...) == value
                     self.counts.ratings.of(is_known)
                     if not is_known:
                         new.append((*place, value))
-        _copy_answers(Rating, (*columns, "reason", "evidence"), ((*row, "", "[]") for row in new))
+        _copy_answers(Rating, (*columns, "reason"), ((*row, "") for row in new))
+
+
+def _changed(row: Any, **values: Any) -> list[str]:
+    """Set these values, and return the names of those that differed."""
+    names = [name for name, value in values.items() if getattr(row, name) != value]
+    for name in names:
+        setattr(row, name, values[name])
+    return names
 
 
 def _copy_answers(kind: type[Answer], names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
-    """Store answers of raters as tuples, because model instances take half of the time of an import."""
+    """Store answers as tuples; model instances would take half of the time of an import."""
     now = connection.ops.adapt_datetimefield_value(timezone.now())
-    rest = {"role": Answer.Role.REVIEWER, "error_type": "", "created_at": now}
+    rest = {"role": Answer.Role.REVIEWER, "error_type": "", "evidence": "[]", "created_at": now}
     copy_rows(kind, (*names, *rest), ((*row, *rest.values()) for row in rows))
 
 
-def _known_claims(owners: Sequence[Owner]) -> tuple[dict[Any, list[Claim]], dict[Any, int]]:
-    """The active claims of texts as they were imported, and the latest version of their lists.
+def _known_claims(owners: Sequence[Owner]) -> dict[Any, list[Claim]]:
+    """Active claims as they were imported, by kind and key of their text.
 
-    A file that is read again finds its own, also where people have reworded some since.
+    Reworded claims appear in their imported words, so that the same file finds them again.
     """
     claims: dict[Any, list[Claim]] = defaultdict(list)
-    if not owners:
-        return claims, {}
     summaries = [each.pk for each in owners if isinstance(each, Summary)]
     sets = [each.pk for each in owners if isinstance(each, DocumentSet)]
-    lists = ClaimSet.objects.filter(
-        Q(summary__in=summaries) | Q(document_set__in=sets), kind=ClaimSet.Kind.CLAIMS
-    )
-    latest = lists.values_list("summary_id", "document_set_id").annotate(latest=Max("version")).order_by()
-    versions = {_owner_key(*owner): version for *owner, version in latest}
-    rows = Claim.all_claims.filter(claim_set__in=lists, claim_set__is_active=True).select_related("claim_set")
-    for claim in rows.order_by("claim_set_id", "pk"):
-        claims[_owner_key(claim.claim_set.summary_id, claim.claim_set.document_set_id)].append(claim)
-    for key, some in claims.items():
-        claims[key] = [row for row in some if row.origin != ClaimOrigin.PERSON] or some
-    return claims, versions
-
-
-def _owner_key(summary_id: int | None, document_set_id: int | None) -> tuple[type[Owner], int]:
-    return (Summary, summary_id) if summary_id is not None else (DocumentSet, document_set_id or 0)
+    of_owners = Q(claim_set__summary__in=summaries) | Q(claim_set__document_set__in=sets)
+    rows = Claim.all_claims.filter(of_owners, claim_set__kind=ClaimSet.Kind.CLAIMS, claim_set__is_active=True)
+    for claim in rows.select_related("claim_set").order_by("claim_set_id", "pk") if owners else ():
+        of = claim.claim_set
+        key = (Summary, of.summary_id) if of.summary_id is not None else (DocumentSet, of.document_set_id)
+        claims[key].append(claim)
+    return {
+        key: [row for row in some if row.origin != ClaimOrigin.PERSON] or some for key, some in claims.items()
+    }
 
 
 def _known_answers(
     sets: Sequence[int],
 ) -> tuple[dict[tuple[int, int], int], dict[int, dict[str, tuple[Any, Votes]]]]:
-    """The checks of sets by claim and summary; the answer of each file to a check, the latest last."""
+    """Checks by claim and summary, and by check the answer of each file, the latest last."""
     said: dict[int, dict[str, tuple[Any, Votes]]] = defaultdict(dict)
     if not sets:
         return {}, said
@@ -816,9 +781,9 @@ def _known_answers(
 
 
 def _criterion(name: str, values: Collection[float]) -> metrics.Criterion:
-    """A criterion for the ratings of a column: the published one of SummEval, else one whose scale fits the values.
+    """The criterion for a column: the published one of SummEval, else one whose scale fits the values.
 
-    Criteria of judges keep their names, so people's ratings get another name.
+    It never has the name of a judge's criterion.
     """
     published = {each.name.removeprefix("summeval_"): each for each in PACKS["SummEval"]}
     known = published.get(name.casefold())
@@ -855,7 +820,6 @@ def _set_of(owner: Owner) -> DocumentSet:
 
 
 def _owner_name(owner: Owner) -> str:
-    """The text that claims were taken from, as a message names it."""
     if isinstance(owner, DocumentSet):
         return f"the documents of {owner.external_id!r}"
     who = f"by {owner.system.name!r}" if owner.is_peer and owner.system else "used as reference"
@@ -863,7 +827,7 @@ def _owner_name(owner: Owner) -> str:
 
 
 def _hold(summaries: Iterable[int]) -> None:
-    """Lock summaries and their assignments, so that nobody saves an answer at the same time."""
+    """Lock summaries and their assignments, so that nobody saves an answer meanwhile."""
     keys = list(summaries)
     held = Reading.objects.filter(Q(comparison__peer__in=keys) | Q(comparison__model__in=keys))
     assignments = Assignment.objects.select_for_update(of=("self",)).filter(
@@ -871,37 +835,3 @@ def _hold(summaries: Iterable[int]) -> None:
     )
     list(assignments.order_by("pk"))
     list(Summary.objects.select_for_update(of=("self",)).filter(pk__in=keys).order_by("pk").only("pk"))
-
-
-def _judged_sets(keys: Iterable[int]) -> set[int]:
-    """The sets among these whose documents a verdict, rating or score depends on."""
-    return _reached(
-        keys,
-        (Verdict.objects.filter(check_row__side=Check.Side.PEER), "check_row__peer__document_set"),
-        (Verdict.objects, "check_row__claim__claim_set__document_set"),
-        # Completeness and conciseness compare a summary's length and words with those of the documents.
-        (Rating.objects.filter(judge__isnull=False), "summary__document_set"),
-        (Summary.objects.exclude(computed={}), "document_set"),
-    )
-
-
-def _judged_claim_sets(keys: Iterable[int]) -> set[int]:
-    """The claim sets among these with a claim that is answered, sampled, given a percent or changed by a person."""
-    return _reached(
-        keys,
-        (Verdict.objects, "check_row__claim__claim_set"),
-        (CoverageJudgment.objects, "claim__claim_set"),
-        (SampledCheck.objects, "check_row__claim__claim_set"),
-        (Claim.all_claims.filter(CHANGED_BY_PEOPLE), "claim_set"),
-    )
-
-
-def _reached(keys: Iterable[int], *statements: tuple[Any, str]) -> set[int]:
-    """The keys that the rows of any statement reach by its path; one query a statement."""
-    wanted = set(keys)
-    found: set[int] = set()
-    for rows, path in statements if wanted else ():
-        found.update(
-            rows.filter(**{f"{path}__in": wanted}).order_by().values_list(path, flat=True).distinct()
-        )
-    return found

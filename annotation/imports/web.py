@@ -1,6 +1,6 @@
-"""A manager brings files into the project: sends them, says what their columns hold, and imports them.
+"""The page *Import*: upload files, choose what their columns hold, check and import them.
 
-What was sent is kept on the server for a while between the steps, for this person alone.
+Between these steps, the files stay on the server; only the person who sent them can use them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
@@ -20,15 +21,14 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.core.text_faults import printable
 from annotation.imports.guess import Look, look_at_rows
-from annotation.imports.layout import ENCODINGS, FLAT_FIELDS, Layout, layout_of
-from annotation.imports.problems import ImportRefused, Remedy, ways_out
+from annotation.imports.layout import ENCODINGS, FIELDS, FLAT_FIELDS, Layout, layout_of
+from annotation.imports.problems import ImportRefused, way_out
 from annotation.imports.row import MAX_NAME_CHARACTERS
 from annotation.imports.services import ImportReport
 from annotation.imports.tools.duc import check_duc_files
 from annotation.imports.work import (
     IMPORTS,
     MOST_FILES,
-    Upload,
     choices_of,
     files_of,
     import_kept,
@@ -55,39 +55,21 @@ MOST_BYTES = 64 * 1024 * 1024
 
 _LIMITS = {"most_mb": MOST_BYTES // 1024**2, "most_files": MOST_FILES}
 
-REMEDY_WORDS = {
-    Remedy.MAP: "Set the meaning of each column above.",
-    Remedy.SKIP_INVALID: "To import the other rows, choose “Skip invalid rows”.",
-}
-
 KINDS = {
     "reference_authors": "Authors of references",
     "model_summaries": "References",
     "peer_summaries": "Summaries to evaluate",
 }
-FIELDS = {
-    "document": "Source document",
-    "reference": "Reference summary",
-    "summary": "Summary to evaluate",
-    "system": "System name",
-    "document_id": "Document ID",
-    "target_words": "Target length",
-    "reference_id": "Reference ID",
-    "rating": "Rating by people",
-}
-"""Names of kinds of rows and of fields on the page, where they are not those of the code."""
-
 CELL_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What the second step asks for, as it was chosen: a field for each column, and the rest."""
+    """The choices of the second step: a field for each column, and the rest."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
     system: str = ""
-    target: str = "none"
-    words: str = ""
+    target: str = ""
     skip_invalid: bool = False
     no_reference: bool = False
     encoding: str = ""
@@ -98,8 +80,7 @@ class Form:
         return cls(
             {column: sent.get(f"column-{place}", "") for place, column in _columns(look)},
             sent.get("system", ""),
-            sent.get("target", "none"),
-            sent.get("words", ""),
+            sent.get("target", ""),
             "skip_invalid" in sent,
             "no_reference" in sent,
             sent.get("encoding", ""),
@@ -107,29 +88,25 @@ class Form:
 
     @classmethod
     def kept(cls, asked: Import, look: Look | None) -> Form:
-        """As it was chosen before; else as the file looks."""
+        """The earlier choices, or else the guess."""
         chosen = choices_of(asked)
         layout: Layout = chosen.get("layout") or (look.guess().layout if look else Layout())
         columns = {column: name for name in FLAT_FIELDS for column in layout.of(name)}
         return cls(
             columns,
-            # Files that come one after the other are of systems of their own.
+            # Separate files are likely to have different systems.
             layout.system or PurePath(asked.files[0]).stem[:MAX_NAME_CHARACTERS],
-            "number" if isinstance(layout.target, int) else layout.target or "none",
-            str(layout.target) if isinstance(layout.target, int) else "",
+            str(layout.target or ""),
             chosen.get("skip_invalid", False),
             encoding=layout.encoding,
         )
 
     def choices(self, look: Look | None) -> dict[str, Any]:
-        """Raises Invalid."""
+        """Return the choices for `import_kept`. Raises Invalid."""
         layout = None
         if look is not None and not look.is_nested:
             pairs = [f"{name}={column}" for column, name in self.columns.items() if name in FLAT_FIELDS]
-            target = self.words if self.target == "number" else self.target
-            if target == "reference" and not self.has_reference:
-                target = "none"
-            layout = replace(layout_of(pairs, system=self.system, target=target or "0"), is_whole=True)
+            layout = replace(layout_of(pairs, system=self.system, target=self.target), is_whole=True)
         if self.encoding:
             layout = replace(layout or Layout(), encoding=layout_of(encoding=self.encoding).encoding)
         return {"layout": layout, "skip_invalid": self.skip_invalid}
@@ -147,7 +124,6 @@ def imports(request: Request, slug: str) -> HttpResponseBase:
 
 @screen("POST")
 def import_upload(request: Request, slug: str) -> HttpResponse:
-    """Keep the files that were sent, and go on to the second step."""
     room = enter(request, slug, Verb.IMPORT, here="import")
     try:
         with staged(_uploads(request), most_bytes=MOST_BYTES) as files:
@@ -161,14 +137,12 @@ def import_upload(request: Request, slug: str) -> HttpResponse:
 
 @screen("GET")
 def import_progress(request: Request, slug: str, import_id: str) -> HttpResponse:
-    """The second step; then how far the import is, and what came of it."""
     room, asked = _asked(request, slug, import_id)
     return _show(request, room, asked)
 
 
 @screen("POST")
 def import_begin(request: Request, slug: str, import_id: str) -> HttpResponse:
-    """Check files that are kept, or import them."""
     room, asked = _asked(request, slug, import_id)
     is_import = request.POST.get("act") == "import"
     form, look = Form(), None
@@ -204,7 +178,6 @@ def _address(asked: Import) -> str:
 
 
 def _follow(request: Request, asked: Import) -> HttpResponse:
-    """To the page that shows how far the import is."""
     if not request.htmx:
         return redirect(_address(asked))
     following = HttpResponse(status=204)
@@ -248,7 +221,6 @@ def _look(asked: Import, encoding: str) -> Look | None:
 
 
 def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
-    """The columns with what they are taken for, and the first rows."""
     look = _look(asked, form.encoding if form else "")
     form = form or Form.kept(asked, look)
     is_flat = look is not None and not look.is_nested
@@ -262,7 +234,7 @@ def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
         "is_flat": is_flat,
         "rows": rows,
         "columns": [(place, name, form.columns.get(name, "")) for place, name in _columns(look)],
-        "fields": [(name, _named(name, FIELDS)) for name in FLAT_FIELDS],
+        "fields": [(name, held["title"]) for name, held in FIELDS.items()],
         "encodings": ENCODINGS,
         "lacks_reference": _lacks_reference(asked.project, look, form),
     }
@@ -300,18 +272,17 @@ def _show_upload(request: Request, room: Room, refusal: Conflict | Invalid) -> H
     )
 
 
-def _uploads(request: Request) -> list[Upload]:
-    """Raises Invalid."""
+def _uploads(request: Request) -> list[UploadedFile[bytes]]:
     files = request.FILES.getlist("files")
     if not files:
         raise Invalid("Choose the files to import.", field="files")
     if len(files) > MOST_FILES:
         raise Invalid(f"Choose at most {MOST_FILES} files.", field="files")
-    return [Upload(one.name or "", one.size or 0, one.chunks()) for one in files]
+    return files
 
 
 def _outcome(report: ImportReport | None, refusal: Conflict | Invalid | None) -> dict[str, object]:
-    """What a report, or a refusal, is shown by. Where the refusal's message is the only problem, none is listed."""
+    """The context of a report or refusal; problems are left out if the message is the only one."""
     refused = refusal if isinstance(refusal, ImportRefused) else None
     told = report or refused
     problems, count = (told.problems, told.problem_count) if told else ((), 0)
@@ -321,14 +292,12 @@ def _outcome(report: ImportReport | None, refusal: Conflict | Invalid | None) ->
     counts = report.counts.present() if report else {}
     return {
         "report": report,
-        "counts": [(_named(kind, KINDS), count) for kind, count in counts.items()],
+        "counts": [
+            (KINDS.get(kind) or kind.replace("_", " ").capitalize(), count) for kind, count in counts.items()
+        ],
         "place": place.capitalize(),
-        "ways": ways_out(told.remedies, REMEDY_WORDS) if told else [],
+        "ways": way_out(told.problems, "Set the meaning of each column above.") if told else [],
         "refusal": refusal,
         "problems": problems,
         "more_problems": count - sum(problem.times for problem in problems),
     }
-
-
-def _named(name: str, names: Mapping[str, str]) -> str:
-    return names.get(name) or name.replace("_", " ").capitalize()

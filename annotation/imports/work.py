@@ -1,10 +1,12 @@
-"""Uploaded files: kept until somebody says how to read them, then checked or imported, large ones by a worker."""
+"""Uploaded files: kept until somebody chooses how to read them, then checked or imported; a worker imports large
+ones.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,35 +34,27 @@ from annotation.models import Import, Job
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.core.files import File
     from django.db.models import QuerySet
 
     from annotation.models import Project
 
 FOLDER = "imports"
-"""Among the kept files."""
+"""The folder of uploads in the storage."""
 KEPT_FOR = timedelta(hours=24)
-"""The time that files wait for the person who sent them."""
+"""The time after which uploads are deleted."""
 MOST_FILES = 100
-"""As many as one request may bring, at any door."""
-
-
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """One uploaded file: its name for people, its size in bytes (0 if unknown), and its content."""
-
-    name: str
-    size: int
-    chunks: Iterable[bytes]
+"""The limit of files in one request."""
 
 
 @contextmanager
-def staged(uploads: Iterable[Upload], *, most_bytes: int) -> Iterator[tuple[NamedFile, ...]]:
-    """The files on the disk, gone when the block ends.
+def staged(uploads: Iterable[File[bytes]], *, most_bytes: int) -> Iterator[tuple[NamedFile, ...]]:
+    """Write uploads to temporary files within a with block.
 
-    Raises Invalid (field `files`) if the files have more than `most_bytes` together.
+    Raises Invalid (field `files`) if they have more than `most_bytes` together.
     """
     given = list(uploads)
-    if sum(one.size for one in given) > most_bytes:
+    if sum(one.size or 0 for one in given) > most_bytes:
         raise Invalid(
             f"These files have more than {most_bytes // 1024**2} MB together. Import them in parts, or ask the "
             "operator of this server to import them on the server.",
@@ -71,13 +65,13 @@ def staged(uploads: Iterable[Upload], *, most_bytes: int) -> Iterator[tuple[Name
         for number, one in enumerate(given, start=1):
             path = Path(folder) / str(number)
             with path.open("wb") as stream:
-                stream.writelines(one.chunks)
+                stream.writelines(one.chunks())
             files.append(NamedFile(one.name or path.name, path))
         yield tuple(files)
 
 
 def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None) -> Import:
-    """Keep files for this person and for `KEPT_FOR`, until they say how to read them. Managers and owners may."""
+    """Store files for this person for 24 hours, until they are imported. Managers and owners may."""
     require(by, project, Verb.IMPORT)
     drop_stale_uploads()
     asked = Import(project=project, files=[file.name for file in files], requested_by=by)
@@ -91,20 +85,15 @@ def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None
     return asked
 
 
-def import_kept(
-    *,
-    asked: Import,
-    by: User | None,
-    **choices: Any,
-) -> Import:
-    """Check or import kept files with the choices of `import_files`: small ones at once, large ones by a worker.
+def import_kept(*, asked: Import, by: User | None, **choices: Any) -> Import:
+    """Check or import stored files, with the choices of `import_files`; a worker does so for large files.
 
-    The result is in the row. Raises Conflict (code `unkept`) for files that are imported, being imported or gone; as
-    `import_files`, except ImportRefused.
+    The row has the result, refusals included. Raises Conflict (code `unkept`) if the files are gone, or already
+    imported; otherwise as `import_files`.
     """
     require(by, asked.project, Verb.IMPORT)
     with transaction.atomic():
-        # Of two requests at once the second one sees what the first has started.
+        # The second of two simultaneous requests finds the job of the first.
         if is_there := Import.objects.select_for_update().filter(pk=asked.pk).first() is not None:
             asked.refresh_from_db()
         if not is_there or not is_kept(asked) or asked.requested_by != by:
@@ -138,24 +127,17 @@ def is_kept(asked: Import) -> bool:
 
 
 def is_large(asked: Import) -> bool:
-    """A worker imports its files, because a request would take too long."""
+    """True if a worker imports its files, because a request would take too long."""
     with files_of(asked) as files:
         size = sum(max(file.path.stat().st_size, parquet_bytes(file.path)) for file in files)
     return size > int(settings.IMPORT_BACKGROUND_BYTES)
 
 
 def _begin(
-    asked: Import,
-    *,
-    layout: Layout | None = None,
-    dry_run: bool = False,
-    skip_invalid: bool = False,
+    asked: Import, *, layout: Layout | None = None, dry_run: bool = False, skip_invalid: bool = False
 ) -> Job:
-    """Queue it, in a transaction that holds its row."""
-    asked.choices = {
-        "layout": asdict(layout) if layout else None,
-        "skip_invalid": skip_invalid,
-    }
+    """Queue the import; the caller holds its row."""
+    asked.choices = {"layout": asdict(layout) if layout else None, "skip_invalid": skip_invalid}
     asked.dry_run = dry_run
     asked.report = asked.refusal = None
     if asked.job is None:
@@ -172,9 +154,9 @@ def _begin(
 
 @transaction.atomic
 def cancel_import(*, asked: Import, by: User | None) -> Import:
-    """Cancel an import, which then changes nothing. Raises Conflict (code `over`) for one that has ended."""
+    """Cancel an import, which then changes nothing. Raises Conflict (code `over`) if it has ended."""
     require(by, asked.project, Verb.IMPORT)
-    # Once all sets are written nothing is left to cancel; the report follows.
+    # Once all sets are written, the import ends within moments.
     is_written = Q(state=Job.State.WORKING, total__gt=0, done=F("total"))
     if not jobs.cancel(Job.objects.filter(~is_written, import_row=asked)):
         raise Conflict("This import has ended.", code="over")
@@ -185,18 +167,18 @@ def cancel_import(*, asked: Import, by: User | None) -> Import:
 
 
 def imports_of(project: Project, person: User) -> QuerySet[Import]:
-    """The imports of a project, newest first, each with its job, without uploads of others that wait."""
+    """The imports of a project, newest first, with their jobs. Uploads of others that are not started are left out."""
     seen = Q(job__isnull=False) | Q(requested_by=person)
     return project.imports.filter(seen).select_related("project", "requested_by", "job").order_by("-pk")
 
 
 def state_of(asked: Import) -> str:
-    """The state of its job; waiting if nobody has started it."""
+    """The state of its job; *waiting* if there is none."""
     return asked.job.state if asked.job else Job.State.WAITING
 
 
 def is_open(asked: Import) -> bool:
-    """True if it waits for a worker or is worked on."""
+    """True if its job waits or runs."""
     return asked.job is not None and asked.job.state in jobs.OPEN
 
 
@@ -238,14 +220,14 @@ IMPORTS = List(
 
 
 def report_of(asked: Import) -> ImportReport | None:
-    """The result of the import or of its trial; None until it has ended, and if it was refused."""
+    """The report of the import or check; None before it ends and if it was refused."""
     if asked.report is None:
         return None
     return read(ImportReport, asked.report)
 
 
 def refusal_of(asked: Import) -> ImportRefused | None:
-    """The refusal of the files; None if they were not refused."""
+    """The refusal; None if it was not refused."""
     if asked.refusal is None:
         return None
     told = dict(asked.refusal)
@@ -254,7 +236,7 @@ def refusal_of(asked: Import) -> ImportRefused | None:
 
 
 def choices_of(asked: Import) -> dict[str, Any]:
-    """The layout of the files, for `import_files`."""
+    """The stored choices for `import_files`."""
     chosen: dict[str, Any] = dict(asked.choices)
     if chosen.get("layout"):
         chosen["layout"] = read(Layout, chosen["layout"])
@@ -262,7 +244,7 @@ def choices_of(asked: Import) -> dict[str, Any]:
 
 
 def perform(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
-    """Check or import the files. A worker that takes the job over starts again, because nothing was committed.
+    """Check or import the files in a worker. After a lost lease, another worker starts again.
 
     Raises StoppedJob for a cancelled job, Refusal for files that cannot be imported.
     """
@@ -276,7 +258,7 @@ def perform(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
 
 
 def drop_stale_uploads() -> None:
-    """Remove uploads that nobody imported within `KEPT_FOR`."""
+    """Delete uploads that nobody has imported for 24 hours."""
     before = timezone.now() - KEPT_FOR
     for public_id, kept_at in list(folders_in(FOLDER)):
         if kept_at < before:
@@ -287,7 +269,7 @@ def drop_stale_uploads() -> None:
 
 
 def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
-    """Check or import, and write the result into the row. Files whose rows were left out in part are kept."""
+    """Check or import, and store the result in the row. Files stay if rows were left out."""
     progress = _JobProgress(claimed, lease)
     try:
         with files_of(asked) as files:
@@ -302,9 +284,7 @@ def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
         asked.report, asked.refusal = asdict(report), None
     except ImportRefused as refused:
         asked.report = None
-        asked.refusal = {
-            name: getattr(refused, name) for name in ("message", "problem_count", "word", "remedies")
-        }
+        asked.refusal = {name: getattr(refused, name) for name in ("message", "problem_count", "word")}
         asked.refusal["problems"] = [asdict(problem) for problem in refused.problems]
     state, error = Job.State.DONE, ""
     if asked.refusal is not None:
@@ -319,7 +299,7 @@ def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
 
 
 class _JobProgress(Progress):
-    """Writes the progress into the job, and ends the import if the job was cancelled."""
+    """Writes the progress into the job, and ends the import if the job is cancelled."""
 
     def __init__(self, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
         super().__init__()
@@ -343,23 +323,23 @@ class _JobProgress(Progress):
 
 @contextmanager
 def files_of(asked: Import) -> Iterator[list[NamedFile]]:
-    """Its files on this machine's disk, for the length of a with block."""
+    """The files on the local disk, within a with block."""
     with at_hand(_names_of(asked)) as paths:
         yield [NamedFile(name, path) for name, path in zip(asked.files, paths, strict=True)]
 
 
 def _names_of(asked: Import) -> list[str]:
-    """Of its files among those that are kept."""
+    """The names of the stored files."""
     return [f"{FOLDER}/{asked.public_id}/{number}" for number, _ in enumerate(asked.files, start=1)]
 
 
 def forget_files(asked: Import) -> None:
-    """Remove its files, where they are still kept."""
+    """Delete the stored files of an import."""
     forget(f"{FOLDER}/{asked.public_id}")
 
 
 def forget_files_of(project: Project) -> None:
-    """Remove all files of a project that is about to go: of its exports and its imports."""
+    """Delete all stored files of a project: exports and uploads."""
     for export in project.exports.all():
         remove_file(export)
     for asked in project.imports.all():

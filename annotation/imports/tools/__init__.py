@@ -1,1 +1,1 @@
-"""Files of tools and studies: those that annotate, laid flat, and those of DUC and TAC."""
+"""Files of annotation tools, published studies, DUC and TAC."""

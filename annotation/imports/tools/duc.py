@@ -1,4 +1,4 @@
-"""Files of DUC and TAC as rows of an import: SEE's HTML and DUCView's pyramids, any number of them at once."""
+"""Convert files of DUC and TAC to rows: any number of SEE HTML files and DUCView pyramids."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from annotation.imports.tools.see_html import looks_like_see, read_see
 
 MAX_FILE_BYTES = 2 * 1024 * 1024
 PYRAMID_ID = "pyramid"
-"""The reference_id of the text that a pyramid was made of."""
+"""The reference_id of the text of a pyramid."""
 _ROOTS = {".pyr": "pyramid", ".pan": "peerAnnotation"}
 
 
 def format_of(file: NamedFile) -> Format | None:
-    """Which of the formats a file has by its first characters; None where it has none of them.
+    """Return the format of a file from its first characters; None for another kind of file.
 
-    Raises ImportRefused for a NIST result table, and a file that is named like one of DUCView's and is none.
+    Raises ImportRefused for a NIST result table, and for a file with a name of DUCView and other content.
     """
     head = as_text(head_of(file.path, file.name))[0]
     suffix = PurePosixPath(file.name).suffix.lower()
@@ -38,7 +38,7 @@ def format_of(file: NamedFile) -> Format | None:
         return Format.DUCVIEW if root else None
     if suffix in {".html", ".htm"} or looks_like_see(head):
         return Format.SEE_HTML
-    # A line of the tables of 2001 to 2004 begins with a set, M or P, a document and a target length.
+    # A line of the tables of 2001 to 2004 has a set, M or P, a document, a target length and figures.
     rows = map(str.split, head.split("\n")[:200])
     if any(len(cells) >= 10 and cells[1] in {"M", "P"} and cells[3].isdecimal() for cells in rows):
         raise unreadable(
@@ -50,12 +50,12 @@ def format_of(file: NamedFile) -> Format | None:
 
 
 def are_duc_files(files: Sequence[NamedFile]) -> bool:
-    """True if files are to be read here: several, or one whose beginning is of these formats."""
+    """True for several files, and for one file of DUC or TAC."""
     return len(files) != 1 or format_of(files[0]) is not None
 
 
 def check_duc_files(files: Sequence[NamedFile]) -> None:
-    """Raises ImportRefused where none of the files is of these formats."""
+    """Raise ImportRefused if no file has one of these formats."""
     if not any(map(format_of, files)):
         raise unreadable(
             "holds no SEE HTML or DUCView file. CSV, JSONL and Parquet files are imported one at a time, by "
@@ -67,7 +67,10 @@ def check_duc_files(files: Sequence[NamedFile]) -> None:
 def read_duc_files(
     files: Sequence[NamedFile], problems: Findings, warnings: Findings
 ) -> tuple[Format, Dataset]:
-    """The rows of all files together, and their common format. Raises as `check_duc_files`."""
+    """Read all files together; return their common format and their document sets.
+
+    Raises as `check_duc_files`. Files that cannot be read are problems.
+    """
     check_duc_files(files)
     found: set[Format] = set()
     summaries, pyramids = _Summaries(), _Pyramids()
@@ -95,7 +98,7 @@ def read_duc_files(
 
 @dataclass(slots=True)
 class _Summaries:
-    """Summaries of SEE in units: every peer is compared with every model of its set and target length."""
+    """Summaries of SEE with their units. Each peer is compared with every model of its set and target length."""
 
     models: dict[DucName, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     peers: dict[DucName, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
@@ -111,7 +114,7 @@ class _Summaries:
         units = read_see(content)
         if fault := text_fault(" ".join(units)):
             raise UnfitFile(fault)
-        # Its folder says so, else the summariser: people write models, and systems peers.
+        # Its folder decides, else the summariser: people write models, systems write peers.
         folders = [folder.lower() for folder in reversed(path.parts[:-1])]
         roles = ["model" in folder for folder in folders if "model" in folder or "peer" in folder]
         is_model = next(iter(roles), name.is_person)
@@ -139,7 +142,6 @@ class _Summaries:
 
 
 def _stretches(units: Sequence[str]) -> tuple[Stretch, ...]:
-    """Where each unit stands in the text."""
     found: list[Stretch] = []
     for unit in units:
         at = found[-1][1] + 1 if found else 0
@@ -156,7 +158,7 @@ def _row(name: DucName, **others: Any) -> Row:
 
 @dataclass(slots=True)
 class _Pyramids:
-    """Pyramids by set, each with its annotated peers by system."""
+    """Pyramids by set, with their annotated peers by system."""
 
     known: dict[str, tuple[str, PyramidFile]] = field(default_factory=dict)
     annotated: dict[str, dict[str, PyramidFile]] = field(default_factory=lambda: defaultdict(dict))
@@ -181,17 +183,17 @@ class _Pyramids:
         self.annotated[set_name][name.summariser] = read
 
     def rows(self) -> Iterator[Row]:
-        """A row for each set. Content units are weighted claims, with yes for the peers that express them."""
+        """One row per set. Content units are weighted claims, with a yes for each peer that expresses them."""
         for set_name, (_, pyramid) in self.known.items():
             peers = self.annotated[set_name]
-            said = {system: peer.expressed or {} for system, peer in peers.items()}
             claims = [
                 Claim.model_construct(
                     text=unit.label,
                     weight=float(unit.weight),
-                    verdicts={name: "yes" if unit.uid in uids else "no" for name, uids in said.items()},
-                    places={name: uids.get(unit.uid, ()) for name, uids in said.items()},
-                    systems=frozenset(said),
+                    verdicts={
+                        name: "yes" if unit.uid in one.expressed else "no" for name, one in peers.items()
+                    },
+                    systems=frozenset(peers),
                 )
                 for unit in pyramid.units
             ]

@@ -1,19 +1,19 @@
-"""DUCView's files: a pyramid (.pyr), and a peer summary annotated with one (.pan).
+"""Read DUCView's files: a pyramid (.pyr), and a peer summary annotated with one (.pan).
 
-Offsets that have drifted are repaired by searching for the words. The expression that a file gives for its model
-summaries is never run, since one can be made that runs for ever; they are found by their names, or by dashes.
+Wrong offsets are corrected by searching for the words. A file may hold a regular expression for the headers of its
+model summaries; it is not run, because it could take forever. Headers are found as DUC names, or between lines of
+dashes.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from annotation.core.text_faults import printable, text_fault
-from annotation.imports.row import Stretch
 from annotation.imports.tools.names import DucName, UnfitFile, duc_name
 
 _ROOT = re.compile(r"<(peerAnnotation|pyramid)\b[^<]{0,200}>")
@@ -23,12 +23,10 @@ _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _WEIGHT = re.compile(r"\(\d+\) *")
 _RULED = re.compile(r"(?m)^ ?[-=_*]{3,} ?\n[^\n]*\S[^\n]*\n ?[-=_*]{3,} ?$")
 
-Places = tuple[Stretch, ...]
-
 
 @dataclass(frozen=True, slots=True)
 class ContentUnit:
-    """A summary content unit (SCU): one statement, and how many model summaries make it."""
+    """A summary content unit (SCU): a statement, weighted by the number of model summaries that make it."""
 
     uid: str
     label: str
@@ -37,26 +35,27 @@ class ContentUnit:
 
 @dataclass(frozen=True, slots=True)
 class PyramidFile:
-    """The content units with the text they were found in and, of a `.pan`, the peer's text and where it has which.
+    """A pyramid: the joined text of its model summaries and its content units.
 
-    `name` is the first header of a model summary that is a DUC name.
+    `name` is the first DUC name among the headers. A `.pan` also has the peer's text, and the uids of the units in
+    it.
     """
 
     text: str
     name: DucName | None
     units: tuple[ContentUnit, ...]
     peer_text: str | None = None
-    expressed: Mapping[str, Places] | None = None
+    expressed: frozenset[str] = frozenset()
 
 
 def ducview_root(head: str) -> str:
-    """Which of DUCView's files this is: "pyramid", "peerAnnotation", or "" for none."""
+    """Return the kind of a DUCView file, "pyramid" or "peerAnnotation"; empty for another file."""
     found = _ROOT.search(head) if head.lstrip().startswith("<") else None
     return found[1] if found else ""
 
 
 def read_ducview(content: str) -> PyramidFile:
-    """The pyramid of a `.pyr` or `.pan`, and the annotation of a `.pan`. Raises UnfitFile."""
+    """Read the pyramid of a `.pyr` or `.pan`, and the annotation of a `.pan`. Raises UnfitFile."""
     root = _xml(content)
     pyramid = root if root.tag == "pyramid" else root.find("pyramid")
     if root.tag not in {"pyramid", "peerAnnotation"} or pyramid is None:
@@ -73,13 +72,8 @@ def read_ducview(content: str) -> PyramidFile:
     if annotation is None:
         raise UnfitFile("is a peer annotation without an annotation in it.")
     peer = _text_of(annotation)
-    squeezed = _Squeezed.of(peer)
-    expressed: dict[str, Places] = {}
-    for scu in annotation.iterfind("peerscu"):
-        if found := [squeezed.places(each) for each in scu.iterfind("contributor")]:
-            uid = scu.get("uid", "").strip()
-            expressed[uid] = (*expressed.get(uid, ()), *(place for places in found for place in places))
-    return PyramidFile(text, name, units, peer, expressed)
+    found = (scu.get("uid", "").strip() for scu in annotation.iterfind("peerscu[contributor]"))
+    return PyramidFile(text, name, units, peer, frozenset(found))
 
 
 def _xml(content: str) -> ElementTree.Element:
@@ -87,7 +81,7 @@ def _xml(content: str) -> ElementTree.Element:
         raise UnfitFile(
             "declares entities, which could swell or lead elsewhere. Write the characters themselves."
         )
-    # What the declaration says of the encoding holds no longer.
+    # The content is decoded already, so the declared encoding is wrong.
     plain = _CONTROLS.sub(" ", _DECLARATION.sub("", content, count=1))
     try:
         return ElementTree.fromstring(_BARE_AMPERSAND.sub("&amp;", plain))  # noqa: S314 - no entities, a bounded size
@@ -106,7 +100,9 @@ def _text_of(element: ElementTree.Element) -> str:
 
 
 def _units(pyramid: ElementTree.Element, text: str) -> Iterator[ContentUnit]:
-    starts, squeezed = _starts_of_models(text), _Squeezed.of(text)
+    starts = _starts_of_models(text)
+    positions = [at for at, character in enumerate(text) if not character.isspace()]
+    squeezed = "".join(text.split())
     seen: set[str] = set()
     for scu in pyramid.iterfind("scu"):
         uid = scu.get("uid", "").strip()
@@ -118,19 +114,22 @@ def _units(pyramid: ElementTree.Element, text: str) -> Iterator[ContentUnit]:
         label = _WEIGHT.sub("", " ".join(scu.get("label", "").split()), count=1)
         if fault := text_fault(label):
             raise UnfitFile(f"has a label that {fault}")
-        contributors = [squeezed.places(contributor) for contributor in scu.iterfind("contributor")]
+        contributors = [
+            [at for part in one.iterfind("part") if (at := _place(part, squeezed, positions)) is not None]
+            for one in scu.iterfind("contributor")
+        ]
         if not label or not contributors:
             continue
-        # A model summary counts once; one that no place tells counts as another.
+        # Each model summary counts once; a contributor without a place counts as one more.
         models = {
-            bisect_right(starts, places[0][0]) if starts and places else -number
+            bisect_right(starts, places[0]) if starts and places else -number
             for number, places in enumerate(contributors, start=1)
         }
         yield ContentUnit(uid, label, len(models))
 
 
 def _starts_of_models(text: str) -> list[int]:
-    """Where the model summaries of a joined text begin: at lines that are DUC names, else at names between dashes."""
+    """Offsets of the model summaries: lines that are DUC names, else names between lines of dashes."""
     starts: list[int] = []
     at = 0
     for line in text.split("\n"):
@@ -140,31 +139,14 @@ def _starts_of_models(text: str) -> list[int]:
     return starts or [found.start() for found in _RULED.finditer(text)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Squeezed:
-    """A text without its white space, which formats add and drop as they like, and where its characters stood."""
+def _place(part: ElementTree.Element, squeezed: str, positions: Sequence[int]) -> int | None:
+    """The offset of a part: the occurrence of its words that is nearest to its stated offset; None if there is none.
 
-    text: str
-    positions: tuple[int, ...]
-
-    @classmethod
-    def of(cls, text: str) -> _Squeezed:
-        positions = tuple(at for at, character in enumerate(text) if not character.isspace())
-        return cls("".join(text[at] for at in positions), positions)
-
-    def places(self, contributor: ElementTree.Element) -> Places:
-        """Where the parts of a contributor stand: where their words are nearest to their offsets."""
-        found = (
-            self._place(part.get("label", ""), part.get("start", "")) for part in contributor.iterfind("part")
-        )
-        return tuple(place for place in found if place is not None)
-
-    def _place(self, label: str, start: str) -> Stretch | None:
-        wanted = "".join(label.split())
-        near = bisect_left(self.positions, int(start)) if start.isdecimal() and len(start) < 10 else 0
-        found = (self.text.find(wanted, near), self.text.rfind(wanted, 0, near + len(wanted)))
-        there = [at for at in found if at >= 0] if wanted else []
-        if not there:
-            return None
-        at = min(there, key=lambda at: abs(at - near))
-        return self.positions[at], self.positions[at + len(wanted) - 1] + 1
+    `squeezed` is the text without white space, which varies between formats; `positions` are the offsets of its
+    characters.
+    """
+    wanted, start = "".join(part.get("label", "").split()), part.get("start", "")
+    near = bisect_left(positions, int(start)) if start.isdecimal() and len(start) < 10 else 0
+    found = (squeezed.find(wanted, near), squeezed.rfind(wanted, 0, near + len(wanted)))
+    there = [at for at in found if at >= 0] if wanted else []
+    return positions[min(there, key=lambda at: abs(at - near))] if there else None

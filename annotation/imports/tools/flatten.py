@@ -1,6 +1,6 @@
-"""Files of tools that annotate and of published studies, laid flat: plain columns, and people's answers.
+"""Convert records of annotation tools and published studies to flat rows with people's answers.
 
-A column that a layout does not consume stays in the record, so that the report names it as unread.
+Columns that a tool's layout does not use stay in the record, so that the report lists them as not read.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from annotation.core.text_faults import text_fault
 from annotation.imports.containers import Record, Said
 from annotation.imports.layout import GENERAL, document_hash, plain
 from annotation.imports.problems import Findings
-from annotation.imports.row import RATER, Mark, NotJson, load_json, opened
+from annotation.imports.row import RATER, RATER_NAMES, Mark, NotJson, load_json, opened
 
 Values = Mapping[str, Any]
 Rows = Iterator[tuple[dict[str, Any], Said]]
@@ -33,19 +33,20 @@ _OF_MTURK = re.compile(
     r"HIT|Title$|Description$|Keywords$|Reward$|Creation|Max|Requester|Assignment|Auto|Expiration$|"
     r"NumberOf|Lifetime|WorkerId$|Accept|Submit|Approv|Reject|WorkTime|Last\d"
 )
-"""Columns that Mechanical Turk itself writes."""
+"""Names of columns that Mechanical Turk adds."""
 _CHOSEN = {"true": True, "on": True, "false": False}
 _TAG = re.compile(r"\s*</?t>\s*")
+_PERSON = {"email", "username", "id", *RATER_NAMES}
 _NOTHING = {"", "null", "none", "na", "n/a", "nan"}
 KEPT = {"annotations", "completions", "predictions"}
-"""Fields of Label Studio that stay for paths into them."""
+"""Fields of Label Studio to which paths may lead; they are not listed as not read."""
 LEFT_OUT = "They are marked as rejected or ignored, or have no output."
 
 
 class Tool(NamedTuple):
-    """A layout of one tool: its title, whether a record is one, and the rows in it.
+    """The layout of a tool: its title, a test of a record, and a function that yields rows.
 
-    `key` names the columns that are equal in the records of one row, where it takes several.
+    `key` names the columns that are equal in all records of one row, if a row takes several.
     """
 
     title: str
@@ -55,9 +56,9 @@ class Tool(NamedTuple):
 
 
 def laid_flat(records: Iterator[Record], problems: Findings) -> tuple[str, Iterator[Record]]:
-    """The title of the tool whose file this is, and its records laid flat; other records as they are, without a title.
+    """Return the title of the tool that wrote the file, and its records as flat rows.
 
-    A record that the tool would not write is a problem.
+    Records of an unknown tool are unchanged, with an empty title. A record that does not fit the tool is a problem.
     """
     first = next(records, None)
     if first is None:
@@ -98,74 +99,64 @@ def _flat(tool: Tool, records: Iterator[Record], problems: Findings) -> Iterator
 
 
 def _check(said: Said) -> None:
-    """Raises TypeError where a name or a sentence is no text, or an offset no number."""
-    names = [
-        *chain(*(each[:2] for each in said.ratings)),
-        *chain(*((each[0], each[2]) for each in said.claims)),
-    ]
+    """Raise TypeError for a name or sentence that is no text, or an offset that is no number."""
+    names = [name for criterion, rater, _ in said.ratings for name in (criterion, rater)]
+    names += [text for sentence, _, reason in said.claims for text in (sentence, reason)]
+    names += [text for mark in said.marks for text in (mark.rater, *mark[3:])]
     places = [place for mark in said.marks for place in mark[1:3]]
-    names += chain(*((mark.rater, *mark[3:]) for mark in said.marks))
     are_texts = all(type(name) is str and not text_fault(name) for name in names)
     if not are_texts or not all(type(at) is int and at >= 0 for at in places):
         raise TypeError("what people said has names, texts and offsets")
 
 
 def _rest(values: Values, *consumed: str) -> dict[str, Any]:
-    """The values that a tool's layout does not consume."""
     return {name: value for name, value in values.items() if name not in consumed}
 
 
-def _mark(said: Said, mark: Mark, labels: Iterable[str]) -> None:
-    """Note a mark whose labels name an error."""
-    labels = list(labels)
-    if any(_ERROR.search(label) and not _NO_ERROR.match(label) for label in labels):
-        said.marks.append(mark._replace(reason=", ".join(labels)))
-    else:
-        named = " and ".join(f"`{label}`" for label in labels) or "nothing"
-        said.remarks.append(f"Stretches labelled {named} are not read: no label names an error.")
+def _mark(said: Said, rater: str, spans: Iterable[Any] | None, whole: str = "") -> None:
+    """Add a rater, and a mark for each span whose labels name an error. `whole` is the text that has the spans."""
+    said.marks.append(Mark(rater))
+    for one in spans or ():
+        span = one if isinstance(one, dict) else dict(zip(("start", "end", "label"), one, strict=True))
+        start, end = (span[key] if key in span else span[f"{key}_offset"] for key in ("start", "end"))
+        given = next((span[key] for key in span if "label" in key), span.get("type"))
+        labels = [str(label) for label in (given if isinstance(given, list) else [given])]
+        if any(_ERROR.search(label) and not _NO_ERROR.match(label) for label in labels):
+            said.marks.append(Mark(rater, start, end, span.get("text", ""), ", ".join(labels), whole))
+        else:
+            named = " and ".join(f"`{label}`" for label in labels)
+            said.remarks.append(f"Stretches labelled {named} are not read: no label names an error.")
 
 
-def _person(given: object) -> str:
-    """The name of a person whom a tool gives as a number, a text or an object."""
+def _person(given: Any, place: int = 0) -> str:
+    """A person's name from a number, a text or an object; without one, by place."""
     if isinstance(given, dict):
-        given = given.get("email") or given.get("username") or given.get("id")
-    return "" if given is None else str(given)
+        named = (given[name] for name in given if plain(name) in _PERSON and given[name] is not None)
+        given = next(named, None)
+    return str(given) if given is not None else RATER.format(place) if place else ""
 
 
-def _only(chosen: list[Any]) -> object:
-    return chosen[0] if len(chosen) == 1 else chosen
+def _only(chosen: Any) -> object:
+    return chosen[0] if isinstance(chosen, list) and len(chosen) == 1 else chosen
 
 
 def _label_studio(values: Values) -> Rows:
     data, said = values["data"], Said()
-    written: dict[str, dict[str, object]] = {}
     for place, annotation in enumerate(values.get("annotations") or values.get("completions") or (), start=1):
         if annotation.get("was_cancelled"):
             continue
-        rater = _person(annotation.get("completed_by")) or RATER.format(place)
+        rater = _person(annotation.get("completed_by"), place)
         said.marks.append(Mark(rater))
         for result in annotation["result"]:
             value, name, kind = result["value"], result.get("from_name", ""), result.get("type", "")
             if "labels" in kind:
-                whole = str(data.get(result.get("to_name", ""), ""))
-                mark = Mark(rater, value["start"], value["end"], value.get("text", ""), text=whole)
-                _mark(said, mark, value.get(kind) or ())
-            elif kind == "textarea" and not _ASIDE.search(name):
-                text = value["text"]
-                written.setdefault(rater, {})[name] = text if isinstance(text, str) else "\n".join(text)
-            elif kind in {"rating", "number"}:
-                said.ratings.append((name, rater, value[kind]))
-            elif kind == "choices":
-                said.ratings.append((name, rater, _only(value["choices"])))
+                _mark(said, rater, [value], str(data.get(result.get("to_name", ""), "")))
+            elif kind in {"rating", "number", "choices"}:
+                said.ratings.append((name, rater, _only(value[kind])))
             else:
                 said.remarks.append(f"Answers of kind `{kind}` (`{name}`) are not read.")
-    # The id is that of the task: one document has several.
-    consumed = ("data", "id", *data)
-    row = {**_rest(values, *consumed), **data}
-    for rater, texts in written.items():
-        yield {**row, **texts, **({"annotator": rater} if len(written) > 1 else {})}, said
-    if not written:
-        yield row, said
+    # The id is that of a task; a document may have several tasks.
+    yield {**_rest(values, "data", "id", *data), **data}, said
 
 
 def _label_studio_min(values: Values) -> Rows:
@@ -177,58 +168,37 @@ def _label_studio_min(values: Values) -> Rows:
         if isinstance(held, dict) and "choices" in held:
             said.ratings.append((name, rater, held["choices"]))
         elif isinstance(held, list) and held and all(isinstance(one, dict) for one in held):
-            for one in held:
-                if "rating" in one or "number" in one:
-                    said.ratings.append((name, rater, one.get("rating", one.get("number"))))
-                else:
-                    kind = next(key for key in one if "labels" in key)
-                    _mark(said, Mark(rater, one["start"], one["end"], one.get("text", "")), one[kind])
+            numbers = ((kind, one) for one in held for kind in ("rating", "number") if kind in one)
+            said.ratings.extend((name, rater, one[kind]) for kind, one in numbers)
+            _mark(said, rater, [one for one in held if "start" in one])
         else:
             row[name] = value
     yield row, said
 
 
 def _doccano(values: Values) -> Rows:
-    said, rater = Said(), _person(values.get("annotator") or values.get("user")) or RATER.format(1)
+    said = Said()
     given = values.get("label", values.get("labels", values.get("entities")))
     row = _rest(values, "id", "label", "labels", "entities")
     if given and all(isinstance(one, str) for one in given):
-        # A project of texts for texts: what people wrote. A word is the name of a class.
+        # Texts with spaces are summaries that people wrote, single words are classes.
         row["summary" if any(" " in one for one in given) else "label"] = _only(given)
-        yield row, said
-        return
-    said.marks.append(Mark(rater))
-    for one in given:
-        start, end, label = (
-            (one[key] for key in ("start_offset", "end_offset", "label")) if isinstance(one, dict) else one
-        )
-        _mark(said, Mark(rater, start, end, text=values["text"]), [label])
-    yield _with_summary(row), said
+    else:
+        _mark(said, _person(values.get("annotator") or values.get("user"), 1), given, values["text"])
+        row = _with_summary(row)
+    yield row, said
 
 
 def _with_summary(row: dict[str, object]) -> dict[str, object]:
-    """The row, with `text` as the summary if another column is the document."""
     if "summary" in row or not any(name != "text" and plain(name) in GENERAL["document"] for name in row):
         return row
     return {"summary" if name == "text" else name: value for name, value in row.items()}
 
 
 def _spans(values: Values) -> Rows:
-    """Spans by annotator in one record: `annotations[].spans[]`."""
     said = Said()
     for place, one in enumerate(values["annotations"], start=1):
-        names = (
-            one[name] for name in ("annotator", "annotator_id", "rater", "user", "worker_id") if name in one
-        )
-        rater = _person(next(names, None)) or RATER.format(place)
-        said.marks.append(Mark(rater))
-        for span in one["spans"]:
-            words = span.get("text", "")
-            _mark(
-                said,
-                Mark(rater, span["start"], span["end"], words),
-                [str(span.get("label", span.get("type")))],
-            )
+        _mark(said, _person(one, place), one["spans"])
     yield _with_summary(_rest(values, "annotations")), said
 
 
@@ -248,11 +218,8 @@ def _argilla(values: Values) -> Rows:
 
 
 def _answered(said: Said, question: str, rater: str, value: Any) -> None:
-    """Note an answer of Argilla: marks, or a rating."""
     if isinstance(value, list) and all(isinstance(one, dict) and "start" in one for one in value):
-        said.marks.append(Mark(rater))
-        for one in value:
-            _mark(said, Mark(rater, one["start"], one["end"]), [one["label"]])
+        _mark(said, rater, value)
     else:
         said.ratings.append((question, rater, value))
 
@@ -281,9 +248,7 @@ def _prodigy(values: Values) -> Rows:
         if chosen := values.get("accept"):
             said.ratings.append(("choice", rater, _only(chosen)))
         if "spans" in values:
-            said.marks.append(Mark(rater))
-        for span in values.get("spans") or ():
-            _mark(said, Mark(rater, span["start"], span["end"], text=values["text"]), [span["label"]])
+            _mark(said, rater, values["spans"], values["text"])
     row = _rest(values, "spans", "tokens", "options", "accept", "answer", "meta", "label")
     row = {name: value for name, value in row.items() if not name.startswith("_")}
     yield _with_summary({**(values.get("meta") or {}), **row}), said
@@ -317,29 +282,30 @@ def _promptfoo_table(values: Values) -> Rows:
 def _mturk(values: Values) -> Rows:
     if values.get("AssignmentStatus") == "Rejected" or str(values.get("Reject") or "").strip():
         return
-    said, rater = Said(), str(values["WorkerId"])
-    row = {name.removeprefix("Input."): value for name, value in values.items() if name.startswith("Input.")}
+    said, rater, row = Said(), str(values["WorkerId"]), {}
     answers: dict[str, Any] = {}
     for name, value in values.items():
-        if name == "Answer.taskAnswers":
+        kind, _, rest = name.partition(".")
+        question, _, choice = rest.rpartition(".")
+        if kind == "Input":
+            row[rest] = value
+        elif name == "Answer.taskAnswers":
             try:
                 held: Any = load_json(str(value))
                 answers.update(held[0] if isinstance(held, list) else held)
             except NotJson:
                 said.remarks.append(f"`{name}` is not read: it is no JSON.")
-        elif name.startswith("Answer."):
-            question, _, choice = name.removeprefix("Answer.").rpartition(".")
-            if question and (is_on := _CHOSEN.get(str(value).strip().lower())) is not None:
-                # A form without scripts writes a column for each choice.
-                answers.setdefault(question, {})[choice] = is_on
-            else:
-                answers[name.removeprefix("Answer.")] = value
-        elif value and not name.startswith("Input.") and not _OF_MTURK.match(name):
+        elif kind == "Answer" and question and (is_on := _CHOSEN.get(str(value).strip().lower())) is not None:
+            # A form may write one column per choice.
+            answers.setdefault(question, {})[choice] = is_on
+        elif kind == "Answer":
+            answers[rest] = value
+        elif value and not _OF_MTURK.match(name):
             row[name] = value
     for name, given in answers.items():
         value = given
         if isinstance(given, dict):
-            # A single box is ticked or not.
+            # A single checkbox is yes or no.
             ticked = [choice for choice, is_on in given.items() if is_on]
             value = bool(ticked) if len(given) == 1 else next(iter(ticked), None)
         if _ASIDE.search(name):
@@ -376,26 +342,22 @@ def _tofueval(rows: list[Values]) -> Rows:
             said.claims.append((row["summ_sent"], {RATER.format(1): label}, reason))
     own = ("doc_id", "topic", "model_name", "sent_idx", "summ_sent", "sent_label", "type", "exp")
     topic = f": {first['topic']}" if first.get("topic") else ""
-    yield (
-        {
-            **_rest(first, *own),
-            "document_id": f"{first['doc_id']}{topic}",
-            "group": first["doc_id"],
-            "system": first["model_name"],
-            "summary": " ".join(dict.fromkeys(row["summ_sent"] for row in ordered)),
-        },
-        said,
-    )
+    made = {
+        "document_id": f"{first['doc_id']}{topic}",
+        "group": first["doc_id"],
+        "system": first["model_name"],
+        "summary": " ".join(dict.fromkeys(row["summ_sent"] for row in ordered)),
+    }
+    yield _rest(first, *own) | made, said
 
 
 def _xsum_marks(values: Values) -> Rows:
     said, rater = Said(), str(values["worker_id"])
-    said.marks.append(Mark(rater))
     kind, words = str(values["hallucination_type"] or "").strip(), str(values["hallucinated_span"])
-    if kind.lower() not in _NOTHING:
-        given = (str(values.get(f"hallucinated_span_{side}")) for side in ("start", "end"))
-        start, end = (int(cell) if cell.isdecimal() else 0 for cell in given)
-        said.marks.append(Mark(rater, start, end or len(words), words, f"{kind} hallucination"))
+    given = (str(values.get(f"hallucinated_span_{side}")) for side in ("start", "end"))
+    start, end = (int(cell) if cell.isdecimal() else 0 for cell in given)
+    span = {"start": start, "end": end or len(words), "text": words, "label": f"{kind} hallucination"}
+    _mark(said, rater, [span] if kind.lower() not in _NOTHING else [])
     row = _rest(values, "worker_id")
     yield {name: value for name, value in row.items() if not name.startswith("hallucinat")}, said
 
@@ -410,52 +372,32 @@ def _rose(values: Values) -> Rows:
         systems.append({"system": system, "summary_text": text, **_rest(given, "acu_labels")})
         for claim, label in zip(claims, given.get("acu_labels", [None] * len(claims)), strict=True):
             claim["verdicts"][system] = label
-    named = values.get("example_id") or values.get("id") or document_hash([values["source"]])
-    yield (
-        {
-            **_rest(
-                values,
-                "source",
-                "reference",
-                "reference_acus",
-                "system_outputs",
-                "annotations",
-                "example_id",
-                "id",
-            ),
-            "doc_id": named,
-            "source_text": values["source"],
-            "reference_text": values["reference"],
-            "systems": systems,
-            "claims": claims,
-        },
-        Said(),
-    )
+    own = ("source", "reference", "reference_acus", "system_outputs", "annotations", "example_id", "id")
+    made = {
+        "doc_id": values.get("example_id") or values.get("id") or document_hash([values["source"]]),
+        "source_text": values["source"],
+        "reference_text": values["reference"],
+        "systems": systems,
+        "claims": claims,
+    }
+    yield _rest(values, *own) | made, Said()
 
 
 def _realsumm(values: Values) -> Rows:
     def bare(text: str) -> str:
-        """The text without the tags <t> and </t> around its sentences."""
         return _TAG.sub(" ", text).strip()
 
     source = values.get("source", values.get("src"))
-    yield (
-        {
-            **_rest(values, "source", "src", "doc_id", "id", "ref_summ", "system_summaries"),
-            "doc_id": values.get("doc_id", values.get("id")),
-            **({} if source is None else {"source_text": source}),
-            "reference_text": bare(values["ref_summ"]),
-            "systems": [
-                {
-                    "system": name,
-                    "summary_text": bare(given["system_summary"]),
-                    **_rest(given, "system_summary"),
-                }
-                for name, given in values["system_summaries"].items()
-            ],
-        },
-        Said(),
-    )
+    made = {
+        "doc_id": values.get("doc_id", values.get("id")),
+        **({} if source is None else {"source_text": source}),
+        "reference_text": bare(values["ref_summ"]),
+        "systems": [
+            {"system": name, "summary_text": bare(one["system_summary"]), **_rest(one, "system_summary")}
+            for name, one in values["system_summaries"].items()
+        ],
+    }
+    yield _rest(values, "source", "src", "doc_id", "id", "ref_summ", "system_summaries") | made, Said()
 
 
 def _machine_summaries(values: Values) -> Rows:
@@ -468,7 +410,7 @@ def _machine_summaries(values: Values) -> Rows:
 
 
 def _has(*names: str, **kinds: Any) -> Callable[[Values], bool]:
-    """A record has these fields, and these of one of these types."""
+    """A test that a record has these fields, and `kinds` of these types."""
     return lambda values: (
         all(name in values for name in names)
         and all(isinstance(values.get(name), kind) for name, kind in kinds.items())
@@ -476,7 +418,7 @@ def _has(*names: str, **kinds: Any) -> Callable[[Values], bool]:
 
 
 def _are(name: str, *inner: str) -> Callable[[Values], bool]:
-    """A field is a list of objects with these names."""
+    """A test that a field is a list of objects with these names."""
     return lambda values: (
         isinstance(given := values.get(name), list)
         and bool(given)

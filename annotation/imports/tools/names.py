@@ -1,4 +1,4 @@
-"""Names as DUC and TAC gave them: set.type.size.selector.summariser[.document]."""
+"""Names in DUC and TAC: set.type.size.selector.summariser[.document]."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NAME = re.compile(
 
 
 class UnfitFile(ValueError):
-    """A file cannot be taken in; the message says why, `line` where."""
+    """A file that cannot be read; `line` is None for the whole file."""
 
     def __init__(self, reason: str, line: int | None = None) -> None:
         super().__init__(reason)
@@ -22,7 +22,7 @@ class UnfitFile(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class DucName:
-    """What a name says. Without a document the summary is one of the whole set."""
+    """The parts of a name. `document` is empty for a summary of the whole set."""
 
     set_name: str
     target: int | None
@@ -31,17 +31,17 @@ class DucName:
 
     @property
     def is_person(self) -> bool:
-        """Letters name people, numbers systems."""
+        """True for letters, which identify people; numbers identify systems."""
         return self.summariser.isalpha()
 
     @property
     def document_id(self) -> str:
-        """What the project calls the set: a single document is a set of its own."""
+        """The id of the document set; a single document is a set of its own."""
         return self.document or self.set_name
 
 
 def duc_name(stem: str) -> DucName | None:
-    """The parts of a name without its file ending; None for a name of another make."""
+    """Return the parts of a name without its file ending; None for another name."""
     found = _NAME.fullmatch(stem.strip())
     if found is None:
         return None

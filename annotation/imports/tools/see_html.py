@@ -1,8 +1,8 @@
-"""SEE's HTML files: one summary, cut into numbered units, in an anchor each.
+"""Read SEE HTML: one summary in numbered units, each in an anchor.
 
     <a name="1">[1]</a> <a href="#1" id=1>The first unit.</a>
 
-Real files have units over several lines, anchors that are never closed, and a "<" that is not escaped.
+Real files have units over several lines, anchors that are not closed, and unescaped "<".
 """
 
 from __future__ import annotations
@@ -28,20 +28,22 @@ _INVISIBLE = tuple(
 
 
 def looks_like_see(head: str) -> bool:
-    """True if the beginning of a file is that of HTML."""
+    """True if a file begins like HTML."""
     start = head.lstrip()[:64].lower()
     return start.startswith(("<html", "<!doctype html", "<a name", "<head", "<body"))
 
 
 def read_see(content: str) -> tuple[str, ...]:
-    """The texts of the units in their order; of plain text the lines. Raises UnfitFile for a page without them."""
+    """Return the texts of the units in order; plain text has one unit per line. Raises UnfitFile for HTML without
+    units.
+    """
     found = _anchored(_visible(content)) if _ANY_TAG.search(content) else content.splitlines()
     units = (" ".join(unit.split()) for unit in found)
     return tuple(filter(None, units))
 
 
 def _visible(content: str) -> str:
-    """The content without comments, head and scripts. Time grows with its length alone."""
+    """The content without comments, head, scripts and styles, in linear time."""
     for opening, closing in _INVISIBLE:
         kept: list[str] = []
         at = 0
@@ -53,7 +55,7 @@ def _visible(content: str) -> str:
 
 
 def _anchored(content: str) -> Iterator[str]:
-    """What stands in anchors with an id; the next anchor ends one that is never closed."""
+    """The contents of anchors with an id; the next anchor ends one that is not closed."""
     opened: int | None = None
     has_units = False
     for tag in _TAG.finditer(content):

@@ -1,4 +1,4 @@
-"""Write a project's data to a file."""
+"""Export a project's data to a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INTERRUPTED = 130
 
 
 class Command(BaseCommand):
-    # These checks would load every page and all statistics.
+    # System checks would load every page and all statistics.
     requires_system_checks = ()
     help = "Write one level of a project's data, or a bundle of all, to a file with a manifest beside it."
 

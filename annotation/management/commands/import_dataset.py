@@ -1,4 +1,4 @@
-"""Import files of documents and summaries, or of DUC and TAC, into a project."""
+"""Import files of summaries, or of DUC and TAC, into a project."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.core.refusals import Invalid, Refusal
 from annotation.imports.containers import NamedFile
 from annotation.imports.layout import ENCODINGS, PRESETS, layout_of
-from annotation.imports.problems import COMMAND_WORDS, ImportRefused, Problem, pair_of, ways_out
+from annotation.imports.problems import COMMAND_WORDS, ImportRefused, Problem, way_out
 from annotation.imports.read import Progress
 from annotation.imports.services import ImportReport, import_files, import_new_project
 from annotation.models import Project
@@ -23,7 +23,7 @@ SECONDS_BETWEEN_LINES = 2.0
 
 
 class Command(BaseCommand):
-    # These checks would load every page and all statistics.
+    # System checks would load every page and all statistics.
     requires_system_checks = ()
     help = (
         "Import a CSV, JSON, JSONL or Parquet file of summaries, or any number of SEE HTML files and "
@@ -58,8 +58,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--target-length",
             default="none",
-            metavar="reference|none|N",
-            help="for rows without one: the median reference length, none, or a number",
+            metavar="none|N",
+            help="for rows without one: none, or a number",
         )
         parser.add_argument(
             "--encoding",
@@ -91,7 +91,7 @@ class Command(BaseCommand):
             "progress": _ProgressLines(self),
         }
         for path in file:
-            # A file that cannot be opened raises an OSError with its path here, before anything is imported.
+            # Raises an OSError with the path before anything is imported.
             path.open("rb").close()
         there = Project.objects.select_related("deciding_judge").filter(slug=project).first()
         if there is None and not create:
@@ -118,7 +118,7 @@ class Command(BaseCommand):
 
 
 class _ProgressLines(Progress):
-    """Prints the progress to the error stream every few seconds."""
+    """Prints the progress to standard error every two seconds."""
 
     def __init__(self, command: Command) -> None:
         super().__init__()
@@ -134,17 +134,17 @@ class _ProgressLines(Progress):
 
 
 def _name(path: Path, paths: list[Path]) -> str:
-    """The name of a file, with its folder if the folder may distinguish references from summaries."""
+    """The name of a file, with its folder if this may tell references from summaries."""
     has_role = len(paths) > 1 or path.suffix.lower() in {".html", ".htm"}
     return "/".join((*path.parent.parts[-1:], path.name)) if has_role else path.name
 
 
 def _refusal_lines(refusal: ImportRefused) -> list[str]:
     lines = [refusal.message]
-    # If a whole file has one problem, the message is this problem.
+    # The message of an unreadable file is its only problem.
     if [problem.describe() for problem in refusal.problems] != [refusal.message]:
         lines += _problem_lines(refusal.problems, refusal.problem_count, refusal.word)
-    return lines + refusal.ways_out(COMMAND_WORDS)
+    return lines + way_out(refusal.problems, COMMAND_WORDS)
 
 
 def _problem_lines(problems: Iterable[Problem], count: int, word: str) -> list[str]:
@@ -164,24 +164,22 @@ def _report_lines(report: ImportReport, project: str) -> list[str]:
     if report.claims_side:
         whose = {
             "reference": "the references and are used for coverage",
-            "peer": "the peers and are used for alignment",
+            "peer": "the summaries and are used for alignment",
         }
         lines.append(f"Claims belong to {whose[report.claims_side]}.")
     lines += [f"Warning: {warning}" for warning in report.warnings]
-    lines += ways_out(report.remedies, COMMAND_WORDS)
     if report.rows_left_out:
         word = "row" if report.rows_left_out == 1 else "rows"
         lines.append(f"Left out: {report.rows_left_out:,} {word}, for these reasons:")
         lines += _problem_lines(report.problems, report.problem_count, report.place)
-        named = [problem.remedy for problem in report.problems if problem.remedy]
-        lines += ways_out(named, COMMAND_WORDS, pair=pair_of(report.problems))
+        lines += way_out(report.problems, COMMAND_WORDS)
     return lines
 
 
 def _count_lines(report: ImportReport) -> list[str]:
     kinds = {kind.replace("_", " "): count for kind, count in report.counts.present().items()}
     width = max([16, *map(len, kinds)])
-    lines = [f"  {'':<{width}}{'new':>9}{'changed':>9}{'as before':>11}"]
+    lines = [f"  {'':<{width}}{'new':>9}{'changed':>9}{'unchanged':>11}"]
     lines += [
         f"  {kind:<{width}}{count.created:>9,}{count.changed:>9,}{count.unchanged:>11,}"
         for kind, count in kinds.items()

@@ -55,14 +55,13 @@ def test_problems_are_named_by_line_and_column(world: World, client_of: ApiDoor)
 
 def test_a_refusal_says_what_helps_in_the_words_of_this_door(world: World, client_of: ApiDoor) -> None:
     error = inline(client_of("mona"), {"a.csv": MIXED}).json()["error"]
-    assert error["details"]["remedies"] == ["skip_invalid"]
-    assert error["message"].endswith("`skip_invalid` skips and lists invalid rows.")
+    assert error["message"].endswith("or skip invalid rows.")
 
 
 def test_columns_of_other_names_are_mapped(world: World, client_of: ApiDoor) -> None:
     table = "document_id,document,reference,system,my output\nd1,A text.,,alder,Two.\n"
     refused = inline(client_of("mona"), {"a.csv": table}).json()["error"]
-    assert refused["message"].endswith('Give other column names in `mapping`, such as ["summary=COLUMN"].')
+    assert refused["message"].endswith('Name the columns in `mapping`: ["summary=COLUMN"].')
     report = inline(client_of("mona"), {"a.csv": table}, mapping=["summary=my output"]).json()["report"]
     assert report["counts"]["peer_summaries"]["created"] == 1
 

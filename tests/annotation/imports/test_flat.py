@@ -112,7 +112,7 @@ def test_csv_without_a_column_is_refused_with_what_is_there(tmp_path: Path) -> N
 def test_columns_are_renamed(tmp_path: Path) -> None:
     path = raw(tmp_path, HEADER.replace("summary", "output") + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")
     one = read_dataset(path, layout=layout_of(["summary=output"])).dataset.sets["d1"]
-    assert one.peers["alder", 10].text.text == "Two."
+    assert one.peers["alder", 10].summary == "Two."
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
@@ -128,7 +128,7 @@ def test_rows_of_one_key_are_told_to_name_the_system(tmp_path: Path) -> None:
     lines = (f"{d},{DOCUMENT} {d}.,{REFERENCE},{m},The {m} stopped all trams." for d in "12" for m in "ab")
     path = raw(tmp_path, "\n".join(("id,article,highlights,m,out", *lines, "")), "a.csv")
     problem = read_dataset(path, layout=Layout(preset="auto")).problems.shown[0]
-    assert (problem.line, problem.remedy, problem.pair) == (3, "map", "system=COLUMN")
+    assert (problem.line, problem.pair) == (3, "system=COLUMN")
     mapped = read_dataset(path, layout=layout_of(["system=m"], preset="auto"))
     assert (mapped.problems.count, [len(one.peers) for one in mapped.dataset.sets.values()]) == (0, [2, 2])
 
@@ -168,7 +168,7 @@ def test_duplicate_key_with_another_summary_names_both_lines(tmp_path: Path, cha
 
 def test_a_repeated_row_may_bring_the_reference(tmp_path: Path) -> None:
     [one] = read_dataset(jsonl(tmp_path, row(reference=""), row())).dataset.sets.values()
-    assert [list(reference.texts) for reference in one.references.values()] == [[10]]
+    assert [list(texts) for texts in one.references.values()] == [[10]]
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_what_a_set_shares_must_agree(tmp_path: Path, field: str, one: str, othe
 def test_reference_may_differ_between_target_lengths(tmp_path: Path) -> None:
     reading = read_dataset(jsonl(tmp_path, row(), row(target_words=5, reference="Rain.")))
     assert reading.problems.count == 0
-    texts = reading.dataset.sets["d1"].references[""].texts
+    texts = reading.dataset.sets["d1"].references[""]
     assert {target: text.text for target, text in texts.items()} == {10: REFERENCE, 5: "Rain."}
 
 

@@ -18,6 +18,7 @@ from tests.annotation.imports.files import HEADER, jsonl, nested, raw, refusal_o
         ("a.txt", HEADER, Format.CSV),
         ("a.jsonl", '{"a": 1}', Format.JSONL),
         ("a.txt", '\n {"a": 1}', Format.JSONL),
+        ("a.csv", '{"a": 1}', Format.JSONL),
         ("a.jsonl", "\ufeff{}", Format.JSONL),
         ("a.json", "[{}]", Format.JSON_LIST),
         ("a.json", '{"a": 1}\n{"a": 2}', Format.JSONL),
@@ -45,8 +46,7 @@ def test_empty_file_is_refused(tmp_path: Path, name: str, content: bytes) -> Non
 @pytest.mark.parametrize(
     ("name", "content", "fragment"),
     [
-        ("a.csv", b'{"document_id": 1}', "is named like CSV but reads like JSONL"),
-        ("a.csv", b"PAR1....", "is named like CSV but reads like Parquet"),
+        ("a.csv", b"PAR1....", "is a Parquet file that cannot be read"),
         ("a.parquet", b"a,b\n1,2\n", "does not begin with PAR1"),
         ("a.json", b'[{"document_id": 1}', "is not JSON"),
         ("a.csv", b'[{"document_id": 1}]', "there is no column"),

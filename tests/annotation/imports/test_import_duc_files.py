@@ -175,7 +175,7 @@ def test_bad_files_are_refused_together_or_left_out(project: Project, tmp_path: 
 
 
 def test_mapping_is_for_files_of_rows(project: Project, tmp_path: Path) -> None:
-    with pytest.raises(ImportRefused, match="are for files of rows"):
+    with pytest.raises(ImportRefused, match="apply to files of rows"):
         bring(project, tmp_path, SEE, layout=layout_of(system="lead"))
 
 
@@ -231,12 +231,8 @@ def test_a_pyramid_becomes_one_virtual_comparison_of_claims(project: Project, tm
     assert ClaimSet.objects.get().summary == comparison.model
     assert dict(Claim.objects.values_list("text", "weight")) == WEIGHTS
     assert not Claim.objects.filter(unit__isnull=False).exists()
-    said = (
-        Verdict.objects.filter(label="yes")
-        .order_by("evidence")
-        .values_list("check_row__claim__text", "evidence")
-    )
-    assert list(said) == [(BRIDGE, [1]), (REPAIR, [2])]
+    said = Verdict.objects.filter(label="yes").order_by("pk").values_list("check_row__claim__text", flat=True)
+    assert sorted(said) == sorted([BRIDGE, REPAIR])
     assert set(Verdict.objects.values_list("origin_name", flat=True)) == {"import:D0901-A.M.100.F.12.pan"}
     assert set(Check.objects.values_list("final_source", flat=True)) == {"reviewer"}
     # 7 of 28.

@@ -84,6 +84,17 @@ ARGILLA_COLUMNS = {
     "errors.responses": [[{"start": 19, "end": 23, "label": "hallucination"}]],
     "errors.responses.users": ["u1"],
 }
+LABEL_STUDIO_MIN = {
+    "id": 5,
+    "document": MILL,
+    "summary": SUMMARY,
+    "annotator": "ann",
+    "annotation_id": 1,
+    "lead_time": 9.5,
+    "stars": [{"rating": 4}],
+    "faithful": {"choices": "no"},
+    "errors": [{**SPAN, "labels": ["Wrong"]}],
+}
 PRODIGY = {
     "text": SUMMARY,
     "document": MILL,
@@ -212,6 +223,13 @@ CASES = [
         ("unsure", "yes"),
         (("a@example.org", "no"), ("7", "yes")),
     ),
+    Case(
+        "label_studio_min.json",
+        [LABEL_STUDIO_MIN],
+        {("stars", "ann"): 4, ("faithful", "ann"): 0},
+        ("no", "yes"),
+        (("ann", "no"),),
+    ),
     Case("argilla.json", [ARGILLA], {("quality", "u1"): 4}, ("no", "yes"), (("u1", "no"),)),
     Case("argilla_columns.json", [ARGILLA_COLUMNS], {("quality", "u1"): 4}, ("no", "yes"), (("u1", "no"),)),
     Case("prodigy.jsonl", PRODIGY, {}, ("no", "yes"), (("ann", "no"),)),
@@ -259,22 +277,21 @@ def test_fields_that_a_tool_s_layout_leaves_out_are_named(
 
 def test_the_tags_around_sentences_of_realsumm_are_no_words(tmp_path: Path) -> None:
     dataset = read(tmp_path, Case("realsumm.json", REALSUMM)).dataset
-    [reference] = dataset.sets["cnn-0"].references.values()
-    assert reference.text_for(None) == "The mill shuts."
+    assert dataset.sets["cnn-0"].reference_for("", None) == "The mill shuts."
 
 
 def test_a_column_for_each_choice_of_mechanical_turk_is_one_rating(tmp_path: Path) -> None:
     columns = MTURK.replace("Answer.quality,Answer.comment", "Answer.faithful.yes,Answer.faithful.no")
     content = columns.replace(",4,ok", ",true,false").replace(",1,\n", ",false,true\n")
     one = next(iter(read(tmp_path, Case("mturk.csv", content)).dataset.sets.values()))
-    assert next(iter(one.peers.values())).ratings == {("faithful", "w1"): 1}
+    assert next(iter(one.peers.values())).rated == {("faithful", "w1"): 1}
 
 
 @pytest.mark.parametrize(("ticked", "rated"), [("true", 1), ("false", 0)])
 def test_a_single_box_of_mechanical_turk_is_yes_or_no(tmp_path: Path, ticked: str, rated: float) -> None:
     content = MTURK.replace("Answer.quality", "Answer.faithful.on").replace(",4,ok", f",{ticked},ok")
     one = next(iter(read(tmp_path, Case("mturk.csv", content)).dataset.sets.values()))
-    assert next(iter(one.peers.values())).ratings == {("faithful", "w1"): rated}
+    assert next(iter(one.peers.values())).rated == {("faithful", "w1"): rated}
 
 
 def test_answers_of_mechanical_turk_that_are_no_json_are_named(tmp_path: Path) -> None:
@@ -305,7 +322,7 @@ def test_people_s_answers_are_read_with_their_raters(tmp_path: Path, case: Case)
     one = next(iter(reading.dataset.sets.values()))
     (system, _), peer = next(iter(one.peers.items()))
     assert len(one.peers) == case.systems
-    assert peer.ratings == case.rated
+    assert peer.rated == case.rated
     claims = claims_of(one) or peer.claims
     assert tuple(claim.verdicts[system] for claim in claims) == case.verdicts
     if case.votes:
@@ -315,7 +332,7 @@ def test_people_s_answers_are_read_with_their_raters(tmp_path: Path, case: Case)
 
 def test_sentences_of_several_rows_are_one_summary(tmp_path: Path) -> None:
     sets = read(tmp_path, next(case for case in CASES if case.name == "tofueval.csv")).dataset.sets
-    texts = {name: one.peers["Model-A", None].text.text for name, one in sets.items()}
+    texts = {name: one.peers["Model-A", None].summary for name, one in sets.items()}
     assert texts == {"d1: work": SUMMARY, "d1: river": "The mill is by the river."}
     assert sets["d1: work"].peers["Model-A", None].claims[0].reasons == {
         "Model-A": "extrinsic: It closes in May."
@@ -335,7 +352,7 @@ def test_what_may_not_be_people_s_ratings_is_not_read(
     tmp_path: Path, columns: dict[str, Any], what: str
 ) -> None:
     reading = read_dataset(jsonl(tmp_path, row(**columns)))
-    assert next(iter(reading.dataset.sets["d1"].peers.values())).ratings == {}, what
+    assert next(iter(reading.dataset.sets["d1"].peers.values())).rated == {}, what
     assert any(f"Not read: `{next(iter(columns))}`" in remark for remark in reading.warnings.texts)
 
 
@@ -350,10 +367,11 @@ def test_a_label_that_names_no_error_makes_no_mark(tmp_path: Path) -> None:
 
 
 def test_two_ratings_of_one_rater_are_a_problem(tmp_path: Path) -> None:
-    path = jsonl(tmp_path, *(row(relevance=value, rater="ann") for value in (4, 5)))
-    [(line, _, reason)] = problems_of(path)
-    assert line == 2
-    assert "the same rater, 'ann', has rated it as 4 before" in reason
+    for first in (4, 0):
+        path = jsonl(tmp_path, *(row(relevance=value, rater="ann") for value in (first, 5)))
+        [(line, _, reason)] = problems_of(path)
+        assert line == 2
+        assert f"the same rater, 'ann', has rated it as {first} before" in reason
 
 
 @pytest.fixture
@@ -577,7 +595,7 @@ def test_less_common_shapes_are_read(tmp_path: Path, content: Any, documents: tu
     [one] = reading.dataset.sets.values()
     assert one.documents == documents
     [peer] = one.peers.values()
-    assert peer.text.text == SUMMARY
+    assert peer.summary == SUMMARY
     votes = [claim.votes["m1"] for claim in peer.claims]
     assert votes == (
         [(("ann", "no"), ("rater 2", "yes")), (("ann", "yes"), ("rater 2", "yes"))]

@@ -93,7 +93,7 @@ ROWS = {
     ),
     "examples beside results": (
         '{"examples": [{"document_id": "d0"}],\n"results": [' + json.dumps(FERRY) + "]}",
-        "holds several lists of rows, `examples` and `results`. Write the one that is meant to a file of its own.",
+        "holds several lists of rows, `examples` and `results`. Write the one that you mean to a file of its own.",
     ),
     "cells between bars": (
         "document_id|document|system|summary\nd1|The ferry was late.|v1|It was late.\n",
@@ -101,7 +101,7 @@ ROWS = {
     ),
     "several objects over several lines": (
         "\n".join(json.dumps({"document_id": name, "document": ARTICLE}, indent=1) for name in ("d1", "d2")),
-        "Several objects stand one a line (JSONL), as jq -c . writes them.",
+        "Write several objects one per line (JSONL), as jq -c . does.",
     ),
     "a document that is not there": (
         "document_id,document,system,summary\nd1, n/a ,v1,It was late.\n",
@@ -118,7 +118,7 @@ ROWS = {
                 }
             ]
         ),
-        "read like document=doc document_id=id reference=original_summary",
+        "look like document=doc document_id=id reference=original_summary",
     ),
     "a document shorter than its summary": (
         f"text,output\nThe ferry.,{ARTICLE}\nThe storm.,{ARTICLE}\n",

@@ -37,15 +37,10 @@ def test_units_weights_and_text() -> None:
 
 
 @pytest.mark.parametrize("drift", [0, -7, 1, 40])
-def test_an_annotation_says_what_is_expressed_and_where(drift: int) -> None:
+def test_an_annotation_says_which_units_are_expressed(drift: int) -> None:
     made = read_ducview(pan(unmatched=["Fish were seen"], drift=drift))
-    assert made.expressed is not None
-    assert made.peer_text is not None
     assert weights(made) == WEIGHTS
-    found = {unit.label: made.expressed[unit.uid] for unit in made.units if unit.uid in made.expressed}
-    assert set(found) == {BRIDGE, REPAIR}
-    ((start, end),) = found[BRIDGE]
-    assert made.peer_text[start:end] == "the bridge was closed"
+    assert {unit.label for unit in made.units if unit.uid in made.expressed} == {BRIDGE, REPAIR}
 
 
 def test_line_breaks_that_a_label_lost_are_no_difference() -> None:

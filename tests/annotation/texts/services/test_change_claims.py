@@ -398,18 +398,6 @@ def test_a_file_that_is_read_again_leaves_corrections_alone(db: None, tmp_path: 
     assert is_sound(project)
 
 
-def test_a_list_that_a_file_replaces_is_no_longer_in_force(db: None, tmp_path: Path) -> None:
-    project = Project.objects.create(slug="trams", name="Trams")
-    import_dataset(project=project, path=jsonl(tmp_path, nested()), by=None)
-    Verdict.objects.all().delete()
-    claims = [{"claim_text": "It snowed", "verdicts": {"alder": 1, "birch": 0}}]
-    import_dataset(project=project, path=jsonl(tmp_path, nested(claims=claims)), by=None)
-    current = Check.objects.filter(is_current=True)
-    assert set(current.values_list("claim__text", flat=True)) == {"It snowed"}
-    assert Check.objects.filter(is_current=False).count() == 4
-    assert is_sound(project)
-
-
 def test_a_check_that_says_otherwise_than_its_claim_is_found_and_put_right(world: World) -> None:
     Check.objects.filter(pk=world.check("alder", 1).pk).update(is_current=False)
     with pytest.raises(CommandError, match="difference"):
