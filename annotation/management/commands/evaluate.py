@@ -382,7 +382,8 @@ def _check_bars(bars: list[ScoreBar], project: Project) -> None:
 
     tables = leaderboard(project).tables
     below = [
-        f"{row.system}: {bar.score} {'none' if mean is None else f'{mean:.4f}'} < {bar.least:g}"
+        f"{row.system}: {bar.score} {'none' if mean is None else f'{mean:.4f}'} < {bar.least:g}, "
+        f"{table.bases[bar.score].name}".removesuffix(", ")
         for bar in bars
         for table in tables
         for row in table.rows
