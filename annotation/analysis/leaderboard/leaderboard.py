@@ -316,7 +316,7 @@ class _Gathered:
         ranking = (
             ranking_from(at_target[score].compared, by_score, order, score)
             if basis.column.endswith("_estimate")
-            else ranking_of(means, by_score, order, score, column=basis.column)
+            else ranking_of(means, by_score, order, score)
         )
         return TargetTable(
             target_words=target_words,

@@ -123,15 +123,12 @@ class Ranking:
         return f"{first} is best: every other system is significantly worse than the best."
 
 
-def ranking_of(
-    found: SetMeans, averages: Mapping[str, Average], order: Sequence[str], score: str, *, column: str = ""
-) -> Ranking:
+def ranking_of(found: SetMeans, averages: Mapping[str, Average], order: Sequence[str], score: str) -> Ranking:
     """Rank the systems by a score, compared on document sets.
 
-    `order` names the systems with a mean of the score, best first; `column` has its values, by default those of
-    its own name.
+    `order` names the systems with a mean of the score, best first.
     """
-    by_system = found.of(column or score)
+    by_system = found.of(score)
     values = {system: by_system[system] for system in order}
     compared = compare_systems(values, found.clusters_by_set(), seed=SEED)
     best = may_be_best(values, found.clusters_by_set(), level=SIGNIFICANCE_LEVEL, seed=SEED)

@@ -108,7 +108,13 @@ class _Chooser:
             score: {system: scores for system, scores in found.items() if scores[score].mean is not None}
             for score in RANKABLE
         }
-        self._shares = [scores["human_share"].mean or 0.0 for scores in self._compared["coverage"].values()]
+        covered = self._compared["coverage"].values()
+        self._is_corrected = any(scores["human_share"].mean for scores in covered)
+        self._is_decided = bool(covered) and all(
+            scores["human_share"].n == scores["coverage"].n
+            and math.isclose(scores["human_share"].mean or 0.0, 1.0)
+            for scores in covered
+        )
         self._people = {score: self._is_census(score) for score in SCORE_SIDES}
 
     def basis(self, score: str) -> Basis:
@@ -117,7 +123,7 @@ class _Chooser:
         if score == "human_share":
             return Basis(score, "people", DOCUMENTS_ONLY)
         if self._people.get(score):
-            return Basis("coverage_human" if score == "coverage" else score, "people", DOCUMENTS_ONLY)
+            return Basis(score, "people", DOCUMENTS_ONLY)
         estimate = self._estimates.get(score)
         if (
             estimate is not None
@@ -128,11 +134,7 @@ class _Chooser:
         return self._blend(score)
 
     def _blend(self, score: str) -> Basis:
-        if (
-            score in DECIDED_WITH_COVERAGE
-            and self._shares
-            and all(math.isclose(each, 1) for each in self._shares)
-        ):
+        if score in DECIDED_WITH_COVERAGE and self._is_decided:
             name = "people" if self._people["coverage"] else "people, not all blind"
             return Basis(score, name, DOCUMENTS_ONLY)
         if self._project.deciding_judge_id is None:
@@ -147,20 +149,18 @@ class _Chooser:
 
     def _has_corrections(self, score: str) -> bool:
         if score == "coverage":
-            return any(self._shares)
+            return self._is_corrected
         return self._checks(score).filter(human_label__isnull=False).exists()
 
     def _is_census(self, score: str) -> bool:
         """True if every check or unit of every compared summary has a blind answer."""
-        compared = self._compared[score].values()
-        if not compared:
-            return False
+        checks = self._checks(score)
         if score == "alignment":
-            unanswered = self._checks(score).filter(Q(human_label=None) | ~Exists(_blind()))
-            return not unanswered.exists()
-        if any(scores["coverage_human"].left_out != scores["coverage"].left_out for scores in compared):
+            unanswered = checks.filter(Q(human_label=None) | ~Exists(_blind()))
+            return bool(self._compared[score]) and checks.exists() and not unanswered.exists()
+        if not self._is_decided:
             return False
-        seen = self._checks(score).filter(~Exists(_blind()), human_label__isnull=False)
+        seen = checks.filter(~Exists(_blind()), human_label__isnull=False)
         percents = CoverageJudgment.objects.filter(
             COUNTING,
             had_seen=True,

@@ -271,6 +271,8 @@ def shown_table(request: Request, project: Project) -> ShownTable:
     try:
         board, made = boards.board(project, score=asked) if asked else boards.opening_board(project)
     except NotReady:
+        if "format" in request.GET:
+            raise
         board, made = boards.board(project, score=asked or RANKED, wait=False)
     table = _table(board, request.GET.get("target", "")) if board else None
     return ShownTable(board, made, table, board.score if board else asked or RANKED)
