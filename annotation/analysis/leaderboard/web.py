@@ -76,6 +76,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
             "chosen": chosen,
             "has_human_share": any(row.scores["human_share"].mean is not None for row in table.rows),
             "unchecked": _unchecked(room, table),
+            "sample_says": _sample_in_words(table),
             "others": _other_values(table),
             "quality": quality[0] if quality else None,
             "unscored": sum(row.claims_unscored for row in table.rows),
@@ -145,13 +146,20 @@ def _unchecked(room: Room, table: TargetTable) -> Unchecked | None:
     )
 
 
+def _sample_in_words(table: TargetTable) -> str:
+    """The state of a sample that gives the ranked score no estimate yet; "" otherwise."""
+    estimate = table.estimates.get(table.ranking.score)
+    is_begun = estimate is not None and (estimate.newer is not None or estimate.sample_id)
+    return estimate.sentence if estimate and is_begun and not estimate.averages else ""
+
+
 def _other_values(table: TargetTable) -> list[tuple[str, list[str], list[tuple[str, list[Average]]]]]:
     """The values of coverage and alignment from which the shown ones were chosen, by system."""
     made = []
     for score, versions in OTHER_VALUES.items():
         held = [name for name in versions if any(row.scores[name].mean is not None for row in table.rows)]
         rows = [(row.system, [row.scores[name] for name in held]) for row in table.rows]
-        if held:
+        if len(held) > 1:
             made.append((HEADS[score], [versions[name] for name in held], rows))
     return made
 
@@ -186,6 +194,7 @@ def differences(request: Request, slug: str) -> HttpResponse:
         "address": request.get_full_path(),
         "score": shown.score,
         "charted": HEADS[shown.score],
+        "basis": table.bases[shown.score] if table else None,
         "target": target_word(table.target_words) if table else "",
     }
     return page_or_fragment(

@@ -81,13 +81,14 @@ def _is_shown(table: TargetTable, score: str) -> bool:
 
 def _sentences(table: TargetTable) -> Iterator[str]:
     """The sentences below a table: its ranking and the source of its values."""
+    ranked = table.ranking.score
     yield table.headline
+    yield f"{ranked.replace('_', ' ').capitalize()}: {table.rests_on[:1].lower()}{table.rests_on[1:]}"
     for score in ("coverage", "alignment"):
-        if score != table.ranking.score and score in table.scores_held:
+        if score != ranked and score in table.scores_held:
             yield f"{score.capitalize()}: {table.bases[score].name}."
-    yield table.rests_on
-    if table.ranking.score in table.estimates:
-        yield table.estimates[table.ranking.score].sentence
+    if ranked in table.estimates:
+        yield table.estimates[ranked].sentence
     if pairs := len(table.ranking.compared):
         yield f"{table.ranking.holding:,} of {pairs:,} pairs of systems differ when all pairs are tested."
     if table.mixed:

@@ -28,7 +28,7 @@ def test_the_table_worked_out(world: World) -> None:
     ]
     said = " ".join(run().split())
     assert "alder is ahead by an unchecked judge, but there are too few document sets to test it." in said
-    assert "Judge only, unchecked. The range ignores the judge's mistakes." in said
+    assert "Coverage: judge only, unchecked. The range ignores the judge's mistakes." in said
 
 
 def test_an_interval_stands_beside_its_mean(world: World) -> None:

@@ -88,6 +88,6 @@ def test_what_is_unsupported_goes_by_the_estimate_where_there_is_one(judged: Wor
 
     Score.objects.filter(project=judged.project).update(alignment=0.25)
     assert unsupported() == [0.75, 0.75]
-    answer_sample(judged, sample(judged, share=0.5), label="yes")
+    answer_sample(judged, sample(judged, share=0.9), label="yes")
     Score.objects.filter(project=judged.project).update(alignment=0.25)
     assert unsupported() == [None, None]
