@@ -99,7 +99,7 @@ def _ranked_by(project: Project, score: str) -> leaderboard.Leaderboard:
 
 RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
     # A leaderboard stores a mean of every score, so a new score must change its shape.
-    Analysis.Kind.LEADERBOARD: StatisticsRecipe(_ranked_by, shape=743 + len(SCORES)),
+    Analysis.Kind.LEADERBOARD: StatisticsRecipe(_ranked_by, shape=744 + len(SCORES)),
     Analysis.Kind.AGREEMENT: StatisticsRecipe(
         agreement.agreement, inputs=agreement.agreement_inputs, shape=7
     ),

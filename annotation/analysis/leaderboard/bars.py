@@ -86,7 +86,7 @@ def league(table: TargetTable, *, most: int | None = None) -> League:
         rows=tuple(
             LeagueRow(
                 row=row,
-                may_be_best=row.system in best,
+                may_be_best=row.system in best and row.system not in (front.untested if front else ()),
                 average=row.scores[score],
                 bar=bar(row.scores[score], axis),
             )

@@ -46,13 +46,15 @@ class Front:
 
     `level` are the systems with the highest mean over `sets` document sets, `others` is the number of the
     remaining ones. `may_be_best`, best mean first, also has the systems that are not significantly worse
-    than the best. If there are only two systems, the test of that pair decides.
+    than the best; `untested` of them have too few document sets to compare. If there are only two systems, the
+    test of that pair decides.
     """
 
     level: tuple[str, ...]
     others: int
     sets: int
     may_be_best: tuple[str, ...]
+    untested: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +111,21 @@ class Ranking:
         first, by = front.level[0], " by an unchecked judge" if is_unchecked else ""
         if not front.others:
             return f"{first} is the only system with this score."
-        near = [system for system in front.may_be_best if system not in front.level]
+        near = [system for system in front.may_be_best if system not in (*front.level, *front.untested)]
         if len(front.level) > 1:
             tied = f"{_listed(front.level)} are tied for first{by}"
             return f"{tied}, and {_listed(near)} could be as good." if near else f"{tied}."
         if not has_interval(front.sets):
             return f"{first} is ahead{by}, but there are too few document sets to test it."
+        ahead = f"{first} is ahead{by}."
         if near:
             named = "any other system" if len(near) == front.others else _listed(near)
-            return f"{first} is ahead{by}, but {named} could be as good."
-        if is_unchecked:
-            return f"{first} is ahead{by}."
+            ahead = f"{first} is ahead{by}, but {named} could be as good."
+        if front.untested:
+            has = "has" if len(front.untested) == 1 else "have"
+            return f"{ahead} {_listed(front.untested)} {has} too few document sets to compare."
+        if near or is_unchecked:
+            return ahead
         return f"{first} is best: every other system is significantly worse than the best."
 
 
@@ -206,11 +212,15 @@ def _front(
     # For two systems, the one-sided test against the best could contradict the two-sided test of the pair.
     is_compared = len(order) > 2 and has_interval(sets)
     left = (best if is_compared else frozenset(order)) - {worse for _, worse in settled}
+    near = tuple(system for system in order if system in level or system in left)
     return Front(
         level=level,
         others=len(others),
         sets=sets,
-        may_be_best=tuple(system for system in order if system in level or system in left),
+        may_be_best=near,
+        untested=tuple(
+            system for system in near if system not in level and not has_interval(averages[system].n)
+        ),
     )
 
 

@@ -78,6 +78,16 @@ def test_fewer_sets_still_say_nothing_of_how_surely() -> None:
     )
 
 
+def test_a_system_with_too_few_sets_is_not_said_to_be_as_good() -> None:
+    # Three sets leave no system out as the best, however far behind it is.
+    found = ranked({"alder": [0.8] * 8, "birch": [0.4] * 7 + [0.39], "cedar": [0.1] * 3})
+    assert found.front.untested == ("cedar",)
+    assert found.sentence() == "alder is ahead. cedar has too few document sets to compare."
+    assert found.sentence(is_unchecked=True) == (
+        "alder is ahead by an unchecked judge. cedar has too few document sets to compare."
+    )
+
+
 def test_an_unchecked_judge_makes_nobody_the_best() -> None:
     clear = ranked({"alder": [1.0] * 8, "birch": [0.8, 0.9] * 4})
     assert clear.sentence(is_unchecked=True) == "alder is ahead by an unchecked judge."
