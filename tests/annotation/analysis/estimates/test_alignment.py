@@ -57,7 +57,7 @@ def test_a_sample_of_everything_gives_what_people_said(judged: World) -> None:
 
 
 def test_one_sample_of_both_sides_gives_an_estimate_of_each(judged: World) -> None:
-    sampled = sample(judged, side="", share=0.6)
+    sampled = sample(judged, side="", share=0.9)
     answer_sample(judged, sampled)
     assert sides(sampled) == {"reference", "peer"}
     coverage, alignment = (estimates(judged.project, side).at(20) for side in SIDE_SCORES)
