@@ -337,9 +337,9 @@ class Project:
     def leaderboard(self, score: str = "coverage", *, target_words: int | None = None) -> Any:
         """A table with a row for each system and target length: mean, low and high of the score, n and rank.
 
-        The call waits until a worker has computed the intervals, whose unit is the document; see
-        `captions` of the API. Without a mean or interval, the cells are empty (NaN in pandas) and `why`
-        has the reason.
+        The call waits until a worker has computed the intervals, whose unit is the document. `basis` names the
+        source of the values, as on the leaderboard. Without a mean or interval, the cells are empty (NaN in
+        pandas) and `why` has the reason.
         """
         params = {"score": score} | ({} if target_words is None else {"target_words": target_words})
         board = self._ask("GET", "leaderboard/", params=params)
@@ -349,6 +349,7 @@ class Project:
                 "rank": row["rank"],
                 "system": row["system"],
                 **{name: row["scores"][score][name] for name in ("mean", "low", "high", "n")},
+                "basis": table["bases"][score]["name"],
                 "why": _why_empty(row["scores"][score]),
             }
             for table in board["tables"]

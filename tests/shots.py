@@ -68,7 +68,6 @@ def claim(page: Page) -> None:
 def leaderboard(page: Page) -> None:
     page.goto("/p/harbour/scores/")
     wait_for_statistics(page)
-    page.locator(".league").first.evaluate("e => scrollTo(0, e.getBoundingClientRect().top + scrollY - 24)")
 
 
 def wait_for_statistics(page: Page) -> None:

@@ -50,18 +50,12 @@ def no_interval_in_words(clusters: int) -> str:
     return f"no interval: {clusters} document set{'' if clusters == 1 else 's'}, {FEWEST_FOR_INTERVAL} needed"
 
 
-def why_no_interval(clusters: int, *, is_made: bool = True) -> str:
+def why_no_interval(clusters: int) -> str:
     """The reason that a figure has no interval if only its document sets are known, not their groups.
-
-    While a worker computes the intervals (`is_made` is false), the reason is that work.
 
     >>> why_no_interval(12)
     'no interval: all document sets give the same value, or there are too few groups'
-    >>> why_no_interval(12, is_made=False)
-    'interval is being calculated'
     """
-    if not is_made and has_interval(clusters):
-        return "interval is being calculated"
     return no_interval_in_words(clusters) or (
         "no interval: all document sets give the same value, or there are too few groups"
     )

@@ -19,7 +19,7 @@ from annotation.analysis.agreement import agreement
 from annotation.analysis.figures import Computed
 from annotation.analysis.fingerprint import fingerprint_of
 from annotation.analysis.judge import judge_quality
-from annotation.analysis.leaderboard import differences, leaderboard
+from annotation.analysis.leaderboard import leaderboard
 from annotation.analysis.leaderboard.averages import SEED
 from annotation.core.facts import plain, read
 from annotation.core.jobs import Claimed, Lease, again, enqueue
@@ -93,17 +93,13 @@ class StoredStatistics:
         return not (self.is_missing or self.is_stale)
 
 
-def _by_key(project: Project, key: str) -> Any:
-    """The leaderboard by a score, or the differences of all its pairs."""
-    what, _, rest = key.partition(" ")
-    if what == "board":
-        return leaderboard.leaderboard(project, score=rest)
-    return differences.differences(project, **differences.named(rest))
+def _ranked_by(project: Project, score: str) -> leaderboard.Leaderboard:
+    return leaderboard.leaderboard(project, score=score)
 
 
 RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
     # A leaderboard stores a mean of every score, so a new score must change its shape.
-    Analysis.Kind.LEADERBOARD: StatisticsRecipe(_by_key, shape=742 + len(SCORES)),
+    Analysis.Kind.LEADERBOARD: StatisticsRecipe(_ranked_by, shape=744 + len(SCORES)),
     Analysis.Kind.AGREEMENT: StatisticsRecipe(
         agreement.agreement, inputs=agreement.agreement_inputs, shape=7
     ),

@@ -54,7 +54,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("runs/<slug:public_id>/resume/", runs.RunResume.as_view()),
     path("scores/", scores.Scores.as_view()),
     path("leaderboard/", scores.LeaderboardView.as_view()),
-    path("leaderboard/differences/", scores.DifferencesView.as_view()),
     path("agreement/", agreement.AgreementView.as_view()),
     path("judge-quality/", judge_quality.JudgeQualityView.as_view()),
     path("quality/", scores.Quality.as_view()),

@@ -48,6 +48,7 @@ project_urls = [
     path("review/next/", review.next_check, name="next-check"),
     path("review/samples/", random_samples.check_samples_page, name="samples"),
     path("review/samples/sample/", random_samples.sample_checks, name="sample-checks"),
+    path("review/samples/check/", random_samples.check_some, name="check-some"),
     path("review/samples/<slug:sample_id>/cancel/", random_samples.cancel_sample_page, name="cancel-sample"),
     path("review/<slug:check_id>/", review.check, name="check"),
     path("review/<slug:check_id>/answer/", review.override, name="override"),

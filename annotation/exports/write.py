@@ -20,7 +20,6 @@ from django.utils import timezone
 
 import annotation
 from annotation.analysis.leaderboard.averages import CONFIDENCE, DRAWS, SEED
-from annotation.analysis.leaderboard.leaderboard import CAPTIONS
 from annotation.core.tables.columns import ColumnKind
 from annotation.core.tables.formats import writer
 from annotation.exports.levels import BUNDLE, LEVELS, TABLES
@@ -193,7 +192,7 @@ def about(*, project: Project, people: People, level: str, format_name: str, pla
     }
     if level in (BUNDLE, "systems"):
         settings = {"confidence": CONFIDENCE, "draws": DRAWS, "seed": SEED}
-        made["intervals"] = {**settings, "resampled": RESAMPLED, "captions": dict(CAPTIONS)}
+        made["intervals"] = {**settings, "resampled": RESAMPLED}
     if format_name == "csv" and not plain:
         texts = (ColumnKind.TEXT, ColumnKind.TEXTS)
         levels = TABLES.values() if level == BUNDLE else [LEVELS[level]]

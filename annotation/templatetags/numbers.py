@@ -57,17 +57,15 @@ def thousands(count: int) -> str:
 
 
 @register.simple_tag
-def why_no_bounds(clusters: int, is_made: bool = True) -> str:
+def why_no_bounds(clusters: int) -> str:
     """The reason for a missing interval: "no interval: 3 document sets, 5 needed"."""
-    return why_no_interval(clusters, is_made=is_made)
+    return why_no_interval(clusters)
 
 
 @register.simple_tag
-def no_bounds(clusters: int, is_made: bool = True) -> SafeString:
+def no_bounds(clusters: int) -> SafeString:
     """A short text in place of a missing interval; its tooltip has the reason."""
-    why = why_no_interval(clusters, is_made=is_made)
-    words = "no interval" if why.startswith("no ") else "being calculated"
-    return format_html('<abbr class="muted" title="{}">{}</abbr>', why, words)
+    return format_html('<abbr class="muted" title="{}">no interval</abbr>', why_no_interval(clusters))
 
 
 @register.simple_tag

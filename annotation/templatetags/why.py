@@ -13,7 +13,7 @@ from annotation.core.permissions import Verb
 from annotation.templatetags.numbers import NOTHING, mean, score
 
 if TYPE_CHECKING:
-    from annotation.analysis.leaderboard.leaderboard import SystemRow
+    from annotation.analysis.leaderboard.leaderboard import Average, SystemRow
     from annotation.models import Score
 
 register = template.Library()
@@ -42,6 +42,12 @@ def why_mean(context: dict[str, Any], row: SystemRow, column: str, n: int = 0) -
         return _blank(context, column, context["table"].target_words)
     page = reverse("system", args=[context["room"].project.slug, row.system_id])
     return format_html('<a class="why" href="{}?by={}">{}</a>', page, column, mean(average, n))
+
+
+@register.simple_tag
+def value(row: SystemRow, column: str) -> Average:
+    """A system's average of a score."""
+    return row.scores[column]
 
 
 def _blank(context: dict[str, Any], column: str, target: int | None) -> SafeString:

@@ -30,6 +30,7 @@ FAILED, BELOW_OR_WORSE, CANNOT_TELL = 1, 3, 4
 
 _WITHOUT_JUDGE = frozenset({"brevity", "completeness", "redundancy"})
 """The metrics that are computed without a judge."""
+_OF_REFERENCE = ("coverage", "claim_coverage")
 _Series = tuple[str, int | None]
 """A system and a target length: scores are never averaged across target lengths."""
 
@@ -113,6 +114,7 @@ class GateCheck:
 class GateReport:
     """The result of a gate.
 
+    `is_unchecked` is True if a judge answered anything, because a gate has no random sample of people's answers.
     `model_changes` has a sentence for each judge whose model has changed since the stored calls; it is
     empty if the change was accepted. `exit_code` is 0 if all checks passed, 1 if no score exists, 3 if a
     check failed, and 4 if a check cannot tell or the model has changed.
@@ -126,6 +128,7 @@ class GateReport:
     model_changes: tuple[str, ...]
     usage: Usage
     signature: str
+    is_unchecked: bool = False
 
     @property
     def exit_code(self) -> int:
@@ -217,7 +220,16 @@ def run_gate(
         model_changes=() if store is None or accept_model_change else store.model_changes(),
         usage=sum((result.usage for result in results), Usage()),
         signature=signature(judge=judge.signature, metrics=",".join(wanted), seed=seed, **said),
+        is_unchecked=any(_is_judged(metric, text) for metric in wanted for text in texts[: len(summaries)]),
     )
+
+
+def _is_judged(metric: str, text: SummaryInput) -> bool:
+    """True unless the metric needs no judge, or people answered all claims that it uses."""
+    if metric in _WITHOUT_JUDGE:
+        return False
+    claims = {**dict.fromkeys(_OF_REFERENCE, text.claims), "alignment": text.summary_claims}.get(metric)
+    return not claims or any(claim.label is None for claim in claims)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,9 +40,10 @@ def gate_report_text(report: GateReport, form: ReportFormat = "table") -> str:
 
 def _verdict(report: GateReport) -> str:
     """The result in words without a full stop. "Passed" needs at least one check."""
+    by = " by an unchecked judge" if report.is_unchecked else ""
     if report.exit_code == 0 and not report.checks:
-        return "No threshold given; scored only"
-    return VERDICTS[report.exit_code]
+        return f"No threshold given; scored only{by}"
+    return f"{VERDICTS[report.exit_code]}{by if report.exit_code in (0, 3) else ''}"
 
 
 def _answer(check: GateCheck) -> str:

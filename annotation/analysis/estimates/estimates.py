@@ -6,17 +6,13 @@ those that look wrong.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from annotation.analysis.estimates.samples import SampleProgress, samples
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.averages import CONFIDENCE, Average
 from annotation.models import Check, Sample
-from annotation.sampling.queries.check_samples import eligible
 from annotation.sampling.queries.sampled_items import SampleFrame, framed_items
 from evaluation.statistics import (
     FEW_DOCUMENTS,
@@ -30,81 +26,32 @@ from evaluation.statistics import (
 if TYPE_CHECKING:
     from annotation.models import Project
 
-ESTIMATE, ALIGNMENT_ESTIMATE = "coverage_estimate", "alignment_estimate"
-SIDES: Mapping[str, Check.Side] = {ESTIMATE: Check.Side.REFERENCE, ALIGNMENT_ESTIMATE: Check.Side.PEER}
-"""The names of the estimates among the scores, with the side that each estimates."""
-
-CAPTION = "what people would say of all claims, including the judge's errors"
-CAPTION_OF_PEOPLE = "what people would say of all claims, from their sampled answers alone"
-NO_SAMPLE = "No estimate yet: review a random sample first."
-ALL_ANSWERED = "No estimate is needed: people answered every check."
-
-
-class EstimateState(StrEnum):
-    """The state of an estimate: the way it was made, or the reason that there is none."""
-
-    NONE = "none"
-    OPEN = "open"
-    PEOPLE = "people"
-    FEW = "few"
-    FINE = "fine"
-
-
-@dataclass(frozen=True, slots=True)
-class Estimated:
-    """One system's shown estimate, and the estimate from people's sampled answers alone.
-
-    `tuning` is the slope on the judge's answers, 0 if they are not used. `labels_saved` is the number of
-    further answers that people alone would need in a simple random sample; None if people alone are shown.
-    """
-
-    shown: Average
-    people: Average
-    tuning: float
-    labels_saved: float | None
+NO_SAMPLE = "To see how people would score, answer a random sample."
 
 
 @dataclass(frozen=True, slots=True)
 class EstimateTable:
-    """The estimates at one target length, with their sample and state.
+    """The estimates of one score at one target length, with their sample.
 
-    `sample` is the finished sample behind the estimates, `newer` a newer unfinished one. `came_after` is
-    the number of checks newer than the sample. `labels_saved` is the mean over the systems, None if people
-    alone are used. Each interval has the confidence `confidence` by itself; `compared` has the differences
-    of all pairs of systems.
+    `sample` is the newest finished sample, `newer` a newer unfinished one. The sample has `answers` at this
+    target length, in at least `answered_documents` document sets of every system. `averages` is empty below 15 of
+    these. `uses_judge` is False if the judge would not narrow any interval. `came_after` is the number of checks
+    newer than the sample; `compared` has the differences of all pairs of systems.
     """
 
-    state: str
     sample: SampleProgress | None = None
     newer: SampleProgress | None = None
-    is_all_answered: bool = False
-    has_judge: bool = True
-    came_after: int = 0
-    labels_saved: float | None = None
-    documents: int = 0
+    answers: int = 0
     answered_documents: int = 0
-    systems: dict[str, Estimated] | None = None
-    confidence: float = CONFIDENCE
+    uses_judge: bool = True
+    came_after: int = 0
+    averages: dict[str, Average] = field(default_factory=dict)
     compared: tuple[PairComparison, ...] = ()
 
     @property
-    def level(self) -> float:
-        """The significance level of differences."""
-        return 1 - self.confidence
-
-    @property
     def sample_id(self) -> str:
-        """The id of the sample behind the estimates, "" without estimates."""
-        return self.sample.sample_id if self.sample is not None and self.documents else ""
-
-    @property
-    def has_estimates(self) -> bool:
-        return bool(self.systems)
-
-    @property
-    def caption(self) -> str:
-        """The population that the interval covers."""
-        return CAPTION_OF_PEOPLE if self.state == EstimateState.PEOPLE else CAPTION
+        """The id of a finished sample with answers at this target length, "" without one."""
+        return self.sample.sample_id if self.sample is not None and self.answers else ""
 
     @property
     def sentence(self) -> str:
@@ -114,32 +61,35 @@ class EstimateTable:
             "Estimates use it once all are answered."
         )
         if self.sample is None:
-            return newer or (ALL_ANSWERED if self.is_all_answered else NO_SAMPLE)
-        if not self.documents:
+            return newer or NO_SAMPLE
+        if not self.answers:
             return f"No estimate: the random sample of {self.sample.day} has no checks at this target length."
-        sentences = [
-            f"From the random sample of {self.sample.day}: {self.sample.sampled:,} checks, in at least "
-            f"{self.answered_documents} document sets of every system."
-        ]
-        if self.state == EstimateState.PEOPLE:
-            why = "the judge would not narrow any interval"
-            if not self.has_judge:
-                why = "the judge recorded no probabilities"
-            elif self.answered_documents < TOO_FEW_DOCUMENTS:
-                why = f"using the judge needs {TOO_FEW_DOCUMENTS} document sets"
-            sentences.append(f"Only people's sampled answers are used because {why}.")
-        elif self.state == EstimateState.FEW:
+        sentences = []
+        if self.averages:
             sentences.append(
-                f"Below {FEW_DOCUMENTS} document sets, an interval may miss more often than stated."
+                f"Estimated from the random sample of {self.sample.day}, {self.answers:,} answers in at least "
+                f"{self.answered_documents} document sets of every system."
+            )
+            if not self.uses_judge:
+                sentences.append(
+                    "The judge would not narrow any interval, so only people's answers are used."
+                )
+            if self.answered_documents < FEW_DOCUMENTS:
+                sentences.append(
+                    f"Below {FEW_DOCUMENTS} document sets, an interval may miss more often than stated."
+                )
+        else:
+            sentences.append(
+                f"An estimate needs answers in {TOO_FEW_DOCUMENTS} document sets of every system: "
+                f"{TOO_FEW_DOCUMENTS - self.answered_documents} more."
             )
         if self.came_after:
             sentences.append(f"{self.came_after:,} checks were added after the sample and are not covered.")
         return " ".join([*sentences, *([newer] if newer else [])])
 
     def average(self, system: str) -> Average:
-        """The shown estimate of a system; without values if there is none."""
-        found = (self.systems or {}).get(system)
-        return found.shown if found is not None else Average(None, None, None, n=0, left_out=0)
+        """The estimate of a system; without values if there is none."""
+        return self.averages.get(system, Average(None, None, None, n=0, left_out=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,21 +111,12 @@ def estimates(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Esti
     """
     found = samples(project, side)
     sample = next((each for each in found if each.is_complete), None)
-    newest = found[0] if found else None
+    newer = found[0] if found and found[0] != sample else None
     if sample is None:
-        state = EstimateState.OPEN if newest else EstimateState.NONE
-        is_needless = newest is None and is_all_answered(project, side)
-        return Estimates({}, EstimateTable(state=state, newer=newest, is_all_answered=is_needless))
+        return Estimates({}, EstimateTable(newer=newer))
     framed = framed_items(project, Sample.objects.get(public_id=sample.sample_id), side=side)
-    newer = newest if newest != sample else None
     tables = {target: estimate_table(sample, framed, target, newer=newer) for target in framed.items}
-    return Estimates(tables, EstimateTable(state=EstimateState.NONE, sample=sample))
-
-
-def is_all_answered(project: Project, side: Check.Side = Check.Side.REFERENCE) -> bool:
-    """True if the side has checks that can be sampled, and people answered all of them."""
-    asked = eligible(project, side)
-    return asked.exists() and not asked.filter(human_label__isnull=True).exists()
+    return Estimates(tables, EstimateTable(sample=sample, newer=newer))
 
 
 def estimate_table(
@@ -188,48 +129,33 @@ def estimate_table(
     """The estimates at one target length from a finished sample; `newer` as in `EstimateTable`."""
     items = framed.items[target_words]
     found = estimate_systems_from_sample(items, covariates=framed.covariates, confidence=CONFIDENCE)
-    answered = min(result.answered_documents for result in found.values())
-    state = _state(framed, found, answered)
-    from_people = state == EstimateState.PEOPLE
-    if from_people:
-        found = estimate_systems_from_sample(items, confidence=CONFIDENCE, people_alone=True)
-    systems = {name: _estimated(result, from_people=from_people) for name, result in found.items()}
-    # With the better system first, most differences are positive.
-    best_first = sorted(found, key=lambda name: (-(found[name].estimate or 0.0), name))
-    saved = [each.labels_saved for each in systems.values() if each.labels_saved is not None]
-    return EstimateTable(
-        state=state,
+    answers = sum(
+        item.is_sampled and not item.is_settled for of_system in items.values() for item in of_system
+    )
+    made = EstimateTable(
         sample=sample,
         newer=newer,
-        has_judge=framed.has_judge,
+        answers=answers,
+        answered_documents=min(result.answered_documents for result in found.values()),
         came_after=framed.came_after,
-        labels_saved=math.fsum(saved) / len(saved) if saved else None,
-        documents=max(result.documents for result in found.values()),
-        answered_documents=answered,
-        systems=systems,
+    )
+    if made.answered_documents < TOO_FEW_DOCUMENTS:
+        return made
+    uses_judge = framed.has_judge and any(result.tuning for result in found.values())
+    if not uses_judge:
+        found = estimate_systems_from_sample(items, confidence=CONFIDENCE, people_alone=True)
+    # With the better system first, most differences are positive.
+    best_first = sorted(found, key=lambda name: (-(found[name].estimate or 0.0), name))
+    return replace(
+        made,
+        uses_judge=uses_judge,
+        averages={name: _average(result) for name, result in found.items()},
         compared=tuple(compare_estimates({name: found[name] for name in best_first})),
     )
 
 
-def _state(framed: SampleFrame, found: Mapping[str, SampleEstimate], answered: int) -> EstimateState:
-    if answered < TOO_FEW_DOCUMENTS or not framed.has_judge:
-        return EstimateState.PEOPLE
-    if all(result.tuning == 0 for result in found.values()):
-        return EstimateState.PEOPLE
-    return EstimateState.FEW if answered < FEW_DOCUMENTS else EstimateState.FINE
-
-
-def _estimated(result: SampleEstimate, *, from_people: bool) -> Estimated:
-    people = _average(
-        result, mean=result.classical_estimate, low=result.classical_low, high=result.classical_high
-    )
-    if from_people:
-        return Estimated(shown=people, people=people, tuning=0.0, labels_saved=None)
-    shown = _average(result, mean=result.estimate, low=result.low, high=result.high)
-    return Estimated(shown=shown, people=people, tuning=result.tuning, labels_saved=result.labels_saved)
-
-
-def _average(result: SampleEstimate, *, mean: float | None, low: float | None, high: float | None) -> Average:
+def _average(result: SampleEstimate) -> Average:
+    low, high = result.low, result.high
     if not has_interval(result.answered_documents, low, high):
         low = high = None
-    return Average(mean=mean, low=low, high=high, n=result.documents, left_out=0)
+    return Average(mean=result.estimate, low=low, high=high, n=result.documents, left_out=0)

@@ -10,6 +10,7 @@ from django.urls import reverse
 from annotation.analysis.judge.judge_quality import JudgeFigures, Version, judge_key
 from annotation.analysis.judge.table import JUDGE_TABLES
 from annotation.analysis.judge.teach_judge import lesson_of, teach_judge
+from annotation.analysis.leaderboard import leaderboards
 from annotation.analysis.make_analysis import current_statistics
 from annotation.analysis.web import asked_score, figures_page, file_view
 from annotation.core.permissions import Verb
@@ -45,10 +46,19 @@ def judge(request: Request, slug: str) -> HttpResponse:
         "may_act": not key and Verb.CHANGE_PROJECT in room.verbs,
         "of_score": f"score={key}&" if key else "",
         "people_said": LABELS,
+        "estimate": _why_no_estimate(room.project, found.score) if found else "",
         "confusion": _confusion(version.report.confusion) if version else (),
         "latest_run": _latest_run(room.project, version) if version and version.examples else None,
     }
     return figures_page(request, room, "judge", stored, found, JUDGE_TABLES, context)
+
+
+def _why_no_estimate(project: Project, score: str) -> str:
+    """The number of document sets that a finished sample lacks for an estimate, in words; "" otherwise."""
+    board, _ = leaderboards.board(project, wait=False)
+    table = board.foremost if board else None
+    estimate = table.estimates[score] if table else None
+    return estimate.sentence if estimate and estimate.sample_id and not estimate.averages else ""
 
 
 @screen("POST")

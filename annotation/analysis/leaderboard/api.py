@@ -7,8 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.analysis.leaderboard import leaderboards
-from annotation.analysis.leaderboard.differences import Differences
-from annotation.analysis.leaderboard.leaderboard import ALL, RANKABLE, RANKED, Leaderboard
+from annotation.analysis.leaderboard.leaderboard import ALL, RANKABLE, Leaderboard
 from annotation.analysis.leaderboard.quality import QualityTable, quality_tables
 from annotation.api.access import ApiView
 from annotation.api.fields import MOST_WORDS, WordChoice
@@ -67,19 +66,9 @@ class LeaderboardQuery(serializers.Serializer[Any]):
     score = WordChoice(
         choices=RANKABLE,
         required=False,
-        help_text="The score that ranks the systems. Default: the estimate if every system has one, otherwise "
-        "coverage, as on the page. `score` in the reply names it.",
+        help_text="The score that ranks the systems. Default: coverage, or the first other score with values, as on "
+        "the page. `score` in the reply names it.",
     )
-
-
-class DifferencesQuery(serializers.Serializer[Any]):
-    target_words = serializers.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=MOST_WORDS,
-        help_text="The target length; if omitted, summaries without one.",
-    )
-    score = WordChoice(choices=RANKABLE, default=RANKED, help_text="The score that systems are compared by.")
 
 
 class Scores(ApiView):
@@ -93,7 +82,10 @@ class LeaderboardView(ApiView):
 
     @operation("get_leaderboard", parameters=[LeaderboardQuery], responses=Leaderboard, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
-        """Show every system's averages with their intervals."""
+        """Show every system's averages with their intervals, and the test of every pair.
+
+        `bases` names the source of each score's values: people, the estimate, or the judge with corrections.
+        """
         project = self.enter(Verb.VIEW_SCORES)
         query = self.query(LeaderboardQuery)
         target = query.get("target_words", ALL)
@@ -101,20 +93,6 @@ class LeaderboardView(ApiView):
             found, _ = leaderboards.board(project, score=query["score"], target_words=target, wait=True)
         else:
             found, _ = leaderboards.opening_board(project, target_words=target, wait=True)
-        return Response(plain(found))
-
-
-class DifferencesView(ApiView):
-    tag = "scores"
-
-    @operation("get_differences", parameters=[DifferencesQuery], responses=Differences, refusals=("503",))
-    def get(self, request: Request, slug: str) -> Response:
-        """Show the comparison of every pair of systems."""
-        project = self.enter(Verb.VIEW_SCORES)
-        query = self.query(DifferencesQuery)
-        found, _ = leaderboards.differences(
-            project, score=query["score"], target_words=query.get("target_words"), wait=True
-        )
         return Response(plain(found))
 
 

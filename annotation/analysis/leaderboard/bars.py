@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from annotation.analysis.intervals import why_no_interval
-from annotation.analysis.leaderboard.sorting import sorted_rows
 
 if TYPE_CHECKING:
     from annotation.analysis.leaderboard.leaderboard import Average, SystemRow, TargetTable
-    from annotation.models import Judge
 
 WIDTH = 240
 EDGE = 8
@@ -50,12 +48,11 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class LeagueRow:
-    """A system with its rank by the shown score, None without a mean.
+    """A system with its value of the ranked score.
 
     `may_be_best` is False for all systems unless the tests exclude some.
     """
 
-    rank: int | None
     row: SystemRow
     may_be_best: bool
     average: Average
@@ -64,52 +61,38 @@ class LeagueRow:
 
 @dataclass(frozen=True, slots=True)
 class League:
-    """The systems at one target length with one of their scores."""
+    """The systems at one target length with the ranked score, best first; `left_out` more have no row."""
 
-    target_words: int | None
-    column: str
+    table: TargetTable
     axis: Axis
     rows: tuple[LeagueRow, ...]
-    sentence: str
     left_out: int
 
+    @property
+    def score(self) -> str:
+        """The ranked score."""
+        return self.table.ranking.score
 
-def league(
-    table: TargetTable,
-    *,
-    column: str = "coverage",
-    sort: str = "",
-    most: int | None = None,
-    is_made: bool = True,
-    judge: Judge | None = None,
-) -> League:
-    """A table of the leaderboard for one score, best first or sorted by `sort`.
 
-    `is_made` is False while a worker computes the intervals. The sentence names `judge`, the project's
-    deciding judge.
-    """
-    rows = sorted_rows(table.rows, column=column, sort=sort)
-    shown = rows[:most]
-    axis = axis_over(row.scores[column] for row in shown)
-    means = sorted((_mean(row.scores[column]) for row in rows), reverse=True)
-    front = table.ranking.front if table.ranking else None
+def league(table: TargetTable, *, most: int | None = None) -> League:
+    """The chart of a table; `most` is the largest number of rows."""
+    score, front = table.ranking.score, table.ranking.front
+    shown = table.rows[:most]
+    axis = axis_over(row.scores[score] for row in shown)
     best = front.may_be_best if front and len(front.may_be_best) <= front.others else ()
     return League(
-        target_words=table.target_words,
-        column=column,
+        table=table,
         axis=axis,
         rows=tuple(
             LeagueRow(
-                rank=None if row.scores[column].mean is None else means.index(_mean(row.scores[column])) + 1,
                 row=row,
-                may_be_best=row.system in best,
-                average=row.scores[column],
-                bar=bar(row.scores[column], axis, is_made=is_made),
+                may_be_best=row.system in best and row.system not in (front.untested if front else ()),
+                average=row.scores[score],
+                bar=bar(row.scores[score], axis),
             )
             for row in shown
         ),
-        sentence=table.headline(judge, is_made=is_made),
-        left_out=len(rows) - len(shown),
+        left_out=len(table.rows) - len(shown),
     )
 
 
@@ -140,7 +123,7 @@ def axis_over(averages: Iterable[Average]) -> Axis:
     )
 
 
-def bar(average: Average, axis: Axis, *, is_made: bool = True) -> Bar | None:
+def bar(average: Average, axis: Axis) -> Bar | None:
     """The bar of an average, None without a mean."""
     if average.mean is None:
         return None
@@ -149,7 +132,7 @@ def bar(average: Average, axis: Axis, *, is_made: bool = True) -> Bar | None:
             low=None,
             high=None,
             mean=axis.x(average.mean),
-            label=f"{average.mean:.3f}, {why_no_interval(average.n, is_made=is_made)}",
+            label=f"{average.mean:.3f}, {why_no_interval(average.n)}",
         )
     return Bar(
         low=axis.x(average.low),
@@ -157,10 +140,6 @@ def bar(average: Average, axis: Axis, *, is_made: bool = True) -> Bar | None:
         mean=axis.x(average.mean),
         label=f"{average.mean:.3f}, interval {average.low:.3f} to {average.high:.3f}",
     )
-
-
-def _mean(average: Average) -> float:
-    return average.mean if average.mean is not None else -1.0
 
 
 def _x(value: float, low: float, high: float) -> str:

@@ -5,19 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from annotation.analysis.estimates.estimates import (
-    ALIGNMENT_ESTIMATE,
-    CAPTION,
-    ESTIMATE,
-    SIDES,
-    Estimates,
-    EstimateTable,
-    estimates,
-)
+from annotation.analysis.estimates.estimates import Estimates, EstimateTable, estimates
 from annotation.analysis.figures import Computed
 from annotation.analysis.leaderboard.averages import (
     CONFIDENCE,
@@ -25,13 +17,13 @@ from annotation.analysis.leaderboard.averages import (
     SEED,
     Average,
     Observation,
-    SetMeans,
     averages_of,
     set_means,
 )
 from annotation.analysis.leaderboard.ranking import Ranking, ranking_from, ranking_of
+from annotation.analysis.leaderboard.values import RANKABLE, Basis, bases_of
 from annotation.core.refusals import Invalid
-from annotation.models import SCORES, DocumentSet, Judge, Score, System
+from annotation.models import SCORE_SIDES, SCORES, DocumentSet, Score, System
 from annotation.models.document import cluster_of
 from evaluation.blend import left_out_of_averages
 
@@ -54,30 +46,9 @@ __all__ = [
 
 RANKED = "coverage"
 """The default score for ranking."""
-RANKABLE = (*SCORES, *SIDES)
-"""The scores by which systems can be ranked."""
-
-SAMPLING = "sampling of documents only"
-JUDGED = f"{SAMPLING}; judge error not included"
-CAPTIONS: Mapping[str, str] = {
-    **dict.fromkeys(SCORES, JUDGED),
-    **dict.fromkeys(("human_share", "completeness", "redundancy", "brevity"), SAMPLING),
-    "coverage_human": f"people's own scores for summaries that they judged completely; {SAMPLING}",
-    **dict.fromkeys(SIDES, CAPTION),
-}
-"""The population that the interval of each score covers if a judge decided any part of it."""
-DECIDED = f"people decided everything it uses; {SAMPLING}"
-RESTING_ON_COVERAGE = ("coverage", "composite_1", "composite_2_3", "composite_custom")
-"""Scores without a judge's error if people decided all of coverage, because their other part is brevity."""
-
-OF_COVERAGE = ("coverage", "coverage_human", "coverage_judge", ESTIMATE)
-OF_ALIGNMENT = ("alignment", ALIGNMENT_ESTIMATE)
-"""Scores of alignment, of which one is the estimate."""
-
 LOW_ALIGNMENT = 0.8
 """A row warns about a mean below this: more than one in five claims lacks support in its source."""
 
-NO_AVERAGE = Average(mean=None, low=None, high=None, n=0, left_out=0)
 _ROWS_AT_ONCE = 2000
 _SUMMARIZATION = SCORES.index("summarization")
 _QUESTIONS = SCORES.index("question_coverage")
@@ -97,10 +68,10 @@ class SystemRow:
     """One system at one target length.
 
     `n` is the number of document sets with a value of the ranked score, `document_sets` the number of sets
-    with any of its `summaries`; each score has its own n. `flags` has the number of summaries with each
-    flag, `claims_unscored` the number of claims without a usable answer. Equal means have the same rank; a
-    system without a mean has none. `scores` includes the estimates; an estimate that does not exist has no
-    mean.
+    with any of its `summaries`; each score has its own n. `length` is the mean length of its summaries, in the
+    project's unit. `flags` has the number of summaries with each flag, `claims_unscored` the number of claims
+    without a usable answer. Equal means have the same rank; a system without a mean has none. `scores` has the
+    value that is shown of each score, and the values from which it was chosen (`values.OTHER_VALUES`).
     """
 
     rank: int | None
@@ -110,82 +81,35 @@ class SystemRow:
     n: int
     summaries: int
     document_sets: int
+    length: float
     claims: int
     claims_unscored: int
     flags: dict[str, int]
     scores: dict[str, Average]
-    aligned_by: str = "alignment"
-
-    @property
-    def aligned(self) -> float | None:
-        """The share of its claims with support in their sources; the estimate if there is one."""
-        return self.scores[self.aligned_by].mean
 
     @property
     def unsupported(self) -> float | None:
         """The share of its claims without support in their sources if it is large, otherwise None."""
-        return None if self.aligned is None or self.aligned >= LOW_ALIGNMENT else 1 - self.aligned
+        aligned = self.scores["alignment"].mean
+        return None if aligned is None or aligned >= LOW_ALIGNMENT else 1 - aligned
 
 
 @dataclass(frozen=True, slots=True)
 class TargetTable:
     """The systems at one target length, best first.
 
+    `bases` names the source of every score. `headline` says who leads and who may be best by the ranked score.
     `summarized_by` has the numbers of summaries whose summarization uses `questions` and `claims`; if both
-    occur, values are not fully comparable. `ranking` is None for scores that are not means over document
-    sets. `estimate` and `alignment_estimate` describe the estimates.
+    occur, values are not fully comparable. `estimates` describes the estimates of coverage and alignment.
     """
 
     target_words: int | None
     rows: tuple[SystemRow, ...]
-    summarized_by: dict[str, int] = field(default_factory=dict)
-    ranking: Ranking | None = None
-    estimate: EstimateTable | None = None
-    alignment_estimate: EstimateTable | None = None
-
-    @property
-    def is_decided_by_people(self) -> bool:
-        """True if people decided all of coverage, in every document set that has coverage."""
-        held = [row.scores for row in self.rows if row.scores["coverage"].mean is not None]
-        return bool(held) and all(
-            scores["human_share"].n == scores["coverage"].n
-            and math.isclose(scores["human_share"].mean or 0.0, 1.0)
-            for scores in held
-        )
-
-    @property
-    def is_estimated(self) -> bool:
-        """True if the leaderboard shows the estimate as its value of coverage."""
-        return self.shown_as("coverage") == ESTIMATE
-
-    def shown_as(self, score: str) -> str:
-        """The version of coverage or alignment that the leaderboard shows.
-
-        It is people's value if they decided everything (the blend equals it), else the estimate if every
-        system has one with an interval, else the blend.
-        """
-        estimate = {"coverage": ESTIMATE, "alignment": ALIGNMENT_ESTIMATE}[score]
-        is_census = score == "coverage" and self.is_decided_by_people
-        return estimate if self.has_all_of(estimate) and not is_census else score
-
-    def has_all_of(self, estimate: str) -> bool:
-        """True if every system has that estimate with an interval."""
-        return bool(self.rows) and all(row.scores[estimate].low is not None for row in self.rows)
-
-    def estimate_beside(self, score: str) -> EstimateTable | None:
-        """The estimates that belong to a score of coverage or alignment; None for other scores."""
-        if score in OF_ALIGNMENT:
-            return self.alignment_estimate
-        return self.estimate if score in OF_COVERAGE else None
-
-    def caption_of(self, score: str) -> str:
-        """The population that the mean and interval of a score cover."""
-        estimate = self.estimate_beside(score)
-        if score in SIDES and estimate is not None:
-            return estimate.caption
-        if score in RESTING_ON_COVERAGE and self.is_decided_by_people:
-            return DECIDED
-        return CAPTIONS[score]
+    bases: dict[str, Basis]
+    ranking: Ranking
+    headline: str
+    summarized_by: dict[str, int]
+    estimates: dict[str, EstimateTable]
 
     @property
     def mixed(self) -> str:
@@ -198,28 +122,12 @@ class TargetTable:
             f"{self.summarized_by['claims']}). The values are not fully comparable."
         )
 
-    def headline(self, judge: Judge | None, *, is_made: bool = True) -> str:
-        """The leading systems and the source of the ranking; `judge` is the project's deciding judge.
-
-        It names no leading system while a worker computes the tests (`is_made` is false).
-        """
-        if not is_made and (self.ranking is None or self.ranking.front is None):
-            return "The ranking is being computed."
-        if self.ranking is None:
-            return ""
-        by = self._decided_by(self.ranking.score, judge) if self.ranking.front else ""
-        return f"According to {by}, {self.ranking.sentence}" if by else self.ranking.sentence
-
-    def _decided_by(self, score: str, judge: Judge | None) -> str:
-        if score in SIDES:
-            return "the estimate of people's answers"
-        if judge is None or self.caption_of(score) != JUDGED:
-            return ""
-        is_lexical = judge.kind == Judge.Kind.LEXICAL
-        name = "the lexical judge (an offline baseline)" if is_lexical else f"the judge {judge.name}"
-        if score in RESTING_ON_COVERAGE and any(row.scores["human_share"].mean for row in self.rows):
-            return f"{name} and people"
-        return name
+    @property
+    def rests_on(self) -> str:
+        """A sentence with the source of the ranked score and what its intervals cover."""
+        basis = self.bases[self.ranking.score]
+        name = f"{basis.name[:1].upper()}{basis.name[1:]}. " if basis.name else ""
+        return f"{name}{basis.caption}"
 
     @property
     def summaries(self) -> int:
@@ -229,7 +137,7 @@ class TargetTable:
     @property
     def scores_held(self) -> list[str]:
         """The names of scores with a mean for any system."""
-        return [name for name in SCORES if any(row.scores[name].mean is not None for row in self.rows)]
+        return [name for name in RANKABLE if any(row.scores[name].mean is not None for row in self.rows)]
 
     @property
     def is_judged(self) -> bool:
@@ -242,8 +150,7 @@ class Leaderboard(Computed):
     """One table per target length, shortest first and without a target last.
 
     Means never combine target lengths. Systems are ranked by `score`. `signature` names the scoring rules; there
-    are several only during a rescoring. `draws` counts the bootstrap samples of an interval, and `captions`
-    describe the population that each interval covers.
+    are several only during a rescoring. `draws` counts the bootstrap samples of an interval.
     """
 
     project: str
@@ -253,7 +160,6 @@ class Leaderboard(Computed):
     confidence: float = CONFIDENCE
     draws: int = DRAWS
     seed: int = SEED
-    captions: dict[str, str] = field(default_factory=dict)
 
     @property
     def foremost(self) -> TargetTable | None:
@@ -262,16 +168,19 @@ class Leaderboard(Computed):
 
 
 def opening_score(table: TargetTable | None) -> str:
-    """The default score for ranking on the page, in the API and in the command.
+    """The default score for ranking: the first of coverage, alignment and the others that has a mean."""
+    held = set(table.scores_held if table else ()) - {"brevity"}
+    return next((name for name in (RANKED, "alignment", *RANKABLE) if name in held), RANKED)
 
-    It is the estimate if every system has one, else the first of coverage, alignment and the other scores
-    that has a mean, except brevity and the share of people's answers.
-    """
-    if table is None or table.is_estimated:
-        return RANKED if table is None else ESTIMATE
-    held = set(table.scores_held) - {"brevity", "human_share"}
-    found = next((name for name in (RANKED, "alignment", *SCORES) if name in held), RANKED)
-    return table.shown_as(found) if found == "alignment" else found
+
+def check_score(score: str) -> None:
+    """Raise Invalid (code `unknown_score`) for a score that ranks nothing."""
+    if score not in RANKABLE:
+        raise Invalid(
+            f"There is no score {score!r}; scores are {', '.join(RANKABLE)}.",
+            field="score",
+            code="unknown_score",
+        )
 
 
 def leaderboard(
@@ -283,48 +192,14 @@ def leaderboard(
     group of a set, else the set), the same ones for every system and score. A summary flagged `no_claims` is left
     out of the affected averages. Raises Invalid (code `unknown_score`).
     """
-    if score not in RANKABLE:
-        raise Invalid(
-            f"There is no score {score!r}; scores are {', '.join(RANKABLE)}.",
-            field="score",
-            code="unknown_score",
-        )
-    estimated = {name: estimates(project, side) for name, side in SIDES.items()}
+    check_score(score)
+    estimated = {name: estimates(project, side) for name, side in SCORE_SIDES.items()}
     tables = tuple(
-        gathered.table(target, score, estimated)
+        gathered.table(project, target, score, estimated)
         for target, gathered in _by_target(project, target_words).items()
     )
     signature = _signatures(project, target_words)
-    return _captioned(Leaderboard(project=project.slug, signature=signature, tables=tables, score=score))
-
-
-def as_it_stands(project: Project, *, score: str, computed: Leaderboard | None) -> Leaderboard:
-    """The leaderboard with present means and numbers, and stored intervals, tests and estimates.
-
-    A stored interval is left out if the present mean is outside of it.
-    """
-    known = {table.target_words: table for table in computed.tables} if computed else {}
-    tables = tuple(
-        gathered.counted(target, score, known.get(target, TargetTable(target, ())))
-        for target, gathered in _by_target(project, ALL).items()
-    )
-    board = computed or Leaderboard(project=project.slug, signature="", tables=(), score=score)
-    return _captioned(replace(board, signature=_signatures(project, ALL), tables=tables))
-
-
-def _captioned(board: Leaderboard) -> Leaderboard:
-    first = board.foremost
-    return replace(
-        board, captions={name: first.caption_of(name) if first else CAPTIONS[name] for name in CAPTIONS}
-    )
-
-
-def means_at(project: Project, target_words: int | None) -> SetMeans:
-    """The mean of each system in each document set at one target length."""
-    gathered = _Gathered()
-    for row in _score_rows(project, target_words):
-        gathered.add(row)
-    return set_means(gathered.observations, SCORES)
+    return Leaderboard(project=project.slug, signature=signature, tables=tables, score=score)
 
 
 def _signatures(project: Project, target_words: int | Targets | None) -> str:
@@ -339,6 +214,7 @@ class _ScoreRow(NamedTuple):
     kind: str
     document_set: str
     group: str
+    length: int
     claims: int
     claims_unscored: int
     flags: list[str]
@@ -383,13 +259,14 @@ def _score_rows(project: Project, target_words: int | Targets | None) -> Iterato
         )
     }
     columns = ("summary__target_words", "summary__system_id", "summary__document_set_id")
-    plain = ("claims", "claims_unscored", "flags")
+    plain = ("peer_words", "claims", "claims_unscored", "flags")
     first = len(columns) + len(plain)
     rows = _scores(project, target_words).order_by().values_list(*columns, *plain, *SCORES)
     for row in rows.iterator(chunk_size=_ROWS_AT_ONCE):
-        target, system, document_set, claims, unscored, flags = row[:first]
+        target, system, document_set, length, claims, unscored, flags = row[:first]
         written = nobody if system is None else systems[system]
-        yield _ScoreRow(target, *written, *sets[document_set], claims, unscored, flags, row[first:])
+        place = *written, *sets[document_set]
+        yield _ScoreRow(target, *place, length, claims, unscored, flags, row[first:])
 
 
 @dataclass(slots=True)
@@ -400,6 +277,7 @@ class _Gathered:
     systems: dict[str, tuple[str, str]] = field(default_factory=dict)
     sets: dict[str, set[str]] = field(default_factory=dict)
     summaries: Counter[str] = field(default_factory=Counter)
+    lengths: Counter[str] = field(default_factory=Counter)
     claims: Counter[str] = field(default_factory=Counter)
     unscored: Counter[str] = field(default_factory=Counter)
     flags: dict[str, Counter[str]] = field(default_factory=dict)
@@ -412,6 +290,7 @@ class _Gathered:
         self.systems[name] = (row.system_id, row.kind)
         self.sets.setdefault(name, set()).add(row.document_set)
         self.summaries[name] += 1
+        self.lengths[name] += row.length
         self.claims[name] += row.claims
         self.unscored[name] += row.claims_unscored
         if row.flags:
@@ -419,42 +298,34 @@ class _Gathered:
         if part := row.summarization_part:
             self.parts[part] += 1
 
-    def table(self, target_words: int | None, score: str, estimated: Mapping[str, Estimates]) -> TargetTable:
-        of_score = {name: each.at(target_words) for name, each in estimated.items()}
+    def table(
+        self, project: Project, target_words: int | None, score: str, estimated: Mapping[str, Estimates]
+    ) -> TargetTable:
+        at_target = {name: each.at(target_words) for name, each in estimated.items()}
         means = set_means(self.observations, SCORES)
         found = averages_of(means)
+        bases = bases_of(project, target_words, found, at_target)
         for system, of_system in found.items():
-            of_system |= {name: estimate.average(system) for name, estimate in of_score.items()}
-        rows = tuple(_aligned(self.rows(found, score)))
+            for name, estimate in at_target.items():
+                of_system |= {f"{name}_estimate": estimate.average(system), f"{name}_blend": of_system[name]}
+                of_system[name] = of_system[bases[name].column]
+        rows = tuple(self.rows(found, score))
         order = [row.system for row in rows if row.rank is not None]
         by_score = {system: scores[score] for system, scores in found.items()}
-        ranked = of_score.get(score)
+        basis = bases[score]
+        ranking = (
+            ranking_from(at_target[score].compared, by_score, order, score)
+            if basis.column.endswith("_estimate")
+            else ranking_of(means, by_score, order, score)
+        )
         return TargetTable(
             target_words=target_words,
             rows=rows,
+            bases=bases,
+            ranking=ranking,
+            headline=ranking.sentence(is_unchecked=basis.is_unchecked),
             summarized_by=dict(self.parts),
-            ranking=ranking_from(ranked.compared, by_score, order, score, level=ranked.level)
-            if ranked is not None
-            else ranking_of(means, by_score, order, score),
-            estimate=of_score[ESTIMATE],
-            alignment_estimate=of_score[ALIGNMENT_ESTIMATE],
-        )
-
-    def counted(self, target_words: int | None, score: str, known: TargetTable) -> TargetTable:
-        """The stored table with present rows."""
-        found = averages_of(set_means(self.observations, SCORES), draws=0)
-        known_scores = {row.system: row.scores for row in known.rows}
-        for system, of_system in found.items():
-            before = known_scores.get(system, {})
-            of_system |= {name: before.get(name, NO_AVERAGE) for name in SIDES}
-            for name in SCORES:
-                of_system[name] = _with_interval(of_system[name], before.get(name, NO_AVERAGE))
-        rows = tuple(_aligned(self.rows(found, score)))
-        return replace(
-            known,
-            target_words=target_words,
-            rows=rows,
-            summarized_by=dict(self.parts),
+            estimates=at_target,
         )
 
     def rows(self, found: Mapping[str, dict[str, Average]], score: str) -> Iterator[SystemRow]:
@@ -469,18 +340,12 @@ class _Gathered:
                 n=found[system][score].n,
                 summaries=self.summaries[system],
                 document_sets=len(self.sets[system]),
+                length=self.lengths[system] / self.summaries[system],
                 claims=self.claims[system],
                 claims_unscored=self.unscored[system],
                 flags=dict(sorted(self.flags.get(system, Counter()).items())),
                 scores=found[system],
             )
-
-
-def _aligned(rows: Iterator[SystemRow]) -> Iterator[SystemRow]:
-    """The rows with the shown value of alignment: estimates if all systems have one."""
-    held = list(rows)
-    by = TargetTable(None, tuple(held)).shown_as("alignment")
-    return (replace(row, aligned_by=by) for row in held)
 
 
 def _by_target(project: Project, target_words: int | Targets | None) -> dict[int | None, _Gathered]:
@@ -492,14 +357,6 @@ def _by_target(project: Project, target_words: int | Targets | None) -> dict[int
         target: targets[target]
         for target in sorted(targets, key=lambda target: (target is None, target or 0))
     }
-
-
-def _with_interval(average: Average, before: Average) -> Average:
-    if average.mean is None or before.low is None or before.high is None:
-        return average
-    if not before.low <= average.mean <= before.high:
-        return average
-    return replace(average, low=before.low, high=before.high)
 
 
 def _ranks(means: Mapping[str, float | None]) -> dict[str, int | None]:

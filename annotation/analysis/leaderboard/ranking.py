@@ -46,55 +46,87 @@ class Front:
 
     `level` are the systems with the highest mean over `sets` document sets, `others` is the number of the
     remaining ones. `may_be_best`, best mean first, also has the systems that are not significantly worse
-    than the best. If there are only two systems, the test of that pair decides.
+    than the best; `untested` of them have too few document sets to compare. If there are only two systems, the
+    test of that pair decides.
     """
 
     level: tuple[str, ...]
     others: int
     sets: int
     may_be_best: tuple[str, ...]
+    untested: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPair:
+    """Two systems on their common document sets; `difference` is first minus second, and first ranks higher.
+
+    `p` and `adjusted_p` (Holm) come from a permutation test, or for estimates from Student's t. `holds` is True if
+    the difference is significant or follows from others (`settled_order`). Figures are None without a result, and
+    if the common document sets are too few to give the order of the means.
+    """
+
+    first: str
+    second: str
+    sets: int
+    difference: float | None
+    p: float | None
+    adjusted_p: float | None
+    holds: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """The order of the systems by one score, with its significance.
 
-    `pairs` is the number of pairs compared on their common document sets; `holding` of them differ at
-    `level` after Holm's correction. `places` has every system with a mean.
+    `compared` has all pairs, smallest p first; `holding` of them differ at `level` after Holm's correction.
+    `places` has every system with a mean.
     """
 
     score: str
     places: dict[str, Place]
     groups: tuple[tuple[str, ...], ...]
-    pairs: int
-    holding: int
+    compared: tuple[SystemPair, ...]
     front: Front | None
     level: float = SIGNIFICANCE_LEVEL
+
+    @property
+    def holding(self) -> int:
+        """The number of pairs that differ."""
+        return sum(pair.holds for pair in self.compared)
 
     @property
     def has_groups(self) -> bool:
         """True if the tests separate any systems; otherwise the letters give no information."""
         return self.holding > 0
 
-    @property
-    def sentence(self) -> str:
-        """A sentence that names the leading systems and those that may be best."""
+    def sentence(self, *, is_unchecked: bool = False) -> str:
+        """A sentence that names the leading systems and those that may be best.
+
+        It says if the order comes from a judge that nobody has checked; such a judge makes no system the best.
+        """
         front = self.front
         if front is None:
             return "No system has this score yet."
-        first = front.level[0]
+        first, by = front.level[0], " by an unchecked judge" if is_unchecked else ""
         if not front.others:
             return f"{first} is the only system with this score."
-        near = [system for system in front.may_be_best if system not in front.level]
+        near = [system for system in front.may_be_best if system not in (*front.level, *front.untested)]
         if len(front.level) > 1:
-            tied = f"{_listed(front.level)} are tied for first"
+            tied = f"{_listed(front.level)} are tied for first{by}"
             return f"{tied}, and {_listed(near)} could be as good." if near else f"{tied}."
         if not has_interval(front.sets):
-            return f"{first} is ahead, but there are too few document sets to test it."
-        if not near:
-            return f"{first} is best: every other system is significantly worse than the best."
-        named = "any other system" if len(near) == front.others else _listed(near)
-        return f"{first} is ahead, but {named} could be as good."
+            return f"{first} is ahead{by}, but there are too few document sets to test it."
+        ahead = f"{first} is ahead{by}."
+        if near:
+            named = "any other system" if len(near) == front.others else _listed(near)
+            ahead = f"{first} is ahead{by}, but {named} could be as good."
+        if front.untested:
+            has = "has" if len(front.untested) == 1 else "have"
+            return f"{ahead} {_listed(front.untested)} {has} too few document sets to compare."
+        if near or is_unchecked:
+            return ahead
+        return f"{first} is best: every other system is significantly worse than the best."
 
 
 def ranking_of(found: SetMeans, averages: Mapping[str, Average], order: Sequence[str], score: str) -> Ranking:
@@ -102,23 +134,19 @@ def ranking_of(found: SetMeans, averages: Mapping[str, Average], order: Sequence
 
     `order` names the systems with a mean of the score, best first.
     """
-    values = {system: of_system for system, of_system in found.of(score).items() if system in order}
+    by_system = found.of(score)
+    values = {system: by_system[system] for system in order}
     compared = compare_systems(values, found.clusters_by_set(), seed=SEED)
     best = may_be_best(values, found.clusters_by_set(), level=SIGNIFICANCE_LEVEL, seed=SEED)
-    return _ranking(compared, averages, order, score, level=SIGNIFICANCE_LEVEL, best=best)
+    return _ranking(compared, averages, order, score, best=best)
 
 
 def ranking_from(
-    compared: Sequence[PairComparison],
-    averages: Mapping[str, Average],
-    order: Sequence[str],
-    score: str,
-    *,
-    level: float,
+    compared: Sequence[PairComparison], averages: Mapping[str, Average], order: Sequence[str], score: str
 ) -> Ranking:
     """Rank the systems by an estimate, from the comparisons of all pairs."""
-    best = best_estimates(compared, level=level)
-    return _ranking(compared, averages, order, score, level=level, best=best)
+    best = best_estimates(compared, level=SIGNIFICANCE_LEVEL)
+    return _ranking(compared, averages, order, score, best=best)
 
 
 def _ranking(
@@ -127,10 +155,16 @@ def _ranking(
     order: Sequence[str],
     score: str,
     *,
-    level: float,
     best: frozenset[str],
 ) -> Ranking:
-    settled = settled_order({system: averages[system].mean or 0.0 for system in order}, compared, level=level)
+    means = {system: averages[system].mean or 0.0 for system in order}
+    # Two systems may differ on their common sets in the other direction than over all sets. Such a pair counts as
+    # not different, because a page must not rank first what it calls worse.
+    settled = frozenset(
+        (better, worse)
+        for better, worse in settled_order(means, compared, level=SIGNIFICANCE_LEVEL)
+        if means[better] > means[worse]
+    )
     groups = indistinct_groups(order, settled)
     letters = compact_letters(order, groups)
     return Ranking(
@@ -143,11 +177,27 @@ def _ranking(
             for system in order
         },
         groups=groups,
-        pairs=len(compared),
-        holding=len(settled),
+        compared=tuple(sorted((_pair(each, means, settled) for each in compared), key=_surest_first)),
         front=_front(order, averages, settled, best) if order else None,
-        level=level,
     )
+
+
+def _pair(
+    found: PairComparison, means: Mapping[str, float], settled: frozenset[tuple[str, str]]
+) -> SystemPair:
+    first, second, difference = found.first, found.second, found.difference
+    if means[first] < means[second]:
+        first, second, difference = second, first, None if difference is None else -difference
+    if difference is None or difference * (means[first] - means[second]) < 0:
+        return SystemPair(first, second, found.sets, None, None, None, (first, second) in settled)
+    return SystemPair(
+        first, second, found.sets, difference, found.p, found.adjusted_p, (first, second) in settled
+    )
+
+
+def _surest_first(pair: SystemPair) -> tuple[float, float, str, str]:
+    adjusted = 2.0 if pair.adjusted_p is None else pair.adjusted_p
+    return adjusted, -abs(pair.difference or 0.0), pair.first, pair.second
 
 
 def _front(
@@ -162,11 +212,15 @@ def _front(
     # For two systems, the one-sided test against the best could contradict the two-sided test of the pair.
     is_compared = len(order) > 2 and has_interval(sets)
     left = (best if is_compared else frozenset(order)) - {worse for _, worse in settled}
+    near = tuple(system for system in order if system in level or system in left)
     return Front(
         level=level,
         others=len(others),
         sets=sets,
-        may_be_best=tuple(system for system in order if system in level or system in left),
+        may_be_best=near,
+        untested=tuple(
+            system for system in near if system not in level and not has_interval(averages[system].n)
+        ),
     )
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from annotation.analysis.leaderboard.leaderboard import Leaderboard, leaderboard
-from annotation.analysis.leaderboard.sorting import sorted_rows
 from annotation.core.tables.columns import HEAD, Cell, Column, ColumnKind, Level, TableRow, number
 
 if TYPE_CHECKING:
@@ -20,25 +19,30 @@ SYSTEM_COLUMNS = (
     Column("mean", ColumnKind.NUMBER),
     Column("low", ColumnKind.NUMBER),
     Column("high", ColumnKind.NUMBER),
+    Column("basis"),
 )
 
 
 def rows(project: Project, people: People) -> Iterator[TableRow]:
-    """Rows of averages. `n` counts the document sets behind a mean; an average has no `document_id`."""
+    """Rows of averages; an average has no `document_id`.
+
+    `n` counts the document sets behind a mean, and `basis` names the source of the value.
+    """
     board = leaderboard(project)
-    found = [(row, table.target_words) for table in board.tables for row in table.rows]
-    for row, target in sorted(found, key=lambda pair: (pair[0].system, pair[1] or 0)):
+    found = [(row, table) for table in board.tables for row in table.rows]
+    for row, table in sorted(found, key=lambda pair: (pair[0].system, pair[1].target_words or 0)):
         for name, average in row.scores.items():
             yield (
                 project.slug,
                 None,
                 row.system,
-                target,
+                table.target_words,
                 name,
                 average.n,
                 number(average.mean),
                 number(average.low),
                 number(average.high),
+                table.bases[name].name,
             )
 
 
@@ -55,20 +59,20 @@ LEAGUE_COLUMNS = (
     "summaries",
     "claims",
     "claims_unscored",
+    "basis",
     "caption",
 )
 """The columns of a leaderboard as one small table; `rank` and `letters` belong to the ranked score.
 
-`caption` describes the population that the interval covers; it is a column because CSV has no other place
-for it.
+`basis` names the source of the value and `caption` what its interval covers.
 """
 
 
-def league_rows(board: Leaderboard, *, sort: str = "") -> Iterator[Mapping[str, Cell]]:
-    """Every system, target length and score of a leaderboard, in its order or by `sort`."""
+def league_rows(board: Leaderboard) -> Iterator[Mapping[str, Cell]]:
+    """Every system, target length and score of a leaderboard, in its order."""
     for table in board.tables:
-        for row in sorted_rows(table.rows, column=board.score, sort=sort):
-            place = table.ranking.places.get(row.system) if table.ranking else None
+        for row in table.rows:
+            place = table.ranking.places.get(row.system)
             for name, average in row.scores.items():
                 yield {
                     "target_words": table.target_words,
@@ -83,7 +87,8 @@ def league_rows(board: Leaderboard, *, sort: str = "") -> Iterator[Mapping[str, 
                     "summaries": row.summaries,
                     "claims": row.claims,
                     "claims_unscored": row.claims_unscored,
-                    "caption": table.caption_of(name),
+                    "basis": table.bases[name].name,
+                    "caption": table.bases[name].caption,
                 }
 
 

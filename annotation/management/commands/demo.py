@@ -24,7 +24,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from annotation.analysis.leaderboard.leaderboard import RANKED
-from annotation.analysis.leaderboard.leaderboards import board, board_key
+from annotation.analysis.leaderboard.leaderboards import opening_board
 from annotation.analysis.make_analysis import recompute
 from annotation.demo.harbour import SLUG, answer_harbour, is_harbour_answered
 from annotation.demo.people import DEMO_PEOPLE
@@ -119,9 +119,10 @@ class Command(BaseCommand):
             self.say(f"Judged {progress.summaries_done} summaries in {time.monotonic() - started:.1f} s.")
         # An outdated leaderboard is computed in this fork, whose memory is released at its end; a worker
         # would keep it.
-        recompute(project=project, kind=Analysis.Kind.LEADERBOARD, key=board_key(RANKED))
-        shown, _ = board(project)
-        self.say("\n".join(table_lines(shown)))
+        recompute(project=project, kind=Analysis.Kind.LEADERBOARD, key=RANKED)
+        shown, _ = opening_board(project)
+        if shown is not None:
+            self.say("\n".join(table_lines(shown)))
 
     def _say_how_to_begin(self, address: str) -> None:
         self.say(f"\nCoverdict is open at {address} Ctrl-C stops it.\n{setup_words(address)}".rstrip())

@@ -147,7 +147,7 @@ class Command(BaseCommand):
         if bars:
             row.refresh_from_db()
             _require_deciding(run.judge, row)
-            _check_bars(bars, row)
+            self.stdout.write(_check_bars(bars, row))
 
     def _run(
         self,
@@ -379,18 +379,24 @@ def _require_deciding(judge: Judge, project: Project) -> None:
         )
 
 
-def _check_bars(bars: list[ScoreBar], project: Project) -> None:
-    """Raise CommandError if any system's mean is below a minimum, at any target length, or missing."""
+def _check_bars(bars: list[ScoreBar], project: Project) -> str:
+    """The result in words. Raise CommandError if any system's mean is below a minimum, at any target length, or
+    missing.
+    """
     from annotation.analysis.leaderboard.leaderboard import leaderboard  # noqa: PLC0415 - loads all statistics
     from evaluation.gate import is_below  # noqa: PLC0415
 
     tables = leaderboard(project).tables
+    is_unchecked = any(table.bases[bar.score].is_unchecked for table in tables for bar in bars)
+    by = " by an unchecked judge" if is_unchecked else ""
     below = [
-        f"{row.system}: {bar.score} {'none' if mean is None else f'{mean:.4f}'} < {bar.least:g}"
+        f"{row.system}: {bar.score} {'none' if mean is None else f'{mean:.4f}'} < {bar.least:g}, "
+        f"{table.bases[bar.score].name}".removesuffix(", ")
         for bar in bars
         for table in tables
         for row in table.rows
         if (mean := row.scores[bar.score].mean) is None or is_below(mean, bar.least)
     ]
     if below:
-        raise CommandError("Below the threshold:\n" + "\n".join(below), returncode=BELOW_THE_BAR)
+        raise CommandError(f"Below the threshold{by}:\n" + "\n".join(below), returncode=BELOW_THE_BAR)
+    return f"Passed{by}."

@@ -9,9 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from annotation.analysis.estimates.estimates import ALIGNMENT_ESTIMATE, ESTIMATE, SIDES
 from annotation.analysis.leaderboard.leaderboard import (
-    CAPTIONS,
     RANKABLE,
     RANKED,
     Average,
@@ -21,26 +19,11 @@ from annotation.analysis.leaderboard.leaderboard import (
     leaderboard,
     opening_score,
 )
-from annotation.analysis.leaderboard.ranking import SIGNIFICANCE_LEVEL
 from annotation.core.facts import plain
 from annotation.management.named import project_named
 
-MEANS = {
-    "coverage": "coverage",
-    "coverage_judge": "judge",
-    "coverage_human": "human",
-    "human_share": "human share",
-    ESTIMATE: "estimate",
-    "alignment": "alignment",
-    ALIGNMENT_ESTIMATE: "alignment est.",
-    "brevity": "brevity",
-    "composite_1": "X a=1",
-    "composite_2_3": "X a=2/3",
-}
-"""The columns besides the ranked score, with their heads."""
 NO_VALUE = "-"
 _LEFT_ALIGNED = 1
-_GAPS = ", n of them for the ranked score, others in brackets"
 
 
 class Command(BaseCommand):
@@ -53,8 +36,8 @@ class Command(BaseCommand):
             "--score",
             choices=RANKABLE,
             metavar="NAME",
-            help="the score that ranks systems; by default the estimate if every system has one, else "
-            f"{RANKED}; of {', '.join(RANKABLE)}",
+            help=f"the score that ranks systems; by default {RANKED}, or the first other score with values; of "
+            f"{', '.join(RANKABLE)}",
         )
         parser.add_argument("--format", choices=("table", "json"), default="table")
         parser.add_argument("--digits", type=int, default=3, choices=range(1, 10), help="decimals")
@@ -77,48 +60,37 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
         return
     for table in board.tables:
         yield _title(table)
-        yield from _aligned(
-            [_headings(board.score, table), *(_cells(row, board.score, table, digits) for row in table.rows)]
-        )
+        scores = [
+            name for name in dict.fromkeys((board.score, RANKED, "alignment")) if _is_shown(table, name)
+        ]
+        yield from _aligned([_headings(scores), *(_cells(row, scores, digits) for row in table.rows)])
         yield ""
         for words in _sentences(table):
             yield from textwrap.wrap(words, width=100)
-    # These are explained only if the table has brackets, or systems with sets without a value.
-    has_gaps = any(row.n < row.document_sets for table in board.tables for row in table.rows)
     yield from textwrap.wrap(
-        f"Macro means over document sets{_GAPS if has_gaps else ''}; X = a·coverage + (1 - a)·brevity. "
-        f"{board.confidence:.0%} bootstrap intervals ({board.draws:,} bootstrap samples, seed {board.seed}): "
-        f"{_covers(board)}. "
-        f"The column human: {CAPTIONS['coverage_human']}.",
+        f"Means over document sets with their {board.confidence:.0%} intervals; those that are not estimates come "
+        f"from {board.draws:,} bootstrap samples, seed {board.seed}.",
         width=100,
     )
     yield f"Signature {board.signature}"
 
 
-def _covers(board: Leaderboard) -> str:
-    """The population that the intervals of the ranked score cover, by target length if they differ."""
-    captions = {_title(table): table.caption_of(board.score) for table in board.tables}
-    if len(set(captions.values())) == 1:
-        return next(iter(captions.values()))
-    return "; ".join(f"{title.lower()}: {covers}" for title, covers in captions.items())
+def _is_shown(table: TargetTable, score: str) -> bool:
+    return score == table.ranking.score or score in table.scores_held
 
 
 def _sentences(table: TargetTable) -> Iterator[str]:
-    """The sentences below a table: its ranking and its estimates."""
-    if table.ranking is not None:
-        yield table.ranking.sentence
-        if table.ranking.pairs:
-            yield (
-                f"{table.ranking.holding:,} of {table.ranking.pairs:,} pairs of systems differ at "
-                f"{SIGNIFICANCE_LEVEL:.0%} after Holm's correction; systems that share a letter (group) are not "
-                "significantly different."
-            )
-    if table.estimate is not None:
-        yield f"Estimate: {table.estimate.sentence}"
-        if table.estimate.has_estimates:
-            yield f"Its interval: {table.estimate.caption}."
-    if table.alignment_estimate is not None and table.alignment_estimate.has_estimates:
-        yield f"Estimate of alignment: {table.alignment_estimate.sentence}"
+    """The sentences below a table: its ranking and the source of its values."""
+    ranked = table.ranking.score
+    yield table.headline
+    yield f"{ranked.replace('_', ' ').capitalize()}: {table.rests_on[:1].lower()}{table.rests_on[1:]}"
+    for score in ("coverage", "alignment"):
+        if score != ranked and score in table.scores_held:
+            yield f"{score.capitalize()}: {table.bases[score].name}."
+    if ranked in table.estimates:
+        yield table.estimates[ranked].sentence
+    if pairs := len(table.ranking.compared):
+        yield f"{table.ranking.holding:,} of {pairs:,} pairs of systems differ when all pairs are tested."
     if table.mixed:
         yield table.mixed
 
@@ -127,39 +99,21 @@ def _title(table: TargetTable) -> str:
     return "No target length" if table.target_words is None else f"Target length {table.target_words}"
 
 
-def _headings(score: str, table: TargetTable) -> tuple[str, ...]:
-    ranked = MEANS.get(score, score.replace("_", " "))
-    others = [MEANS[name] for name in _others(score, table)]
-    return ("rank", "system", ranked, "interval", "group", *others, "n", "unscored")
+def _headings(scores: Sequence[str]) -> tuple[str, ...]:
+    named = (head for name in scores for head in (name.replace("_", " "), "interval"))
+    return ("rank", "system", *named, "length", "checked by people")
 
 
-def _others(score: str, table: TargetTable) -> list[str]:
-    """The other columns; estimates only if there are any."""
-    missing = {
-        name for name in SIDES if (found := table.estimate_beside(name)) is None or not found.has_estimates
-    }
-    return [name for name in MEANS if name != score and name not in missing]
-
-
-def _cells(row: SystemRow, score: str, table: TargetTable, digits: int) -> tuple[str, ...]:
-    ranked = row.scores[score]
-    place = table.ranking.places.get(row.system) if table.ranking else None
+def _cells(row: SystemRow, scores: Sequence[str], digits: int) -> tuple[str, ...]:
+    averages = [row.scores[name] for name in scores]
+    checked = row.scores["human_share"].mean
     return (
         NO_VALUE if row.rank is None else str(row.rank),
         row.system,
-        _number(ranked.mean, digits),
-        _interval(ranked, digits),
-        NO_VALUE if place is None else place.letters,
-        *(_beside(row.scores[name], ranked, digits) for name in _others(score, table)),
-        f"{row.n} of {row.document_sets}" if row.n < row.document_sets else str(row.n),
-        str(row.claims_unscored),
+        *(cell for each in averages for cell in (_number(each.mean, digits), _interval(each, digits))),
+        f"{row.length:.0f}",
+        NO_VALUE if checked is None else f"{checked:.0%}",
     )
-
-
-def _beside(average: Average, ranked: Average, digits: int) -> str:
-    """A mean, with its own number of document sets if it differs from the ranked score's."""
-    number = _number(average.mean, digits)
-    return number if average.mean is None or average.n == ranked.n else f"{number} ({average.n})"
 
 
 def _number(value: float | None, digits: int) -> str:

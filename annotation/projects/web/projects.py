@@ -88,16 +88,6 @@ def project(request: Request, slug: str) -> HttpResponse:
 def _excerpt(room: Room) -> dict[str, object]:
     if Verb.VIEW_SCORES not in room.verbs:
         return {"excerpt": None}
-    stored, made = opening_board(room.project)
-    table = stored.foremost
-    if table is None:
-        return {"excerpt": None}
-    return {
-        "excerpt": league(
-            table,
-            column=stored.score,
-            most=EXCERPT,
-            is_made=made.is_current,
-            judge=room.project.deciding_judge,
-        ),
-    }
+    stored, _ = opening_board(room.project, wait=False)
+    table = stored.foremost if stored else None
+    return {"excerpt": league(table, most=EXCERPT) if table else None}

@@ -9,7 +9,7 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.models import SCORE_SIDES, Check, Sample
 from annotation.models.base import SEED_BITS, new_seed
-from annotation.sampling.queries.check_samples import check_samples, eligible
+from annotation.sampling.queries.check_samples import check_samples, eligible, open_samples
 from annotation.sampling.queries.forecast import forecast
 from annotation.sampling.queries.pace import seconds_per_check
 from annotation.sampling.services.cancel_sample import cancel_sample
@@ -32,6 +32,8 @@ SAMPLE_TERMS = (
     "Reviewers get these claims first. Estimates use it once every claim is answered. You can "
     "cancel the sample until then; it stays in the log, and no estimate uses it."
 )
+CHECKED_AT_ONCE = 20
+"""The claims of a sample that only measures how often the judge is right."""
 UNKNOWN_SECONDS = 30.0
 """The assumed seconds of an answer if no answer has been timed."""
 
@@ -50,11 +52,36 @@ def sample_checks(request: Request, slug: str) -> HttpResponse:
         return _page(request, room, refusal=refusal)
 
 
-def _sample(request: Request, room: Room) -> HttpResponse:
-    project, method = room.project, request.POST.get("method", "")
+@screen("POST")
+def check_some(request: Request, slug: str) -> HttpResponse:
+    """Sample a few claims, or take the open sample of the score, and open it in review."""
+    room = enter(request, slug, Verb.ASSIGN, here="assignments")
+    try:
+        side = _side(request)
+        waiting = [sample for sample in open_samples(room.project) if side == SCORE_SIDES[sample.scores[0]]]
+        if waiting:
+            sample_id = waiting[0].sample_id
+        else:
+            share = min(1.0, CHECKED_AT_ONCE / max(1, eligible(room.project, side).count()))
+            made = take_sample(
+                project=room.project, by=request.user, method="uniform", share=share, side=side
+            )
+            sample_id = made.public_id
+    except Invalid as refusal:
+        return _page(request, room, refusal=refusal)
+    return redirect(f"{reverse('review', args=[slug])}?sample={sample_id}")
+
+
+def _side(request: Request) -> Check.Side:
     side = SCORE_SIDES.get(request.POST.get("score", ""))
     if side is None:
         raise Invalid(f"The score is one of {', '.join(SCORE_SIDES)}.", field="score")
+    return side
+
+
+def _sample(request: Request, room: Room) -> HttpResponse:
+    project, method = room.project, request.POST.get("method", "")
+    side = _side(request)
     checks = eligible(project, side).count()
     seed = whole_number(request.POST.get("seed", ""), most=2**SEED_BITS - 1)
     if not is_confirmed(request):

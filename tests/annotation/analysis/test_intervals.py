@@ -85,7 +85,7 @@ def bounds(payload: Any) -> Iterator[tuple[str, Any]]:
             yield from bounds(part)
 
 
-KEYS = {Analysis.Kind.LEADERBOARD: ("board coverage",)}
+KEYS = {Analysis.Kind.LEADERBOARD: ("coverage",)}
 
 
 @pytest.mark.parametrize("kind", list(RECIPES))

@@ -99,7 +99,6 @@ IN_PROJECT = (
     Route("post", _in("runs/{run}/resume/"), (Verb.RUN,)),
     Route("get", _in("scores/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("leaderboard/"), (Verb.VIEW_SCORES,)),
-    Route("get", _in("leaderboard/differences/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("agreement/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("judge-quality/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("quality/"), (Verb.VIEW_SCORES,)),

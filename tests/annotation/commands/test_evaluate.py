@@ -14,14 +14,17 @@ from django.db import connection
 from django.db.models.signals import post_save
 from django.test.utils import CaptureQueriesContext
 
+from annotation.analysis.leaderboard.leaderboard import leaderboard
 from annotation.config.environment import judge_keys
 from annotation.core.refusals import Conflict
 from annotation.judging.services.start_run import start_run
 from annotation.management.commands.evaluate import Command, ScoreBar, _check_bars
 from annotation.models import Job, Judge, Project, Run, Score, Summary, Verdict, Worker
 from annotation.operator_commands import as_typed
+from annotation.sampling.services.sample_checks import sample_checks
 from annotation.workers import report_alive
 from tests.annotation.judging.processes import manage, start_manage, wait_until
+from tests.annotation.planning import answer_sample, lay_sets
 from tests.llm_server import LLMServer, faults
 
 if TYPE_CHECKING:
@@ -234,10 +237,34 @@ def test_systems_below_a_bar_are_named_and_the_exit_code_is_2(world: World, coll
     )
     assert failed.returncode == 3
     assert re.fullmatch(
-        r"Below the threshold:\nalder: coverage 0\.\d{4} < 0\.99\nbirch: coverage 0\.\d{4} < 0\.99\nalder: "
-        r"alignment none < 0\nbirch: alignment none < 0",
+        r"Below the threshold by an unchecked judge:\nalder: coverage 0\.\d{4} < 0\.99, judge only, unchecked\n"
+        r"birch: coverage 0\.\d{4} < 0\.99, judge only, unchecked\n"
+        r"alder: alignment none < 0, judge only, unchecked\nbirch: alignment none < 0, judge only, unchecked",
         str(failed),
     ), str(failed)
+
+
+@pytest.mark.parametrize("is_checked", [False, True])
+def test_a_bar_is_compared_with_the_value_that_the_leaderboard_shows(
+    world: World, colleague: None, is_checked: bool
+) -> None:
+    lay_sets(world, 15)
+    if is_checked:
+        answer_sample(
+            world, sample_checks(project=world.project, by=world.mona, method="uniform", share=0.9, seed=1)
+        )
+    title, *lines = str(
+        complaint("harbour", "--metrics=coverage", "--wait", "--fail-under=coverage=1")
+    ).splitlines()
+    (table,) = leaderboard(world.project).tables
+    name = table.bases["coverage"].name
+    assert name.startswith("estimated from" if is_checked else "judge only, unchecked")
+    assert title == f"Below the threshold{'' if is_checked else ' by an unchecked judge'}:"
+    assert sorted(lines) == sorted(
+        f"{row.system}: coverage {row.scores['coverage'].mean:.4f} < 1, {name}" for row in table.rows
+    )
+    passed, _ = evaluate("harbour", "--metrics=coverage", "--wait", "--fail-under=coverage=0")
+    assert passed.splitlines()[-1] == f"Passed{'' if is_checked else ' by an unchecked judge'}."
 
 
 def test_many_bars_take_one_leaderboard_and_allow_for_rounding(world: World) -> None:

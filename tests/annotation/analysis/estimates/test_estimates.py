@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.analysis.estimates.estimates import ALL_ANSWERED, NO_SAMPLE, estimate_table, estimates
+from annotation.analysis.estimates.estimates import NO_SAMPLE, estimate_table, estimates
 from annotation.analysis.estimates.samples import SampleProgress
 from annotation.models import Check, Sample, SampledCheck
 from annotation.reviewing.services.review import override
@@ -30,18 +30,8 @@ def answer(world: World, system: str, *, but: int = 0) -> None:
 def test_without_a_sample_volunteered_answers_make_no_estimate(world: World) -> None:
     answer(world, "alder")
     found = estimates(world.project).at(20)
-    assert (found.state, found.sentence, found.systems) == ("none", NO_SAMPLE, None)
+    assert (found.sentence, found.averages) == (NO_SAMPLE, {})
     assert found.average("alder").mean is None
-
-
-def test_where_people_answered_every_check_no_estimate_is_needed(world: World) -> None:
-    asked = Check.objects.filter(project=world.project, side=Check.Side.REFERENCE, is_current=True)
-    last, *others = asked.exclude(final_source=Check.Decider.RULE)
-    for check in others:
-        override(check=check, by=world.rex, label="yes")
-    assert estimates(world.project).at(20).sentence == NO_SAMPLE
-    override(check=last, by=world.rex, label="no")
-    assert estimates(world.project).at(20).sentence == ALL_ANSWERED
 
 
 def test_there_is_no_estimate_until_all_is_answered(world: World) -> None:
@@ -49,30 +39,16 @@ def test_there_is_no_estimate_until_all_is_answered(world: World) -> None:
     answer(world, "alder")
     answer(world, "birch", but=1)
     found = estimates(world.project).at(20)
-    assert found.state == "open"
     assert "has 5 of 6 answered. Estimates use it once all are answered." in found.sentence
 
 
-def test_of_few_document_sets_people_stand_alone(world: World) -> None:
-    sample_of(world)
+def test_below_fifteen_document_sets_there_is_no_estimate_and_it_says_how_many_lack(world: World) -> None:
+    sample = sample_of(world)
     answer(world, "alder")
     answer(world, "birch")
     found = estimates(world.project).at(20)
-    assert found.state == "people"
-    # Alder: yes and no in the first unit, yes in the second: (.5 + 1) / 2. Birch: (.5 + 0) / 2.
-    assert found.average("alder").mean == pytest.approx(0.75)
-    assert found.average("birch").mean == pytest.approx(0.25)
-    # One document set gives no interval.
-    assert (found.average("alder").low, found.average("alder").n) == (None, 1)
-
-
-def test_what_is_answered_after_the_sample_by_choice_does_not_enter(world: World) -> None:
-    sample_of(world)
-    answer(world, "alder")
-    answer(world, "birch")
-    override(check=world.check("alder", 2), by=world.cleo, label="yes")
-    # The final answer to the second claim is yes now; the sampled answer was no.
-    assert estimates(world.project).at(20).average("alder").mean == pytest.approx(0.75)
+    assert (found.averages, found.answers, found.sample_id) == ({}, 6, sample.public_id)
+    assert found.sentence == "An estimate needs answers in 15 document sets of every system: 14 more."
 
 
 def test_the_latest_complete_sample_counts_and_a_newer_one_is_told(world: World) -> None:
@@ -86,20 +62,6 @@ def test_the_latest_complete_sample_counts_and_a_newer_one_is_told(world: World)
     found = estimates(world.project).at(20)
     assert found.sample_id == first.public_id
     assert "has 6 of 7 answered. Estimates use it once all are answered." in found.sentence
-
-
-def test_a_sample_that_is_not_finished_shows_no_value(world: World) -> None:
-    add_checks(world, 30)
-    checks = [
-        row.check_row for row in sample_of(world).sampled_checks.order_by("pk").select_related("check_row")
-    ]
-    for check in checks[:-1]:
-        override(check=check, by=world.rex, label="yes")
-    found = estimates(world.project).at(20)
-    assert (found.state, found.average("alder").mean, found.has_estimates) == ("open", None, False)
-    override(check=checks[-1], by=world.rex, label="yes")
-    found = estimates(world.project).at(20)
-    assert (found.average("alder").mean, found.confidence) == (1.0, 0.95)
 
 
 def test_shares_are_parts_of_the_documents_coverage(world: World) -> None:
@@ -171,25 +133,29 @@ DRAW = SampleProgress(
 )
 
 
-@pytest.mark.parametrize(("answered", "state"), [(14, "people"), (15, "few"), (19, "few"), (20, "fine")])
-def test_the_judge_is_leant_on_from_fifteen_sets_and_without_a_warning_from_twenty(
-    answered: int, state: str
+@pytest.mark.parametrize(
+    ("answered", "is_made", "warns"),
+    [(14, False, False), (15, True, True), (19, True, True), (20, True, False)],
+)
+def test_an_estimate_needs_fifteen_sets_and_goes_without_a_warning_from_twenty(
+    answered: int, is_made: bool, warns: bool
 ) -> None:
     found = estimate_table(DRAW, framed(60, answered=answered), 20)
-    assert found.state == state
-    shown, people = (found.systems or {})["alder"].shown, (found.systems or {})["alder"].people
-    assert (shown == people) is (state == "people")
-    assert ("may miss more often" in found.sentence) is (state == "few")
+    assert (bool(found.averages), "may miss more often" in found.sentence) == (is_made, warns)
+    assert (found.average("alder").low is not None) == is_made
 
 
-def test_without_probabilities_people_stand_alone() -> None:
+def test_without_probabilities_only_peoples_answers_are_used() -> None:
     found = estimate_table(DRAW, framed(60, answered=30, judge=False), 20)
-    assert found.state == "people"
-    assert "because the judge recorded no probabilities" in found.sentence
+    assert not found.uses_judge
+    assert "only people's answers are used" in found.sentence
+    # Every second document of 30 is a yes.
+    assert found.average("alder").mean == pytest.approx(0.5)
 
 
-def test_a_good_judge_narrows_the_interval_and_says_what_it_saves() -> None:
-    found = estimate_table(DRAW, framed(200, answered=60), 20)
-    each = (found.systems or {})["alder"]
-    assert each.shown.low > each.people.low
-    assert each.labels_saved > 0
+def test_a_good_judge_narrows_the_interval() -> None:
+    with_judge, without = (
+        estimate_table(DRAW, framed(200, answered=60, judge=each), 20) for each in (True, False)
+    )
+    assert with_judge.uses_judge
+    assert with_judge.average("alder").low > without.average("alder").low

@@ -1,35 +1,16 @@
-"""Axes that fit the data, bars on them, and the sentence above the table."""
+"""Axes that fit the data, and bars on them."""
 
 from __future__ import annotations
 
 import pytest
 
 from annotation.analysis.leaderboard.bars import axis_over, bar, league
-from annotation.analysis.leaderboard.leaderboard import Average, SystemRow, TargetTable
+from annotation.analysis.leaderboard.leaderboard import Average, leaderboard
+from tests.annotation.cast import World
 
 
 def average(mean: float | None, low: float | None = None, high: float | None = None, n: int = 12) -> Average:
     return Average(mean=mean, low=low, high=high, n=n, left_out=0)
-
-
-def system(name: str, value: Average) -> SystemRow:
-    return SystemRow(
-        rank=1,
-        system=name,
-        system_id=name,
-        kind="summariser",
-        n=12,
-        summaries=12,
-        document_sets=12,
-        claims=0,
-        claims_unscored=0,
-        flags={},
-        scores={"coverage": value},
-    )
-
-
-def table(**values: Average) -> TargetTable:
-    return TargetTable(target_words=20, rows=tuple(system(name, value) for name, value in values.items()))
 
 
 def test_an_axis_holds_every_interval_and_little_more() -> None:
@@ -75,7 +56,9 @@ def test_nothing_is_drawn_where_there_is_no_mean() -> None:
     assert bar(average(None), axis_over([])) is None
 
 
-def test_a_league_is_ordered_by_what_it_is_drawn_for_and_may_be_cut() -> None:
-    drawn = league(table(alder=average(0.2), birch=average(None), cedar=average(0.9)), most=2)
-    assert [(line.rank, line.row.system) for line in drawn.rows] == [(1, "cedar"), (2, "alder")]
+@pytest.mark.django_db
+def test_a_league_may_be_cut(world: World) -> None:
+    (table,) = leaderboard(world.project, score="brevity").tables
+    drawn = league(table, most=1)
+    assert [(line.row.rank, line.row.system) for line in drawn.rows] == [(1, "birch")]
     assert drawn.left_out == 1

@@ -2,28 +2,18 @@
 
 import json
 import math
-from dataclasses import replace
 
 import pytest
 
 from annotation.analysis.leaderboard.leaderboard import (
-    CAPTIONS,
-    RANKABLE,
     Leaderboard,
-    as_it_stands,
     leaderboard,
-    means_at,
 )
 from annotation.core.facts import plain, read
 from annotation.core.refusals import Invalid
 from annotation.models import Score, Summary
 from tests.annotation.cast import World
 from tests.annotation.mixing import mix_summarization
-
-
-@pytest.mark.django_db
-def test_every_score_has_a_caption() -> None:
-    assert set(CAPTIONS) == set(RANKABLE)
 
 
 def test_the_world_worked_out(world: World) -> None:
@@ -45,35 +35,6 @@ def test_the_world_worked_out(world: World) -> None:
     assert board.signature == Score.objects.values_list("signature", flat=True)[0]
 
 
-@pytest.mark.parametrize("score", RANKABLE)
-def test_as_it_stands_it_is_the_same_while_nothing_changes(world: World, score: str) -> None:
-    Summary.objects.filter(pk=world.peers["bridge", "alder"].pk).update(target_words=10)
-    board = leaderboard(world.project, score=score)
-    assert as_it_stands(world.project, score=score, computed=board) == board
-    bare = as_it_stands(world.project, score=score, computed=None)
-    assert [(table.target_words, table.ranking) for table in bare.tables] == [(10, None), (20, None)]
-    assert bare.signature == board.signature
-
-
-@pytest.mark.parametrize(("interval", "kept"), [((0.1, 0.9), (0.1, 0.9)), ((0.7, 0.9), (None, None))])
-def test_a_mean_of_now_stands_in_the_interval_as_computed_or_in_none(
-    world: World, interval: tuple[float, float], kept: tuple[float | None, float | None]
-) -> None:
-    board = leaderboard(world.project)
-    (table,) = board.tables
-    alder, birch = table.rows
-    before = replace(alder.scores["coverage"], low=interval[0], high=interval[1])
-    wide = replace(alder, scores={**alder.scores, "coverage": before})
-    computed = replace(board, tables=(replace(table, rows=(wide, birch)),))
-    Score.objects.filter(summary=world.peers["port", "alder"]).update(coverage=0.5)
-    Score.objects.filter(summary=world.peers["port", "birch"]).update(coverage=0.6)
-    (now,) = as_it_stands(world.project, score="coverage", computed=computed).tables
-    assert [(row.rank, row.system) for row in now.rows] == [(1, "birch"), (2, "alder")]
-    average = now.rows[1].scores["coverage"]
-    assert (average.mean, average.low, average.high) == (0.5, *kept)
-    assert now.ranking == table.ranking
-
-
 def test_means_never_cross_target_lengths(world: World) -> None:
     Summary.objects.filter(pk=world.peers["bridge", "alder"].pk).update(target_words=10)
     Summary.objects.filter(pk=world.peers["bridge", "birch"].pk).update(target_words=None)
@@ -92,20 +53,6 @@ def test_one_target_length_can_be_asked_for(world: World) -> None:
     assert [table.target_words for table in leaderboard(world.project, target_words=20).tables] == [20]
     assert [table.target_words for table in leaderboard(world.project, target_words=None).tables] == [None]
     assert leaderboard(world.project, target_words=99).tables == ()
-
-
-def test_groups_come_from_the_document_sets(world: World) -> None:
-    apart = means_at(world.project, 20)
-    assert (len(apart.sets), len(set(apart.clusters))) == (2, 2)
-    world.project.document_sets.update(group="storm")
-    together = means_at(world.project, 20)
-    assert (len(together.sets), len(set(together.clusters))) == (2, 1)
-
-
-def test_a_group_is_not_the_set_of_the_same_name(world: World) -> None:
-    world.sets["bridge"].group = "port"
-    world.sets["bridge"].save()
-    assert len(set(means_at(world.project, 20).clusters)) == 2
 
 
 def test_what_rests_on_no_claims_stays_out_of_the_averages(world: World) -> None:
@@ -162,32 +109,6 @@ def test_a_project_without_scores_has_no_tables(world: World) -> None:
     assert (board.tables, board.signature) == ((), "")
 
 
-def test_where_people_decided_everything_no_error_of_a_judge_is_left_out(world: World) -> None:
-    peers = [world.peers["port", name] for name in ("alder", "birch")]
-    Score.objects.filter(summary__in=peers).update(human_share=1.0)
-    board = leaderboard(world.project)
-    (table,) = board.tables
-    said = "people decided everything it uses; sampling of documents only"
-    assert table.caption_of("coverage") == table.caption_of("composite_2_3") == said
-    # The judge's own coverage is the judge's whatever people decided, and other claims may be left to it.
-    for name in ("coverage_judge", "claim_coverage", "alignment"):
-        assert table.caption_of(name) == "sampling of documents only; judge error not included"
-    assert table.caption_of("brevity") == "sampling of documents only"
-
-
-def test_one_answer_left_to_the_judge_is_its_error(world: World) -> None:
-    Score.objects.filter(summary=world.peers["port", "alder"]).update(human_share=1.0)
-    Score.objects.filter(summary=world.peers["port", "birch"]).update(human_share=0.75)
-    board = leaderboard(world.project)
-    assert board.tables[0].caption_of("coverage").endswith("judge error not included")
-
-
-def test_a_share_that_nobody_knows_is_not_peoples(world: World) -> None:
-    Score.objects.filter(summary=world.peers["port", "alder"]).update(human_share=1.0)
-    Score.objects.filter(summary=world.peers["port", "birch"]).update(human_share=None)
-    assert not leaderboard(world.project).tables[0].is_decided_by_people
-
-
 def test_systems_rank_by_the_score_asked_for(world: World) -> None:
     board = leaderboard(world.project, score="brevity")
     # 0.45 of birch and 0.35 of alder, each over both sets.
@@ -228,11 +149,3 @@ def test_a_summarization_that_stays_out_of_the_average_mixes_nothing(world: Worl
 def test_a_stored_leaderboard_is_read_back_as_it_was(world: World) -> None:
     board = leaderboard(world.project)
     assert read(Leaderboard, json.loads(json.dumps(plain(board)))) == board
-
-
-def test_systems_can_be_ranked_by_an_estimate_that_is_not_there(world: World) -> None:
-    (table,) = leaderboard(world.project, score="coverage_estimate").tables
-    assert [row.rank for row in table.rows] == [None, None]
-    assert (table.ranking.front, table.ranking.places) == (None, {})
-    assert not table.is_estimated
-    assert table.estimate.state == "none"

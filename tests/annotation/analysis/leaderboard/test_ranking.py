@@ -30,8 +30,8 @@ def test_a_leader_whose_differences_hold_leads() -> None:
     # Alder is .4 ahead in all of 8 sets: 2 of 256 flips are as far apart, p = .0078, after Holm over three pairs
     # .0234 and .0156. Birch and cedar differ by nothing on average: p = 1.
     found = ranked({"alder": [0.8] * 8, "birch": [0.4] * 7 + [0.39], "cedar": EVEN})
-    assert found.sentence == "alder is best: every other system is significantly worse than the best."
-    assert (found.pairs, found.holding) == (3, 2)
+    assert found.sentence() == "alder is best: every other system is significantly worse than the best."
+    assert (len(found.compared), found.holding) == (3, 2)
     assert found.groups == (("alder",), ("cedar", "birch"))
     assert {name: place.letters for name, place in found.places.items()} == {
         "alder": "a",
@@ -45,12 +45,12 @@ def test_a_leader_whose_differences_hold_leads() -> None:
 def test_a_leader_with_the_same_score_in_all_sets_is_not_said_to_have_too_few() -> None:
     # Alder is ahead by .2 and .1 in turn, in all 8 sets: p = 2 / 256.
     found = ranked({"alder": [1.0] * 8, "birch": [0.8, 0.9] * 4})
-    assert found.sentence == "alder is best: every other system is significantly worse than the best."
+    assert found.sentence() == "alder is best: every other system is significantly worse than the best."
 
 
 def test_whom_the_tests_cannot_tell_from_the_leader_is_named() -> None:
     found = ranked({"alder": [0.42, 0.39] * 4, "birch": EVEN, "cedar": [0.1] * 8})
-    assert found.sentence == "alder is ahead, but birch could be as good."
+    assert found.sentence() == "alder is ahead, but birch could be as good."
     assert found.groups == (("alder", "birch"), ("cedar",))
 
 
@@ -63,30 +63,51 @@ def test_of_many_near_the_leader_the_next_ones_are_named() -> None:
         for place, (name, own) in enumerate(turns.items())
     }
     found = ranked({**near, "cedar": [0.01] * 12})
-    assert found.sentence.endswith("but y, x, w and 2 more could be as good.")
+    assert found.sentence().endswith("but y, x, w and 2 more could be as good.")
 
 
 def test_nothing_is_told_apart_where_no_difference_holds() -> None:
     found = ranked({"alder": [0.43, 0.39] * 4, "birch": EVEN[1:] + EVEN[:1], "cedar": [0.39] * 8})
-    assert found.sentence.endswith("but any other system could be as good.")
+    assert found.sentence().endswith("but any other system could be as good.")
     assert not found.has_groups
 
 
 def test_fewer_sets_still_say_nothing_of_how_surely() -> None:
-    assert ranked({"alder": [0.8] * 3, "birch": [0.4] * 3}).sentence == (
+    assert ranked({"alder": [0.8] * 3, "birch": [0.4] * 3}).sentence() == (
         "alder is ahead, but there are too few document sets to test it."
     )
 
 
+def test_a_system_with_too_few_sets_is_not_said_to_be_as_good() -> None:
+    # Three sets leave no system out as the best, however far behind it is.
+    found = ranked({"alder": [0.8] * 8, "birch": [0.4] * 7 + [0.39], "cedar": [0.1] * 3})
+    assert found.front.untested == ("cedar",)
+    assert found.sentence() == "alder is ahead. cedar has too few document sets to compare."
+    assert found.sentence(is_unchecked=True) == (
+        "alder is ahead by an unchecked judge. cedar has too few document sets to compare."
+    )
+
+
+def test_an_unchecked_judge_makes_nobody_the_best() -> None:
+    clear = ranked({"alder": [1.0] * 8, "birch": [0.8, 0.9] * 4})
+    assert clear.sentence(is_unchecked=True) == "alder is ahead by an unchecked judge."
+    near = ranked({"alder": [0.42, 0.39] * 4, "birch": EVEN, "cedar": [0.1] * 8})
+    assert near.sentence(is_unchecked=True) == (
+        "alder is ahead by an unchecked judge, but birch could be as good."
+    )
+    tied = ranked({"alder": [0.5] * 8, "birch": [0.5] * 8, "cedar": [0.1] * 8})
+    assert tied.sentence(is_unchecked=True) == "alder and birch are tied for first by an unchecked judge."
+
+
 def test_equal_means_are_level() -> None:
-    assert ranked({"alder": [0.5] * 8, "birch": [0.5] * 8, "cedar": [0.1] * 8}).sentence == (
+    assert ranked({"alder": [0.5] * 8, "birch": [0.5] * 8, "cedar": [0.1] * 8}).sentence() == (
         "alder and birch are tied for first."
     )
 
 
 def test_one_system_alone_and_none_at_all() -> None:
-    assert ranked({"alder": [0.5] * 8}).sentence == "alder is the only system with this score."
-    assert ranked({}).sentence == "No system has this score yet."
+    assert ranked({"alder": [0.5] * 8}).sentence() == "alder is the only system with this score."
+    assert ranked({}).sentence() == "No system has this score yet."
 
 
 def test_a_leader_that_is_beaten_on_common_sets_does_not_lead() -> None:
@@ -95,9 +116,12 @@ def test_a_leader_that_is_beaten_on_common_sets_does_not_lead() -> None:
     seen += [Observation("birch", f"set {n}", f"set {n}", (0.4,)) for n in range(8)]
     found = set_means(seen, ["c"])
     means = {system: scores["c"] for system, scores in averages_of(found, draws=500).items()}
-    assert ranking_of(found, means, ["alder", "birch"], "c").sentence == (
-        "alder is ahead, but any other system could be as good."
-    )
+    ranking = ranking_of(found, means, ["alder", "birch"], "c")
+    assert ranking.sentence() == "alder is ahead, but any other system could be as good."
+    # No pair is called different in the other direction than the means.
+    assert [(pair.first, pair.difference, pair.holds) for pair in ranking.compared] == [
+        ("alder", None, False)
+    ]
 
 
 @settings(max_examples=60, deadline=None)
@@ -112,7 +136,7 @@ def test_headline_and_letters_never_contradict_one_another(values: dict[str, lis
     found = ranked(values)
     front = found.front
     first = front.level[0]
-    said = found.sentence
+    said = found.sentence()
     with_first = {
         name for name, place in found.places.items() if set(place.letters) & set(found.places[first].letters)
     }

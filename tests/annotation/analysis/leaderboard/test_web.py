@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from django.utils import timezone
 
+from annotation.analysis import make_analysis
 from annotation.analysis.leaderboard import system_scores
 from annotation.analysis.leaderboard import web as scores
-from annotation.models import DocumentSet, Score, Summary, System, Worker
-from annotation.sampling.services.sample_checks import sample_checks
+from annotation.models import DocumentSet, Sample, Score, Summary, System, Worker
 from annotation.scoring.rescore import rescore
 from tests.annotation.conftest import HTMX
 from tests.annotation.mixing import mix_summarization
@@ -35,8 +35,8 @@ def test_the_leaderboard_ranks_by_coverage_and_says_it_in_words(world: World, vi
     assert [line.row.system for line in answer.context["league"].rows] == ["alder", "birch"]
     page = answer.content.decode()
     assert "0.750" in page
-    by = "According to the lexical judge (an offline baseline), "
-    assert f"{by}alder is ahead, but there are too few document sets to test it." in page
+    assert "alder is ahead by an unchecked judge, but there are too few document sets to test it." in page
+    assert "Judge only, unchecked. The range ignores the judge" in page
 
 
 def more_sets(world: World, coverages: dict[str, list[float]]) -> None:
@@ -97,7 +97,7 @@ def test_more_systems_are_compared_in_a_matrix(
 
 
 def test_htmx_gets_the_table_alone(world: World, vic: Client) -> None:
-    fragment = vic.get("/p/harbour/scores/?by=coverage_judge&target=20", headers=HTMX).content
+    fragment = vic.get("/p/harbour/scores/?by=claim_coverage&target=20", headers=HTMX).content
     assert fragment.lstrip().startswith(b'<div id="league">')
 
 
@@ -110,11 +110,11 @@ def test_what_is_not_judged_yet_is_not_shown_first(world: World, vic: Client) ->
         Score.objects.create(project=world.project, summary=peer, peer_words=3, brevity=0.9)
     # Nine unjudged summaries have a brevity; the judged ones are fewer, of 20 words.
     shown = vic.get("/p/harbour/scores/").context
-    assert (shown["table"].target_words, shown["column"]) == (20, "coverage")
-    assert vic.get("/p/harbour/").context["excerpt"].target_words == 20
+    assert (shown["table"].target_words, shown["score"]) == (20, "coverage")
+    assert vic.get("/p/harbour/").context["excerpt"].table.target_words == 20
     # Asked for, they are no ranking by length.
     unjudged = vic.get("/p/harbour/scores/?target=90")
-    assert unjudged.context["column"] == "coverage"
+    assert unjudged.context["score"] == "coverage"
 
 
 def test_a_target_that_no_summary_has_is_not_found(world: World, vic: Client) -> None:
@@ -125,20 +125,57 @@ def test_a_score_that_is_not_drawn_is_refused(world: World, vic: Client) -> None
     assert vic.get("/p/harbour/scores/?by=password").status_code == 422
 
 
-def test_a_click_on_a_head_sorts_and_a_second_one_turns_around(world: World, vic: Client) -> None:
+def test_a_column_head_ranks_by_it_and_added_columns_stay(world: World, vic: Client) -> None:
     # Brevity: alder .35, birch .45.
-    sorted_page = vic.get("/p/harbour/scores/?sort=-brevity")
-    page = sorted_page.content.decode()
-    assert [line.row.system for line in sorted_page.context["league"].rows] == ["birch", "alder"]
-    assert [line.rank for line in sorted_page.context["league"].rows] == [2, 1]
-    assert page.count("aria-sort") == 1
-    assert 'aria-sort="descending"' in page
-    assert 'href="/p/harbour/scores/?by=coverage&amp;target=20&amp;sort=brevity"' in page
-    address = "/p/harbour/scores/file/?by=coverage&amp;sort=-brevity&amp;format=csv"
-    assert address in page
-    lines = vic.get(address.replace("&amp;", "&")).content.decode().splitlines()
-    assert lines[1].startswith("20,2,a,birch,")
-    assert vic.get("/p/harbour/scores/?sort=password").status_code == 422
+    page = vic.get("/p/harbour/scores/").content.decode()
+    assert "by=brevity" not in page
+    page = vic.get("/p/harbour/scores/?choose=1&column=brevity&column=group&column=password").content.decode()
+    assert 'href="/p/harbour/scores/?by=brevity&amp;target=20"' in page
+    heads = rows_of(page)[0]
+    assert [head.split()[0] for head in heads] == [
+        "System",
+        "Group",
+        "Coverage",
+        "95",
+        "Brevity",
+        "Length",
+        "Checked",
+    ]
+    ranked = vic.get("/p/harbour/scores/?by=brevity&target=20")
+    assert [line.row.system for line in ranked.context["league"].rows] == ["birch", "alder"]
+    assert ranked.content.decode().count("aria-sort") == 1
+    # Nobody else's columns change.
+    assert vic.get("/p/harbour/scores/?choose=1").content.decode().count("by=brevity") == 0
+    lines = vic.get("/p/harbour/scores/file/?by=brevity&format=csv").content.decode().splitlines()
+    assert lines[1].startswith("20,1,a,birch,")
+    assert vic.get("/p/harbour/scores/?by=password").status_code == 422
+
+
+def test_twenty_claims_are_sampled_with_one_click_and_opened_in_review(
+    world: World, signed_in: SignIn
+) -> None:
+    lay_sets(world, 9)
+    mona, olga = signed_in(world.mona), signed_in(world.olga)
+    button = "Check 20 claims now"
+    # Mona may not review, so a sample that she makes would open nothing for her.
+    assert button not in mona.get("/p/harbour/scores/").text
+    assert button in olga.get("/p/harbour/scores/").text
+    opened = olga.post("/p/harbour/review/samples/check/", {"score": "coverage"})
+    sample = Sample.objects.get()
+    assert opened["Location"] == f"/p/harbour/review/?sample={sample.public_id}"
+    assert sample.sampled_checks.count() == 20
+    # A second click goes on with the same sample.
+    olga.post("/p/harbour/review/samples/check/", {"score": "coverage"})
+    assert Sample.objects.count() == 1
+    page = olga.get("/p/harbour/scores/").text
+    assert (button in page, "Continue checking claims" in page) == (False, True)
+    answer_sample(world, sample)
+    page = " ".join(olga.get("/p/harbour/scores/").text.split())
+    assert "unchecked judge" not in page
+    assert "An estimate needs answers in 15 document sets of every system" in page
+    judged = " ".join(olga.get("/p/harbour/scores/judge/").text.split())
+    assert "on 20 checks that people answered" in judged
+    assert "An estimate needs answers in 15 document sets of every system" in judged
 
 
 def test_a_project_without_scores_says_what_to_do(world: World, signed_in: SignIn) -> None:
@@ -173,17 +210,18 @@ def rows_of(page: str) -> list[list[str]]:
 
 def cells(page: str, system: str) -> list[str]:
     """The cells of a system's row of the leaderboard."""
-    return next(row for row in rows_of(page) if row[1].startswith(system))
+    return next(row for row in rows_of(page) if system in row[0].split())
 
 
 def test_scores_that_the_project_has_can_be_drawn(world: World, vic: Client) -> None:
     page = vic.get("/p/harbour/scores/").content.decode()
-    assert "by=claim_coverage" in page
-    assert "by=conciseness" not in page
+    assert 'value="claim_coverage"' in page
+    assert 'value="conciseness"' not in page
     Score.objects.filter(summary=world.peers["port", "birch"]).update(conciseness=0.4)
     page = vic.get("/p/harbour/scores/?by=conciseness").content.decode()
-    assert "Which system is first by conciseness?" in page
-    assert cells(page, "birch")[2].startswith("0.400")
+    assert "Ranking by conciseness" in page
+    heads = [head.split()[0] for head in rows_of(page)[0]]
+    assert cells(page, "birch")[heads.index("Conciseness")].startswith("0.400")
 
 
 def test_a_systems_page_begins_with_the_lowest_of_the_score_asked_for(world: World, vic: Client) -> None:
@@ -194,7 +232,7 @@ def test_a_systems_page_begins_with_the_lowest_of_the_score_asked_for(world: Wor
     for by, first, words in (
         ("coverage", low, "coverage"),
         ("alignment", high, "alignment"),
-        ("coverage_estimate", low, "coverage"),
+        ("password", low, "coverage"),
     ):
         answer = vic.get(address, {"by": by})
         assert answer.context["page"].rows[0].summary == first
@@ -234,18 +272,19 @@ def test_a_systems_page_lists_all_its_means_with_their_sets(world: World, vic: C
     mix_summarization(world)
     page = vic.get(f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/")
     (means,) = page.context["means"]
-    assert (means.averages["summarization"].mean, "conciseness" in means.averages) == (0.5, False)
+    averages = {name: average for name, _, average in means.lines}
+    assert (averages["Summarization"].mean, "Conciseness" in averages) == (0.5, False)
     # Brevity is known of two sets, 0.35 each time: too few for an interval.
     rows = rows_of(page.content.decode())
-    assert ["brevity", "0.350", "no interval: 2 document sets, 5 needed", "2"] in rows
+    assert ["Brevity", "0.350", "no interval: 2 document sets, 5 needed", "2"] in rows
 
 
 def test_the_leaderboard_comes_as_a_file(world: World, vic: Client) -> None:
     lines = vic.get("/p/harbour/scores/file/?by=coverage").content.decode().splitlines()
     assert lines[0].startswith("target_words,rank,letters,system,score,n,mean")
-    assert lines[0].endswith(",claims_unscored,caption")
-    covers = "sampling of documents only; judge error not included"
-    assert f"20,1,a,alder,coverage,1,0.75,,,2,3,0,{covers}" in lines
+    assert lines[0].endswith(",claims_unscored,basis,caption")
+    basis = '"judge only, unchecked",The range ignores the judge\'s mistakes.'
+    assert f"20,1,a,alder,coverage,1,0.75,,,2,3,0,{basis}" in lines
     rows = vic.get("/p/harbour/scores/file/?by=coverage&format=json").json()
     assert {"system": "birch", "score": "brevity", "n": 2}.items() <= next(
         row for row in rows if row["system"] == "birch" and row["score"] == "brevity"
@@ -256,7 +295,7 @@ def test_the_leaderboard_comes_as_a_file(world: World, vic: Client) -> None:
 def test_all_pairs_stand_on_a_page_and_in_a_file(world: World, vic: Client) -> None:
     page = vic.get("/p/harbour/scores/differences/?by=brevity&target=20").content.decode()
     # Birch has .45 in both sets, alder .35: two sets flip in 4 ways, half of which are as far apart.
-    assert "none of the 1 difference is significant at 5 % after Holm's correction" in " ".join(page.split())
+    assert "Brevity, target 20 words: the difference is not significant." in " ".join(page.split())
     assert "+0.100" in page
     assert "0.500" in page
     lines = vic.get("/p/harbour/scores/differences/?by=brevity&format=csv").content.decode().splitlines()
@@ -275,24 +314,18 @@ def test_a_blank_for_want_of_a_target_leads_to_the_setting_those_who_may_change_
     assert '<abbr title="No target length">' in vic.get(system).text
 
 
-def test_another_score_shows_means_while_a_worker_makes_its_intervals(world: World, vic: Client) -> None:
+def test_nothing_is_shown_until_everything_is_computed(
+    world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(make_analysis, "WAITED_SECONDS", 0.1)
     lay_sets(world, 5)
     vic.get("/p/harbour/scores/?by=coverage")
     Worker.objects.create(name="worker", started_at=timezone.now(), seen_at=timezone.now())
-    assert "interval is being calculated" in vic.get("/p/harbour/scores/?by=brevity").text
-
-
-def test_an_estimate_of_coverage_says_nothing_of_other_scores(world: World, vic: Client) -> None:
-    lay_sets(world, 19)
-    answer_sample(
-        world, sample_checks(project=world.project, by=world.mona, method="uniform", share=0.7, seed=3)
-    )
-    vic.get("/p/harbour/scores/")
-    assert "According to the estimate of people&#x27;s answers" in vic.get("/p/harbour/").text
-    assert "Student" in vic.get("/p/harbour/scores/differences/?by=coverage_estimate&target=20").text
-    assert vic.get("/p/harbour/scores/?by=coverage").status_code == 200
-    Score.objects.filter(project=world.project).update(alignment=0.5)
-    vic.get("/p/harbour/scores/?by=alignment")
-    faithful = " ".join(vic.get("/p/harbour/scores/?by=alignment").content.decode().split())
-    assert "According to the lexical judge" in faithful
-    assert "the estimate includes" not in faithful
+    page = vic.get("/p/harbour/scores/?by=brevity").text
+    assert "Computing these numbers" in page
+    assert "<table" not in page
+    # A changed score shows with the next computation, not without its interval and test.
+    Score.objects.filter(project=world.project).update(coverage=0.1, revision=1)
+    page = vic.get("/p/harbour/scores/?by=coverage").text
+    assert "An update is being computed." in page
+    assert "0.100" not in page

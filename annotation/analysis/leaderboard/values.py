@@ -1,0 +1,181 @@
+"""One value of each score for all compared systems: people's, the estimate, or the judge's with corrections.
+
+The choice is made once per table, and every page, command, file and API reply reads its result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db.models import Exists, OuterRef, Q
+
+from annotation.analysis.estimates.estimates import EstimateTable
+from annotation.models import SCORE_SIDES, SCORES, Check, CoverageJudgment, Verdict
+from annotation.models.judgment import COUNTING
+from annotation.sampling.queries.check_samples import eligible
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from annotation.analysis.leaderboard.averages import Average
+    from annotation.models import Project
+
+Scores = Mapping[str, "Average"]
+
+OTHER_VALUES: Mapping[str, Mapping[str, str]] = {
+    "coverage": {
+        "coverage_human": "people only",
+        "coverage_estimate": "estimate",
+        "coverage_blend": "judge + corrections",
+        "coverage_judge": "judge only",
+    },
+    "alignment": {"alignment_estimate": "estimate", "alignment_blend": "judge + corrections"},
+}
+"""The values of a score from which the shown one is chosen, with their names in a row and on screen."""
+VERSIONS: Mapping[str, str] = {name: words for each in OTHER_VALUES.values() for name, words in each.items()}
+RANKABLE = tuple(name for name in SCORES if name not in (*VERSIONS, "human_share"))
+"""The scores by which systems can be ranked."""
+
+FROM_TEXTS = ("brevity", "completeness", "redundancy")
+OF_BOTH = ("factual_alignment", "summarization")
+OF_COVERAGE = (
+    "coverage",
+    "coverage_judge",
+    "claim_coverage",
+    "composite_1",
+    "composite_2_3",
+    "composite_custom",
+)
+SAMPLED_FOR: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(SCORES, ()),
+    **dict.fromkeys(OF_COVERAGE, ("coverage",)),
+    **dict.fromkeys(OF_BOTH, ("coverage", "alignment")),
+    "alignment": ("alignment",),
+}
+"""The random samples that check the judge's part in a score; without one, nothing can check it."""
+DECIDED_WITH_COVERAGE = ("coverage", "composite_1", "composite_2_3", "composite_custom")
+
+DOCUMENTS_ONLY = "The range covers the choice of documents."
+WITHOUT_JUDGE = "The range ignores the judge's mistakes."
+WITH_JUDGE = "The range covers the choice of documents and the judge's mistakes."
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """The source of a score's values, the same for all systems of a table.
+
+    `column` is the value that is shown, `name` its name on screen ("" for scores that need no answers), `caption`
+    what its intervals cover. A judge is unchecked without a finished random sample of people's answers.
+    """
+
+    column: str
+    name: str
+    caption: str
+    is_unchecked: bool = False
+
+
+def bases_of(
+    project: Project,
+    target_words: int | None,
+    found: Mapping[str, Scores],
+    estimates: Mapping[str, EstimateTable],
+) -> dict[str, Basis]:
+    """The basis of every score of a table: people, else the estimate, else the judge with corrections.
+
+    `found` has the averages by system, `estimates` the estimates of coverage and alignment.
+    """
+    made = _Chooser(project, target_words, found, estimates)
+    versions = {name: Basis(name, words, WITHOUT_JUDGE) for name, words in VERSIONS.items()}
+    for name in ("coverage_estimate", "alignment_estimate"):
+        versions[name] = Basis(name, VERSIONS[name], WITH_JUDGE)
+    versions["coverage_human"] = Basis("coverage_human", VERSIONS["coverage_human"], DOCUMENTS_ONLY)
+    return {**{name: made.basis(name) for name in (*RANKABLE, "human_share")}, **versions}
+
+
+class _Chooser:
+    def __init__(
+        self,
+        project: Project,
+        target_words: int | None,
+        found: Mapping[str, Scores],
+        estimates: Mapping[str, EstimateTable],
+    ) -> None:
+        self._project, self._target, self._estimates = project, target_words, estimates
+        self._compared = {
+            score: {system: scores for system, scores in found.items() if scores[score].mean is not None}
+            for score in RANKABLE
+        }
+        covered = self._compared["coverage"].values()
+        self._is_corrected = any(scores["human_share"].mean for scores in covered)
+        self._is_decided = bool(covered) and all(
+            scores["human_share"].n == scores["coverage"].n
+            and math.isclose(scores["human_share"].mean or 0.0, 1.0)
+            for scores in covered
+        )
+        self._people = {score: self._is_census(score) for score in SCORE_SIDES}
+
+    def basis(self, score: str) -> Basis:
+        if score in FROM_TEXTS:
+            return Basis(score, "", DOCUMENTS_ONLY)
+        if score == "human_share":
+            return Basis(score, "people", DOCUMENTS_ONLY)
+        if self._people.get(score):
+            return Basis(score, "people", DOCUMENTS_ONLY)
+        estimate = self._estimates.get(score)
+        if (
+            estimate is not None
+            and self._compared[score]
+            and all(estimate.average(system).low is not None for system in self._compared[score])
+        ):
+            return Basis(f"{score}_estimate", f"estimated from {estimate.answers:,} answers", WITH_JUDGE)
+        return self._blend(score)
+
+    def _blend(self, score: str) -> Basis:
+        if score in DECIDED_WITH_COVERAGE and self._is_decided:
+            name = "people" if self._people["coverage"] else "people, not all blind"
+            return Basis(score, name, DOCUMENTS_ONLY)
+        if self._project.deciding_judge_id is None:
+            return Basis(score, "people's answers so far", DOCUMENTS_ONLY)
+        sampled = SAMPLED_FOR[score]
+        is_unchecked = not sampled or any(not self._estimates[side].sample_id for side in sampled)
+        if any(map(self._has_corrections, sampled)):
+            return Basis(score, "judge + corrections", WITHOUT_JUDGE, is_unchecked)
+        return Basis(
+            score, "judge only, unchecked" if is_unchecked else "judge only", WITHOUT_JUDGE, is_unchecked
+        )
+
+    def _has_corrections(self, score: str) -> bool:
+        if score == "coverage":
+            return self._is_corrected
+        return self._checks(score).filter(human_label__isnull=False).exists()
+
+    def _is_census(self, score: str) -> bool:
+        """True if every check or unit of every compared summary has a blind answer."""
+        checks = self._checks(score)
+        if score == "alignment":
+            unanswered = checks.filter(Q(human_label=None) | ~Exists(_blind()))
+            return bool(self._compared[score]) and checks.exists() and not unanswered.exists()
+        if not self._is_decided:
+            return False
+        seen = checks.filter(~Exists(_blind()), human_label__isnull=False)
+        percents = CoverageJudgment.objects.filter(
+            COUNTING,
+            had_seen=True,
+            comparison__peer__document_set__project=self._project,
+            comparison__peer__target_words=self._target,
+        )
+        return not seen.exists() and not percents.exists()
+
+    def _checks(self, score: str) -> QuerySet[Check]:
+        checks = eligible(self._project, SCORE_SIDES[score])
+        return checks.filter(peer__is_peer=True, peer__target_words=self._target)
+
+
+def _blind() -> QuerySet[Verdict]:
+    """Answers that people gave before they saw others'. Those of a file's raters count as blind."""
+    return Verdict.objects.filter(
+        check_row=OuterRef("pk"), role=Verdict.Role.REVIEWER, had_seen=False, withdrawn_at=None
+    )

@@ -1,0 +1,315 @@
+"""One value of each score and system, the same on every page, in files, by commands, over the API and in the gate."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import re
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.core.management import call_command
+
+from annotation.models import Check, DocumentSet, Sample, Score, Summary, System, Verdict
+from annotation.reviewing.services.review import override
+from annotation.sampling.services.sample_checks import sample_checks
+from annotation.scoring.rescore import rescore
+from evaluation import LexicalJudge, SummaryInput
+from evaluation.gate import GateSummary, gate_report_text, run_gate
+from evaluation.running import GivenClaim
+from tests.annotation.exports.reading import exported
+from tests.annotation.judging.doing import judge_to_end
+from tests.annotation.planning import answer_sample, lay_sets
+
+if TYPE_CHECKING:
+    from django.test import Client
+
+    from tests.annotation.cast import World
+    from tests.annotation.conftest import ApiDoor, SignIn
+
+pytestmark = pytest.mark.django_db
+SETS = 17
+SCORES = ("coverage", "alignment")
+PLAIN = re.compile(r"<[^>]*>")
+
+
+# How people answered -----------------------------------------------------------------------------------------------
+
+
+def sampled(world: World, chance: random.Random, side: str, share: float) -> Sample:
+    method = chance.choice(["uniform", "active"])
+    return sample_checks(
+        project=world.project, by=world.mona, method=method, share=share, seed=chance.randrange(99), side=side
+    )
+
+
+def nobody(world: World, chance: random.Random) -> None:
+    pass
+
+
+def half_a_sample(world: World, chance: random.Random) -> None:
+    taken = sampled(world, chance, "reference", 0.6)
+    for row in taken.sampled_checks.select_related("check_row")[: taken.sampled_checks.count() // 2]:
+        override(check=row.check_row, by=world.rex, label="yes")
+
+
+def few(world: World, chance: random.Random) -> None:
+    for side in ("reference", "peer"):
+        answer_sample(world, sampled(world, chance, side, 0.15))
+
+
+def finished(world: World, chance: random.Random) -> None:
+    answer_sample(world, sampled(world, chance, "", 0.9))
+
+
+def finished_and_begun(world: World, chance: random.Random) -> None:
+    finished(world, chance)
+    half_a_sample(world, chance)
+
+
+def everything(world: World, chance: random.Random) -> None:
+    finished(world, chance)
+    for check in Check.objects.filter(project=world.project, human_label=None, is_current=True):
+        override(check=check, by=world.rex, label=chance.choice(["yes", "no"]))
+
+
+Answer = Callable[["World", random.Random], None]
+ANSWERS: dict[Answer, tuple[str, str]] = {
+    nobody: ("judge only, unchecked", "judge only, unchecked"),
+    half_a_sample: ("judge + corrections", "judge only, unchecked"),
+    few: ("judge + corrections", "judge + corrections"),
+    finished: ("estimated", "estimated"),
+    finished_and_begun: ("estimated", "estimated"),
+    everything: ("people", "people"),
+}
+"""What coverage and alignment rest on afterwards."""
+
+
+def study(world: World, chance: random.Random) -> None:
+    """Sets whose claims the judge answers at random, more or less often yes for each system."""
+    lay_sets(world, SETS)
+    judge_to_end(world.project, world.judge, ["coverage", "alignment"])
+    for system in world.systems.values():
+        likely = chance.random()
+        rows = Verdict.objects.filter(check_row__peer__system=system, role="judge")
+        for row in rows:
+            row.probability = min(max(likely + chance.uniform(-0.5, 0.5), 0.02), 0.98)
+            row.label = "yes" if row.probability > 0.5 else "no"
+        Verdict.objects.bulk_update(rows, ["probability", "label"])
+    rescore(project=world.project)
+
+
+def add_a_system_with_gaps(world: World, chance: random.Random) -> None:
+    """A system with scores but without checks, which other systems' sets may contradict."""
+    cedar = System.objects.create(project=world.project, name="cedar")
+    level = chance.random()
+    for row in DocumentSet.objects.filter(project=world.project):
+        if chance.random() < 0.6:
+            peer = Summary.objects.create(
+                document_set=row, system=cedar, is_peer=True, text="It is old.", target_words=20
+            )
+            values = {name: min(1.0, level * chance.random() * 2) for name in SCORES}
+            Score.objects.create(project=world.project, summary=peer, peer_words=3, human_share=0.0, **values)
+
+
+# What each view says -----------------------------------------------------------------------------------------------
+
+Said = dict[tuple[str, str], str]
+"""Means with three decimals, by system and score."""
+
+
+def rows_of(page: str) -> list[list[tuple[str, str]]]:
+    """The cells of every row of a page, with the name of their column."""
+    return [
+        [
+            (name, " ".join(PLAIN.sub(" ", cell).split()))
+            for name, cell in re.findall(
+                r'<t[hd][^>]*?(?:data-name="([^"]*)")?>(.*?)</t[hd]>', row, re.DOTALL
+            )
+        ]
+        for row in re.findall(r"<tr(?: [^>]*)?>(.*?)</tr>", page, re.DOTALL)
+    ]
+
+
+def text_of(page: str) -> str:
+    return " ".join(PLAIN.sub(" ", page).split()).replace("&#x27;", "'")
+
+
+def by_page(page: str) -> Said:
+    table = page[page.index('class="league') : page.index("</table>", page.index('class="league'))]
+    return {
+        (cells[0][1].split()[1], name): cell.split()[0]
+        for cells in rows_of(table)[1:]
+        for name, cell in cells
+        if name in SCORES
+    }
+
+
+def by_system_page(page: str) -> dict[str, tuple[str, str]]:
+    """The mean and its source, by score, of the means that are shown before the fold."""
+    table = page[page.index('aria-labelledby="means-1"') :]
+    table = table[: table.index("How this was computed")]
+    found = {}
+    for cells in rows_of(table)[1:]:
+        score, _, basis = cells[0][1].partition(" ")
+        found[score.lower()] = (cells[1][1], basis)
+    return found
+
+
+def by_command(*arguments: str) -> tuple[Said, list[str], str]:
+    out = StringIO()
+    call_command("leaderboard", "harbour", *arguments, stdout=out)
+    text = out.getvalue()
+    block = text[text.index("Target length 20") :].split("\n\n")
+    heads, *lines = [re.split(r"\s{2,}", line.strip()) for line in block[0].splitlines()[1:]]
+    said = {(line[1], name): line[heads.index(name)] for line in lines for name in SCORES if name in heads}
+    return said, [line[1] for line in lines], " ".join(block[1].split())
+
+
+def check_every_view(world: World, viewer: Client, client_of: ApiDoor, folder: Path) -> dict[str, Any]:
+    """Compare all views of the present leaderboard, and return the API's table of 20 words."""
+    api = client_of("vic")
+    tables = {}
+    for score in SCORES:
+        board = api.get(f"/api/v1/projects/harbour/leaderboard/?score={score}&target_words=20").json()
+        (tables[score],) = board["tables"]
+    told = {
+        (row["system"], score): f"{row['scores'][score]['mean']:.3f}"
+        for row in tables["coverage"]["rows"]
+        for score in SCORES
+    }
+    names = {score: tables["coverage"]["bases"][score]["name"] for score in SCORES}
+    exports = {
+        (row["system"], row["score"]): row
+        for row in exported(world.project, "systems", folder / "systems.jsonl")
+        if row["target_words"] == 20
+    }
+    assert {key: f"{exports[key]['mean']:.3f}" for key in told} == told
+    assert {score: exports["alder", score]["basis"] for score in SCORES} == names
+    for score, table in tables.items():
+        order = [row["system"] for row in table["rows"]]
+        page = viewer.get(f"/p/harbour/scores/?by={score}&target=20").content.decode()
+        said, by_order, below = by_command("--score", score)
+        assert by_page(page) == said == told
+        assert [system for system, name in by_page(page) if name == score] == by_order == order
+        values = [row["scores"][score]["mean"] for row in table["rows"]]
+        assert values == sorted(values, reverse=True)
+        headline = table["headline"]
+        assert headline in text_of(page)
+        assert headline in below
+        assert {name: table["bases"][name]["name"] for name in SCORES} == names
+        for name in names.values():
+            assert name in text_of(page)
+        is_unchecked = table["bases"][score]["is_unchecked"]
+        assert ("by an unchecked judge" in headline) == is_unchecked
+        if is_unchecked:
+            assert "is best" not in headline
+            assert "significant" not in headline
+        lines = viewer.get(f"/p/harbour/scores/file/?by={score}&format=csv").content.decode().splitlines()
+        files = [
+            row for row in csv.DictReader(lines) if row["target_words"] == "20" and row["score"] in SCORES
+        ]
+        assert {(row["system"], row["score"]): f"{float(row['mean']):.3f}" for row in files} == told
+        assert {row["score"]: row["basis"] for row in files} == names
+        check_pairs(viewer, table, score, order)
+        check_overview(viewer, table, score)
+    for row in tables["coverage"]["rows"]:
+        page = viewer.get(f"/p/harbour/scores/systems/{row['system_id']}/").content.decode()
+        found = by_system_page(page)
+        assert {score: found[score] for score in SCORES} == {
+            score: (told[row["system"], score], names[score]) for score in SCORES
+        }
+        aligned = row["scores"]["alignment"]["mean"]
+        chip = re.search(r"(\d+) %\s+unsupported", league_row(viewer, row["system"]))
+        assert (chip is not None) == (aligned < 0.8)
+        assert chip is None or int(chip[1]) == round(100 * (1 - aligned))
+    return tables["coverage"]
+
+
+def league_row(viewer: Client, system: str) -> str:
+    page = viewer.get("/p/harbour/scores/?by=coverage&target=20").content.decode()
+    row = re.search(rf'<tr>\s*<th scope="row">(?:(?!</tr>).)*?>{system}</a>.*?</tr>', page, re.DOTALL)
+    assert row is not None
+    return row[0]
+
+
+def check_pairs(viewer: Client, table: dict[str, Any], score: str, order: list[str]) -> None:
+    """No pair is called different, or has a difference, against the order; letters say the same as the pairs."""
+    lines = viewer.get(f"/p/harbour/scores/differences/?by={score}&target=20&format=csv").content.decode()
+    pairs = list(csv.DictReader(lines.splitlines()))
+    assert len(pairs) == len(order) * (len(order) - 1) / 2
+    places = table["ranking"]["places"]
+    for pair in pairs:
+        assert order.index(pair["first"]) < order.index(pair["second"])
+        assert not pair["difference"] or float(pair["difference"]) >= 0
+        is_alike = bool(set(places[pair["first"]]["letters"]) & set(places[pair["second"]]["letters"]))
+        assert (pair["holds"] == "true") != is_alike
+    front = table["ranking"]["front"]
+    for pair in pairs:
+        assert not (pair["holds"] == "true" and pair["second"] in front["may_be_best"])
+
+
+def check_overview(viewer: Client, table: dict[str, Any], score: str) -> None:
+    page = viewer.get("/p/harbour/").content.decode()
+    if score == "coverage":
+        assert table["headline"] in text_of(page)
+        for row in table["rows"]:
+            assert f"{row['scores'][score]['mean']:.3f}" in page
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.__name__)
+def test_no_two_views_contradict_one_another(
+    world: World, signed_in: SignIn, client_of: ApiDoor, tmp_path: Path, answer: Answer, seed: int
+) -> None:
+    chance = random.Random(f"{answer.__name__} {seed}")
+    study(world, chance)
+    answer(world, chance)
+    viewer = signed_in(world.vic)
+    table = check_every_view(world, viewer, client_of, tmp_path)
+    for score, name in zip(SCORES, ANSWERS[answer], strict=True):
+        assert table["bases"][score]["name"].startswith(name)
+    add_a_system_with_gaps(world, chance)
+    table = check_every_view(world, viewer, client_of, tmp_path)
+    # Without a value of cedar's, all systems fall back together.
+    assert not any(basis["name"].startswith("estimated") for basis in table["bases"].values())
+
+
+def test_an_answer_after_a_look_makes_no_census(world: World, client_of: ApiDoor) -> None:
+    lay_sets(world, 5)
+    for check in Check.objects.filter(project=world.project):
+        override(check=check, by=world.rex, label="yes")
+    bases = []
+    for had_seen in (False, True):
+        Verdict.objects.filter(role="reviewer", check_row__claim__text="Claim 1").update(had_seen=had_seen)
+        Score.objects.filter(project=world.project).update(revision=had_seen)
+        (table,) = client_of("vic").get("/api/v1/projects/harbour/leaderboard/").json()["tables"]
+        bases.append((table["bases"]["coverage"]["name"], table["bases"]["coverage"]["is_unchecked"]))
+    assert bases == [("people", False), ("people, not all blind", False)]
+
+
+def test_the_gate_says_what_the_leaderboard_says(world: World, signed_in: SignIn, client_of: ApiDoor) -> None:
+    lay_sets(world, 6)
+    judge_to_end(world.project, world.judge, ["coverage", "alignment"])
+    Score.objects.exclude(summary__document_set__external_id__startswith="set").delete()
+    rows = []
+    for peer in Summary.objects.filter(score__project=world.project, is_peer=True):
+        claims = Check.objects.filter(peer=peer, side="reference", is_current=True).order_by(
+            "claim__position"
+        )
+        given = [GivenClaim(text) for text in claims.values_list("claim__text", flat=True)]
+        document = peer.document_set.documents.get().text
+        text = SummaryInput(document, peer.text, "Any.", target_words=peer.target_words, claims=given)
+        rows.append(GateSummary(peer.document_set.external_id, peer.system.name, text))
+    report = run_gate(rows, judge=LexicalJudge(), fail_under={"coverage": 0.0})
+    (table,) = client_of("vic").get("/api/v1/projects/harbour/leaderboard/").json()["tables"]
+    told = {row["system"]: {name: row["scores"][name]["mean"] for name in SCORES} for row in table["rows"]}
+    for system in report.systems:
+        assert {name: system.means[name].mean for name in SCORES} == pytest.approx(told[system.system])
+    assert "Passed by an unchecked judge." in gate_report_text(report)
+    assert "by an unchecked judge" in signed_in(world.vic).get("/p/harbour/scores/").text
+    assert json.loads(gate_report_text(report, "json"))["is_unchecked"]
