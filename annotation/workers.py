@@ -35,10 +35,7 @@ def worker_command() -> list[str]:
 
 
 def worker_environment() -> dict[str, str]:
-    """Additional environment variables for a worker of this process.
-
-    It logs only problems, because it shares the terminal.
-    """
+    """Additional environment variables for a worker of this process."""
     temporary = settings.VAR_DIR / "tmp"
     temporary.mkdir(parents=True, exist_ok=True)
     # A worker may be started in any folder, so the path includes the folder of the packages.
@@ -49,7 +46,6 @@ def worker_environment() -> dict[str, str]:
         "TMPDIR": str(temporary),
         "PYTHONPATH": os.pathsep.join(path for path in paths if path),
         "PYTHONWARNINGS": "ignore:::celery.platforms",
-        "LOG_LEVEL": os.environ.get("LOG_LEVEL", "WARNING"),
     }
 
 

@@ -245,12 +245,17 @@ def test_the_page_leads_to_a_judged_project_behind_nginx_with_tls(machine: Machi
                 assert re.search(r"^django_db_execute_total\{.*\} [1-9]", figures, re.MULTILINE)
                 with machine.slow_clients():
                     assert machine.ask("/healthz").startswith("HTTP/1.1 200")
-            logged = (machine.root / "var/log/nginx/coverdict.log").read_text()
-            assert "GET /setup/..." in logged
-            assert link not in logged
     assert re.search(r"^ +\d +\w+ .*0\.\d\d", said, re.MULTILINE)
     if shutil.which("nginx") is None:
         pytest.skip("nginx is not on PATH, so its part was left out; all before and after it was run")
+    # Without the application, nginx has errors to log.
+    with machine.nginx():
+        for path in (link, f"/accounts/login/?next={link}"):
+            address = f"https://127.0.0.1:{machine.ports['443']}{path}"
+            assert " 502 " in machine.run(f'curl --insecure --silent --include "{address}"')
+    logged = "".join(each.read_text() for each in (machine.root / "var/log/nginx").iterdir())
+    assert "GET /setup/..." in logged
+    assert link not in logged
 
 
 def test_what_is_not_run_is_the_machines_own() -> None:

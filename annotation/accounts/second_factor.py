@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from allauth.mfa.models import Authenticator
 from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.shortcuts import redirect
@@ -78,6 +79,9 @@ class HeldToSecondFactor:
             refuse_without(request.user)
         except NotAllowed as refusal:
             if request.method == "GET" and not wants_fragment(request):
+                messages.info(
+                    request, "You need a second factor here. Set up an authenticator app to continue."
+                )
                 return redirect("mfa_activate_totp")
             return refused(request, refusal)
         return None

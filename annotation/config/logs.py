@@ -5,6 +5,8 @@ from typing import Any
 
 import structlog
 
+from annotation.web.requests_known import route_of
+
 SHARED: list[structlog.typing.Processor] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_logger_name,
@@ -16,6 +18,14 @@ SHARED: list[structlog.typing.Processor] = [
 def as_warning(record: logging.LogRecord) -> bool:
     """Log filter that turns an error caused by a malformed request into a one-line warning."""
     record.levelno, record.levelname, record.exc_info = logging.WARNING, "WARNING", None
+    return True
+
+
+def without_address(record: logging.LogRecord) -> bool:
+    """Log filter that replaces the address in Django's lines, which may contain the secret of a link, by its route."""
+    request = getattr(record, "request", None)
+    if request is not None and isinstance(record.args, tuple):
+        record.args = tuple(route_of(request) if each == request.path else each for each in record.args)
     return True
 
 
@@ -53,8 +63,17 @@ def _logging(level: str, rendering: list[structlog.typing.Processor]) -> dict[st
                 "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *rendering],
             }
         },
-        "filters": {"as warning": {"()": lambda: as_warning}},
-        "handlers": {"standard error": {"class": "logging.StreamHandler", "formatter": "events"}},
+        "filters": {
+            "as warning": {"()": lambda: as_warning},
+            "without address": {"()": lambda: without_address},
+        },
+        "handlers": {
+            "standard error": {
+                "class": "logging.StreamHandler",
+                "formatter": "events",
+                "filters": ["without address"],
+            }
+        },
         "root": {"handlers": ["standard error"], "level": level},
         "loggers": {
             # Django's default handlers would print the same event twice.

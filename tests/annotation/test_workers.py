@@ -19,11 +19,15 @@ from annotation.judging.queries.runs import is_worker_alive
 from annotation.models import Worker
 from annotation.privacy.retention import APPLY_RETENTION
 from annotation.tasks import ask_for_retention
-from annotation.workers import Heartbeat, report_alive
+from annotation.workers import Heartbeat, report_alive, worker_environment
 
 
 def last_seen(name: str, **ago: float) -> None:
     Worker.objects.filter(name=name).update(seen_at=timezone.now() - timedelta(**ago))
+
+
+def test_a_worker_logs_as_its_settings_say() -> None:
+    assert "LOG_LEVEL" not in worker_environment()
 
 
 def test_a_worker_that_reports_is_alive(db: None) -> None:

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.current_checks import not_as_their_claims
 from annotation.core.paging import batches
+from annotation.exports.write import snapshot
 from annotation.management.named import project_named
 from annotation.models import SCORES, Check, Dispute, Score
 from annotation.operator_commands import as_typed
@@ -47,11 +48,12 @@ class Command(BaseCommand):
         if options["rescore"]:
             rescore(project=project)
         _require_signature(project)
-        found = differences(project)
         count = 0
-        for count, line in enumerate(found, start=1):
-            if count <= LISTED:
-                self.stdout.write(line)
+        # People and runs go on answering meanwhile.
+        with snapshot():
+            for count, line in enumerate(differences(project), start=1):
+                if count <= LISTED:
+                    self.stdout.write(line)
         if count > LISTED:
             self.stdout.write(f"... and {count - LISTED} more")
         if count:

@@ -259,6 +259,7 @@ def test_who_must_have_one_sets_it_up_before_anything_else(
     if not must:
         return
     assert client.get("/admin/")["Location"] == SET_UP_PAGE
+    assert "You need a second factor here." in client.get("/", follow=True).content.decode()
     assert client.post("/account/", {"act": "rename", "full_name": "R"}).status_code == 403
     said = APIClient().post("/api/v1/tokens/", GIVEN)
     assert (said.status_code, said.json()["error"]["code"]) == (403, "second_factor_needed")

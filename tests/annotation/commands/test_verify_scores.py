@@ -1,10 +1,12 @@
 """The command `verify_scores` finds every value that does not follow from the answers."""
 
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.db import connection
 
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.models import Check, Score
@@ -13,6 +15,7 @@ from annotation.scoring.records import score_rules
 from annotation.scoring.rescore import DERIVED
 from tests.annotation.cast import World
 from tests.annotation.exports.acts import assess_and_close
+from tests.annotation.exports.test_streaming import in_another_thread
 
 
 def run() -> str:
@@ -127,3 +130,19 @@ def test_scores_of_another_version_are_computed_again_and_not_compared(world: Wo
     call_command("verify_scores", "harbour", "--rescore")
     score.refresh_from_db()
     assert score.coverage == coverage
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_answer_that_comes_meanwhile_is_no_difference(world: World) -> None:
+    """It comes after the answers were read and before their scores are."""
+    check, given = world.check("alder", 2), []
+
+    def after_an_answer(execute: Any, sql: str, *rest: Any) -> Any:
+        if 'FROM "annotation_score" WHERE "annotation_score"."summary_id" IN' in sql and not given:
+            given.append(check)
+            in_another_thread(lambda: override(check=check, by=world.rex, label="yes"))
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(after_an_answer):
+        assert run() == "The scores of harbour follow from its statements.\n"
+    assert given
