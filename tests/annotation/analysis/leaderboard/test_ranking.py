@@ -84,19 +84,19 @@ def test_a_system_with_too_few_sets_is_not_said_to_be_as_good() -> None:
     assert found.front.untested == ("cedar",)
     assert found.sentence() == "alder is ahead. cedar has too few document sets to compare."
     assert found.sentence(is_unchecked=True) == (
-        "alder is ahead by an unchecked judge. cedar has too few document sets to compare."
+        "Judged by an unchecked judge, alder is ahead. cedar has too few document sets to compare."
     )
 
 
 def test_an_unchecked_judge_makes_nobody_the_best() -> None:
     clear = ranked({"alder": [1.0] * 8, "birch": [0.8, 0.9] * 4})
-    assert clear.sentence(is_unchecked=True) == "alder is ahead by an unchecked judge."
+    assert clear.sentence(is_unchecked=True) == "Judged by an unchecked judge, alder is ahead."
     near = ranked({"alder": [0.42, 0.39] * 4, "birch": EVEN, "cedar": [0.1] * 8})
     assert near.sentence(is_unchecked=True) == (
-        "alder is ahead by an unchecked judge, but birch could be as good."
+        "Judged by an unchecked judge, alder is ahead, but birch could be as good."
     )
     tied = ranked({"alder": [0.5] * 8, "birch": [0.5] * 8, "cedar": [0.1] * 8})
-    assert tied.sentence(is_unchecked=True) == "alder and birch are tied for first by an unchecked judge."
+    assert tied.sentence(is_unchecked=True) == "Judged by an unchecked judge, alder and birch are tied for first."
 
 
 def test_equal_means_are_level() -> None:
