@@ -66,6 +66,7 @@ project_urls = [
     path("scores/", scores.scores, name="scores"),
     path("scores/file/", scores.league_file, name="league-file"),
     path("scores/differences/", scores.differences, name="differences"),
+    path("scores/compare/", explanations.compare, name="compare"),
     path("scores/agreement/", agreement.agreement, name="agreement"),
     path("scores/agreement/<slug:table>/file/", agreement.agreement_file, name="agreement-file"),
     path("scores/judge/", judge.judge, name="judge"),

@@ -80,7 +80,9 @@ WEB = {
     **dict.fromkeys(("samples", "check-some", "sample-checks", "cancel-sample"), Verb.ASSIGN),
     **dict.fromkeys(("adjudicate", "dispute", "next-dispute", "decide-dispute"), Verb.ADJUDICATE),
     "withdraw-decision": Verb.ADJUDICATE,
-    **dict.fromkeys(("scores", "system", "system-claims", "summary", "questions"), Verb.VIEW_SCORES),
+    **dict.fromkeys(
+        ("scores", "system", "system-claims", "summary", "questions", "compare"), Verb.VIEW_SCORES
+    ),
     **dict.fromkeys(("document-sets", "side-by-side"), Verb.VIEW_SCORES),
     **dict.fromkeys(("ask-questions", "retire-question"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("runs", "run"), Verb.VIEW_RUNS),

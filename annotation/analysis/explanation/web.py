@@ -6,6 +6,7 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
+from annotation.analysis.explanation.compare import compared_sets, differing_checks, paired_difference
 from annotation.analysis.explanation.explanation import explain, summary_of
 from annotation.analysis.explanation.side_by_side import (
     DOCUMENT_SETS,
@@ -14,8 +15,11 @@ from annotation.analysis.explanation.side_by_side import (
     side_by_side,
 )
 from annotation.analysis.explanation.system_claims import VERDICTS, checks_in, system_claims
+from annotation.analysis.leaderboard.differences import target_word
+from annotation.analysis.leaderboard.web import shown_table
 from annotation.core.permissions import Verb
-from annotation.models import Check, Label, System
+from annotation.core.refusals import NotFound
+from annotation.models import SCORE_SIDES, Check, Label, System
 from annotation.reviewing.services.look_at_check import see_checks, see_summary
 from annotation.reviewing.web.before_seeing import ask_before_seeing
 from annotation.scoring.records import score_rules, summary_records
@@ -98,3 +102,48 @@ def claims_of_system(request: Request, slug: str, system_id: str) -> HttpRespons
         "is_first": not after,
     }
     return render(request, "analysis/explanation/system_claims.html", context)
+
+
+@screen("GET")
+def compare(request: Request, slug: str) -> HttpResponse:
+    """Show two systems, by default the best two, with the claims on which they differ."""
+    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    shown = shown_table(request, room.project)
+    table, score = shown.table, shown.score if shown.score in SCORE_SIDES else "coverage"
+    systems = {row.name: row for row in System.objects.filter(project=room.project).order_by("name")}
+    best = [row.system for row in table.rows] if table else list(systems)
+    first, second = (
+        systems.get(request.GET.get(name) or "".join(best[place : place + 1]))
+        for place, name in enumerate(("first", "second"))
+    )
+    if first is None or second is None or first == second:
+        raise NotFound("Choose two different systems of this project.")
+    target = table.target_words if table else None
+    checks = differing_checks(room.project, first, second, score=score, target_words=target)
+    seen = Check.objects.filter(pk__in=[check.pk for check in checks])
+    if asked := ask_before_seeing(request, room, seen):
+        return asked
+    see_checks(project=room.project, checks=seen, by=request.user)
+    basis = table.bases[score] if table else None
+    pairs = table.ranking.compared if table and table.ranking.score == score else ()
+    pair = next((each for each in pairs if {each.first, each.second} == {first.name, second.name}), None)
+    interval = None
+    # An estimate is no mean of the summaries' scores, so their differences say nothing of it.
+    if pair and pair.difference is not None and basis and basis.column == score:
+        better, worse = systems[pair.first], systems[pair.second]
+        interval = paired_difference(room.project, better, worse, score=score, target_words=target)
+    context = {
+        "room": room,
+        "first": first,
+        "second": second,
+        "pair": pair,
+        "interval": interval,
+        "basis": basis,
+        "score": score,
+        "scores": list(SCORE_SIDES),
+        "systems": best,
+        "target": target_word(target) if table else "",
+        "target_words": target,
+        "sets": compared_sets(checks, first, second, target_words=target),
+    }
+    return render(request, "analysis/explanation/compare.html", context)

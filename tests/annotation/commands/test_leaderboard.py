@@ -27,7 +27,10 @@ def test_the_table_worked_out(world: World) -> None:
         "   2  birch      0.000         -      11                 0%",
     ]
     said = " ".join(run().split())
-    assert "Judged by an unchecked judge, alder is ahead, but there are too few document sets to test it." in said
+    assert (
+        "Judged by an unchecked judge, alder is ahead, but there are too few document sets to test it."
+        in said
+    )
     assert "Coverage: judge only, unchecked. The range ignores the judge's mistakes." in said
 
 

@@ -96,7 +96,10 @@ def test_an_unchecked_judge_makes_nobody_the_best() -> None:
         "Judged by an unchecked judge, alder is ahead, but birch could be as good."
     )
     tied = ranked({"alder": [0.5] * 8, "birch": [0.5] * 8, "cedar": [0.1] * 8})
-    assert tied.sentence(is_unchecked=True) == "Judged by an unchecked judge, alder and birch are tied for first."
+    assert (
+        tied.sentence(is_unchecked=True)
+        == "Judged by an unchecked judge, alder and birch are tied for first."
+    )
 
 
 def test_equal_means_are_level() -> None:

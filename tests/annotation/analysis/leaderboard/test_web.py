@@ -35,7 +35,10 @@ def test_the_leaderboard_ranks_by_coverage_and_says_it_in_words(world: World, vi
     assert [line.row.system for line in answer.context["league"].rows] == ["alder", "birch"]
     page = answer.content.decode()
     assert "0.750" in page
-    assert "Judged by an unchecked judge, alder is ahead, but there are too few document sets to test it." in page
+    assert (
+        "Judged by an unchecked judge, alder is ahead, but there are too few document sets to test it."
+        in page
+    )
     assert "Judge only, unchecked. The range ignores the judge" in page
 
 

@@ -1,0 +1,115 @@
+"""Two systems side by side: their paired difference, and the claims on which their summaries differ."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from django.db.models import Exists, OuterRef
+
+from annotation.analysis.leaderboard.averages import Average, Observation, averages
+from annotation.models import SCORE_SIDES, Check, Label, Score, Summary
+from annotation.models.claim import NOT_YES
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from annotation.models import DocumentSet, Project, System
+
+MOST_CHECKS = 300
+"""The number of checks on the page, largest impact first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The summary of one system, and the checks on which it differs from the other one."""
+
+    system: System
+    summary: Summary
+    checks: tuple[Check, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSet:
+    """The summaries of both systems in a document set."""
+
+    document_set: DocumentSet
+    sides: tuple[Compared, ...]
+
+
+def paired_difference(
+    project: Project, first: System, second: System, *, score: str, target_words: int | None
+) -> Average:
+    """The mean of the score's differences, first minus second, over the document sets of both systems.
+
+    Its interval is a bootstrap over clusters, as on the leaderboard.
+    """
+    rows = Score.objects.filter(
+        project=project,
+        summary__system__in=(first, second),
+        summary__target_words=target_words,
+        **{f"{score}__isnull": False},
+    ).select_related("summary__document_set")
+    values: dict[DocumentSet, dict[int | None, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        values[row.summary.document_set][row.summary.system_id].append(getattr(row, score))
+    differences = [
+        Observation("", of_set.external_id, of_set.cluster, (fmean(by[first.pk]) - fmean(by[second.pk]),))
+        for of_set, by in values.items()
+        if len(by) > 1
+    ]
+    if not differences:
+        return Average(mean=None, low=None, high=None, n=0, left_out=0)
+    return averages(differences, [score])[""][score]
+
+
+def differing_checks(
+    project: Project, first: System, second: System, *, score: str, target_words: int | None
+) -> QuerySet[Check]:
+    """The claims on which two systems differ, largest impact first.
+
+    For coverage: reference claims that one summary expresses and the other does not, as the check of the summary that
+    does. For alignment: the unsupported claims of both.
+    """
+    both = Check.objects.filter(
+        project=project,
+        side=SCORE_SIDES[score],
+        is_current=True,
+        peer__system__in=(first, second),
+        peer__target_words=target_words,
+    )
+    if score == "alignment":
+        found = both.filter(final_label__in=NOT_YES)
+    else:
+        without = both.filter(claim=OuterRef("claim"), final_label__in=NOT_YES)
+        lacking = without.exclude(peer__system=OuterRef("peer__system"))
+        found = both.filter(Exists(lacking), final_label=Label.YES)
+    rows = found.select_related("claim", "document_set").order_by("-impact", "document_set", "pk")
+    return rows[:MOST_CHECKS]
+
+
+def compared_sets(
+    checks: QuerySet[Check], first: System, second: System, *, target_words: int | None
+) -> list[ComparedSet]:
+    """The document sets of these checks in their order, each with both summaries. Two queries."""
+    by_summary: dict[int | None, list[Check]] = defaultdict(list)
+    for check in checks:
+        by_summary[check.peer_id].append(check)
+    sets = {check.document_set_id: check.document_set for check in checks}
+    peers = Summary.objects.filter(
+        document_set__in=sets, system__in=(first, second), target_words=target_words, is_peer=True
+    ).order_by("pk")
+    summaries = {(peer.document_set_id, peer.system_id): peer for peer in peers}
+    return [
+        ComparedSet(
+            document_set,
+            tuple(
+                Compared(system, peer, tuple(by_summary[peer.pk]))
+                for system in (first, second)
+                if (peer := summaries.get((key, system.pk)))
+            ),
+        )
+        for key, document_set in sets.items()
+    ]

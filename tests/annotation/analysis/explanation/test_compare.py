@@ -1,0 +1,76 @@
+"""Two systems side by side, with the claims on which they differ."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.analysis.explanation.compare import compared_sets, differing_checks, paired_difference
+from annotation.analysis.leaderboard.averages import Observation, averages
+from annotation.models import Check, Look, Score
+from annotation.reviewing.services.review import override
+from tests.annotation.planning import lay_sets
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
+
+PAGE = "/p/harbour/scores/compare/"
+TARGET = 20
+
+
+def texts(world: World, score: str) -> dict[str, list[str]]:
+    alder, birch = world.systems["alder"], world.systems["birch"]
+    checks = differing_checks(world.project, alder, birch, score=score, target_words=TARGET)
+    [port] = compared_sets(checks, alder, birch, target_words=TARGET)
+    assert port.document_set == world.sets["port"]
+    return {side.system.name: [check.claim.text for check in side.checks] for side in port.sides}
+
+
+def test_coverage_shows_the_claims_that_one_summary_alone_expresses(world: World) -> None:
+    # The judge said yes, no, yes of alder and no, no, no of birch. The first two claims share a unit, so the third moves
+    # coverage by 1/2 and the first by 1/4.
+    first, third = (world.check("alder", number).claim.text for number in (1, 3))
+    assert texts(world, "coverage") == {"alder": [third, first], "birch": []}
+    override(check=world.check("birch", 1), by=world.rex, label="yes")
+    override(check=world.check("birch", 2), by=world.rex, label="yes")
+    second = world.check("birch", 2).claim.text
+    assert texts(world, "coverage") == {"alder": [third], "birch": [second]}
+
+
+def test_alignment_shows_what_the_source_does_not_support(world: World) -> None:
+    check = world.check("birch", 3)
+    Check.objects.filter(pk=check.pk).update(side="peer", final_label="no", final_source="judge")
+    assert texts(world, "alignment") == {"alder": [], "birch": [check.claim.text]}
+
+
+def test_the_difference_is_the_mean_over_common_sets(world: World) -> None:
+    lay_sets(world, 8)
+    alder, birch = world.systems["alder"], world.systems["birch"]
+    scores = Score.objects.filter(project=world.project, summary__target_words=TARGET, coverage__isnull=False)
+    by_set: dict[str, dict[str, float]] = {}
+    for row in scores.select_related("summary__system", "summary__document_set"):
+        by_set.setdefault(row.summary.document_set.external_id, {})[row.summary.system.name] = row.coverage
+    differences = {name: by["alder"] - by["birch"] for name, by in by_set.items() if len(by) == 2}
+    found = paired_difference(world.project, alder, birch, score="coverage", target_words=TARGET)
+    assert found.n == len(differences) > 5
+    assert found.mean == pytest.approx(sum(differences.values()) / len(differences))
+    by_hand = averages([Observation("x", name, name, (value,)) for name, value in differences.items()], ["c"])
+    assert (found.low, found.high) == (by_hand["x"]["c"].low, by_hand["x"]["c"].high)
+    back = paired_difference(world.project, birch, alder, score="coverage", target_words=TARGET)
+    assert back.mean == pytest.approx(-(found.mean or 0))
+
+
+def test_the_page_names_the_difference_and_records_what_was_seen(world: World, signed_in: SignIn) -> None:
+    page = signed_in(world.cleo).get(PAGE, {"first": "alder", "second": "birch"}).content.decode()
+    assert "Only here" in page
+    assert world.check("alder", 3).claim.text in page
+    assert Look.objects.filter(person=world.cleo, check_row=world.check("alder", 3)).exists()
+    same = signed_in(world.cleo).get(PAGE, {"first": "alder", "second": "alder"})
+    assert same.status_code == 404
+
+
+def test_the_best_two_systems_are_compared_unless_others_are_chosen(world: World, signed_in: SignIn) -> None:
+    page = signed_in(world.vic).get(PAGE).content.decode()
+    assert "<title>alder and birch" in page
