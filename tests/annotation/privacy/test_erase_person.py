@@ -254,7 +254,7 @@ def test_their_answers_count_as_before(world: World, quill: User) -> None:
             ),
         ]
         found = estimates(world.project).at(20)
-        estimated = [found.state, *(found.average(system) for system in ("alder", "birch"))]
+        estimated = [found.answers, *(found.average(system) for system in ("alder", "birch"))]
         return [list(scores), list(said), *told, estimated]
 
     sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=1)
@@ -262,7 +262,7 @@ def test_their_answers_count_as_before(world: World, quill: User) -> None:
         for check, label in zip(world.checks(system), labels, strict=True):
             override(check=check, by=quill, label=label)
     before = counted()
-    assert before[-1][0] == "people"
+    assert before[-1][0] == 6
     assert any(quill.pk in row for row in before[1])
     erase_person(person=quill)
     assert counted() == before

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[3]
 SCRIPT = """
 import json, sys
 from evaluation import OpenAIJudge, check_claims, evaluate_summary
-from evaluation.judging import JudgeUnavailable
+from evaluation.judging.errors import JudgeUnavailable
 
 base_url, api_key = sys.argv[1], sys.argv[2] or None
 judge = OpenAIJudge("scripted", base_url, api_key)

@@ -184,9 +184,10 @@ def owner_at(project: Project, signed_in: SignIn) -> Client:
 def test_a_trial_judges_what_is_measured_and_then_the_rest(
     project: Project, llm_judge: Judge, llm_server: LLMServer, signed_in: SignIn
 ) -> None:
-    answer_sample(project, no_hearsay, size=12)
+    # So many that each half has hearsay in it.
+    answer_sample(project, no_hearsay, size=24)
     sampled = set(Check.objects.filter(sampled__isnull=False).values_list("peer", flat=True))
-    assert 5 < len(sampled) <= 12
+    assert 11 < len(sampled) <= 24
     client = owner_at(project, signed_in)
     form = {"judge": "scripted"}
     asked = client.post("/p/mill/scores/judge/teach/", form).content.decode()
@@ -201,7 +202,7 @@ def test_a_trial_judges_what_is_measured_and_then_the_rest(
     assert (trial.is_trial, trial.state) == (True, "finished")
     judged = Verdict.objects.filter(judge=own).values_list("check_row__peer", flat=True)
     assert set(judged) == sampled
-    assert reports(project)["scripted-examples"].scored == 12
+    assert reports(project)["scripted-examples"].scored == 24
     project.refresh_from_db()
     assert project.deciding_judge == llm_judge
 
