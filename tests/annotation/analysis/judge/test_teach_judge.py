@@ -184,10 +184,9 @@ def owner_at(project: Project, signed_in: SignIn) -> Client:
 def test_a_trial_judges_what_is_measured_and_then_the_rest(
     project: Project, llm_judge: Judge, llm_server: LLMServer, signed_in: SignIn
 ) -> None:
-    # So many that each half has hearsay in it.
-    answer_sample(project, no_hearsay, size=24)
+    answer_sample(project, no_hearsay, size=12)
     sampled = set(Check.objects.filter(sampled__isnull=False).values_list("peer", flat=True))
-    assert 11 < len(sampled) <= 24
+    assert 5 < len(sampled) <= 12
     client = owner_at(project, signed_in)
     form = {"judge": "scripted"}
     asked = client.post("/p/mill/scores/judge/teach/", form).content.decode()
@@ -202,7 +201,7 @@ def test_a_trial_judges_what_is_measured_and_then_the_rest(
     assert (trial.is_trial, trial.state) == (True, "finished")
     judged = Verdict.objects.filter(judge=own).values_list("check_row__peer", flat=True)
     assert set(judged) == sampled
-    assert reports(project)["scripted-examples"].scored == 24
+    assert reports(project)["scripted-examples"].scored == 12
     project.refresh_from_db()
     assert project.deciding_judge == llm_judge
 
@@ -216,8 +215,12 @@ def test_a_trial_judges_what_is_measured_and_then_the_rest(
     assert (project.deciding_judge, rest.state) == (own, "finished")
     # Both summaries of a set hold the same words, and one call answers both.
     assert len(llm_server.calls) - calls <= 24 - len(sampled)
-    labels = Check.objects.filter(claim__text__contains="reportedly").values_list("judge_label", flat=True)
-    assert set(labels) == {"no"}
+    # By chance, the few sampled claims of a half may have no hearsay to learn from.
+    chosen = JudgeExamples.objects.get().chosen
+    taught = [any("reportedly" in each["claim"] for each in half) for half in chosen]
+    assert any(taught)
+    for check in Check.objects.filter(claim__text__contains="reportedly").select_related("document_set"):
+        assert check.judge_label == ("no" if taught[half_of(check.document_set.cluster)] else "yes")
 
 
 def test_it_is_taught_again_from_its_base(project: Project, llm_judge: Judge) -> None:
