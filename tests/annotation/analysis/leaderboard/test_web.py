@@ -76,7 +76,7 @@ def test_of_many_pairs_the_surest_stand_on_the_page(
     monkeypatch.setattr(scores, "SYSTEM_PAIRS_SHOWN", 2)
     page = " ".join(vic.get(address).content.decode().split())
     assert "2 of 3 pairs, smallest p first. The file has all pairs." in page
-    assert page.count('<th scope="row"><span dir="auto">') == 2
+    assert page.count('<th scope="row"><a href="/p/harbour/scores/compare/?first=') == 2
     assert '<span dir="auto">alder</span> − <span dir="auto">birch</span>' not in page
     assert len(vic.get(f"{address}&format=csv").content.decode().splitlines()) == 4
 
