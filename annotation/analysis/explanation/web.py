@@ -144,6 +144,6 @@ def compare(request: Request, slug: str) -> HttpResponse:
         "systems": best,
         "target": target_word(target) if table else "",
         "target_words": target,
-        "sets": compared_sets(checks, first, second, target_words=target),
+        "compared": compared_sets(checks, first, second, target_words=target),
     }
     return render(request, "analysis/explanation/compare.html", context)

@@ -29,7 +29,7 @@ def texts(world: World, score: str) -> dict[str, list[str]]:
 
 
 def test_coverage_shows_the_claims_that_one_summary_alone_expresses(world: World) -> None:
-    # The judge said yes, no, yes of alder and no, no, no of birch. The first two claims share a unit, so the third moves
+    # The judge said yes, no, yes of alder and no, no, no of birch. The first two claims share a unit: the third moves
     # coverage by 1/2 and the first by 1/4.
     first, third = (world.check("alder", number).claim.text for number in (1, 3))
     assert texts(world, "coverage") == {"alder": [third, first], "birch": []}
