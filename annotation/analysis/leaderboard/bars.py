@@ -50,7 +50,7 @@ class Bar:
 class LeagueRow:
     """A system with its value of the ranked score.
 
-    `may_be_best` is False for all systems unless the tests exclude some.
+    `may_be_best` is False for all systems if the tests exclude none of them or all but one.
     """
 
     row: SystemRow
@@ -79,14 +79,15 @@ def league(table: TargetTable, *, most: int | None = None) -> League:
     score, front = table.ranking.score, table.ranking.front
     shown = table.rows[:most]
     axis = axis_over(row.scores[score] for row in shown)
-    best = front.may_be_best if front and len(front.may_be_best) <= front.others else ()
+    best = () if front is None else set(front.may_be_best) - set(front.untested)
+    is_said = front is not None and 1 < len(best) <= front.others
     return League(
         table=table,
         axis=axis,
         rows=tuple(
             LeagueRow(
                 row=row,
-                may_be_best=row.system in best and row.system not in (front.untested if front else ()),
+                may_be_best=is_said and row.system in best,
                 average=row.scores[score],
                 bar=bar(row.scores[score], axis),
             )

@@ -58,9 +58,9 @@ SAMPLED_FOR: Mapping[str, tuple[str, ...]] = {
 """The random samples that check the judge's part in a score; without one, nothing can check it."""
 DECIDED_WITH_COVERAGE = ("coverage", "composite_1", "composite_2_3", "composite_custom")
 
-DOCUMENTS_ONLY = "The range covers the choice of documents."
-WITHOUT_JUDGE = "The range ignores the judge's mistakes."
-WITH_JUDGE = "The range covers the choice of documents and the judge's mistakes."
+DOCUMENTS_ONLY = "The intervals cover the choice of documents."
+WITHOUT_JUDGE = "The intervals ignore the judge's mistakes."
+WITH_JUDGE = "The intervals cover the choice of documents and the judge's mistakes."
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def test_the_leaderboard_ranks_by_coverage_and_says_it_in_words(world: World, vi
         "Judged by an unchecked judge, alder is ahead, but there are too few document sets to test it."
         in page
     )
-    assert "Judge only, unchecked. The range ignores the judge" in page
+    assert "Judge only, unchecked. The intervals ignore the judge" in page
 
 
 def more_sets(world: World, coverages: dict[str, list[float]]) -> None:
@@ -286,7 +286,7 @@ def test_the_leaderboard_comes_as_a_file(world: World, vic: Client) -> None:
     lines = vic.get("/p/harbour/scores/file/?by=coverage").content.decode().splitlines()
     assert lines[0].startswith("target_words,rank,letters,system,score,n,mean")
     assert lines[0].endswith(",claims_unscored,basis,caption")
-    basis = '"judge only, unchecked",The range ignores the judge\'s mistakes.'
+    basis = '"judge only, unchecked",The intervals ignore the judge\'s mistakes.'
     assert f"20,1,a,alder,coverage,1,0.75,,,2,3,0,{basis}" in lines
     rows = vic.get("/p/harbour/scores/file/?by=coverage&format=json").json()
     assert {"system": "birch", "score": "brevity", "n": 2}.items() <= next(
