@@ -50,7 +50,6 @@ GROUPS: tuple[tuple[str, tuple[tuple[str, str, Verb], ...]], ...] = (
         (
             ("Project", "project-settings", Verb.CHANGE_PROJECT),
             ("Judges", "judges", Verb.VIEW_RUNS),
-            ("Prompts", "prompts", Verb.VIEW_RUNS),
             ("Guidelines", "guidelines", Verb.VIEW_PROJECT),
             ("People", "people", Verb.MANAGE_MEMBERS),
             ("Log", "log", Verb.VIEW_EVENTS),

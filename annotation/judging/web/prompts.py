@@ -20,12 +20,12 @@ from evaluation.judging.prompts import PROMPTS
 
 @screen("GET")
 def prompts(request: Request, slug: str) -> HttpResponse:
-    return _show(request, enter(request, slug, Verb.VIEW_RUNS, here="prompts"))
+    return _show(request, enter(request, slug, Verb.VIEW_RUNS, here="judges"))
 
 
 @screen("POST")
 def save_prompt(request: Request, slug: str) -> HttpResponse:
-    room = enter(request, slug, Verb.CHANGE_PROJECT, here="prompts")
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="judges")
     typed = {name: request.POST.get(name, "") for name in ("step", "text")}
     try:
         row = save(project=room.project, by=request.user, **typed)
