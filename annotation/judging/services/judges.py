@@ -194,7 +194,7 @@ class JudgeAtWork:
         """The judge for this set, with examples from the other half of the sets."""
         return self.of_other_half if self.of_other_half and half_of(document_set.cluster) else self.judge
 
-    def again_of(self, document_set: DocumentSet, run: Run) -> AnsweringJudge | None:
+    def repeat_judge(self, document_set: DocumentSet, run: Run) -> AnsweringJudge | None:
         """The judge that repeats questions about this set without stored calls; None if the run repeats none."""
         return self.judge_of(document_set).again(run.public_id) if run.repeat_share else None
 

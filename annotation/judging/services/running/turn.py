@@ -221,7 +221,7 @@ class Turn:
                 each,
                 known,
                 judge=self.judge.judge_of(each),
-                again=self.judge.again_of(each, self.run),
+                again=self.judge.repeat_judge(each, self.run),
                 repeats=self._repeats,
                 signature=self._by.signature,
                 parts=self._parts,
