@@ -1,6 +1,6 @@
 """The words of a text as the lexical judge compares them, in any language and script.
 
-Words are compared by the stem of their lemma if the language has a stemmer, otherwise case-folded. Scripts without
+Words are case-folded and compared by the stem of their lemma, if the language has stems and lemmas. Scripts without
 spaces between words, and Korean, are compared by pairs of characters. Other languages without lemmas and a stemmer
 are compared by pieces of four characters.
 """

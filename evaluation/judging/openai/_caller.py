@@ -324,7 +324,7 @@ async def _reserved(budget: Budget | None, most: float) -> AsyncIterator[_Bill]:
 
 
 async def _end_of(work: "asyncio.Future[None]") -> None:
-    """Wait for the end of the work and raise its exception. If the task is cancelled meanwhile, raise that afterwards."""
+    """Wait for the end of the work and raise its exception. Raise a cancellation only after that end."""
     cancellation: asyncio.CancelledError | None = None
     while not work.done():
         try:
