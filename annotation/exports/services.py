@@ -37,7 +37,7 @@ EXPORT_CONTENT_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class OpenedExport:
-    """The open file of a finished export; the caller must close `stream`. `tag` is an ETag that depends on the bytes."""
+    """The open file of a finished export; the caller must close `stream`. `tag` is an ETag of the bytes."""
 
     stream: File[bytes]
     name: str

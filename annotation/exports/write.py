@@ -154,7 +154,7 @@ def snapshot() -> Iterator[None]:
 
 @contextmanager
 def _deferred() -> Iterator[None]:
-    """Open transactions for reading: Django opens them for writing on SQLite (BEGIN IMMEDIATE), which locks others out."""
+    """Open transactions for reading. Django opens them for writing on SQLite, which locks others out."""
     with connection.cursor() as cursor:
         cursor.execute("BEGIN DEFERRED")
         try:

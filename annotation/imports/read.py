@@ -487,7 +487,7 @@ class _FileReader:
             )
 
     def _refuse_claims(self, columns: Mapping[str, tuple[str, ...]]) -> None:
-        """Refuse a file with claims in a column that would not be read, because they would be lost without a message."""
+        """Refuse a file with claims in a column that is not read, because they would be lost silently."""
         read = {column for some in columns.values() for column in some}
         read |= set(map(root, read))
         for column in self.look.columns:

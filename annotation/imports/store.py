@@ -372,8 +372,8 @@ class _Batch:
         served = {peer.target_words for peer in peers}
         is_one = has_one_text(texts)
         author = self.store.systems[written_by] if written_by else None
-        # If the author's own summary is already compared with this reference, do not add the author to the reference:
-        # the reference would then count as that person's own text.
+        # If the author's own summary is already compared with this reference, do not add the author to the
+        # reference, because a text must not be compared with a text of its own author.
         is_peer = author in [peer.system for peer in peers]
         planned: dict[TargetWords, Summary] = {}
         for target, text in texts.items():
@@ -634,7 +634,7 @@ class _Batch:
             row.unit_id = units.get((row.claim_set.summary_id or 0, number))
 
     def _answers(self, answered: Iterable[tuple[Any, ...]]) -> list[_Answer]:
-        """Return answers that the project lacks. If a file was imported several times, compare with its latest answer."""
+        """Return answers that the project lacks, compared with the latest answer of each file."""
         checks, said = _known_answers(self.old_sets)
         found = []
         for rows, claims, side, document_set, target in answered:
