@@ -216,7 +216,7 @@ class NewActs(serializers.Serializer[Any]):
 
 
 class ActsBody(NewActs):
-    # type: ignore[assignment]  # for the schema; `read_acts` reads it
+    # For the schema only; `read_acts` reads the acts.
     acts = ActRow(many=True)  # type: ignore[assignment]
 
 
