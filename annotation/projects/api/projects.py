@@ -138,7 +138,7 @@ class Projects(ApiView):
     get = operation_of(PROJECTS, ProjectRow, "List the projects of the caller without archived ones.")
 
     def viewer(self, *any_of: Verb) -> Viewer:
-        """The caller outside of any project."""
+        """The caller, without a project."""
         return Viewer(self.person, Project(), frozenset())
 
     @operation(
@@ -151,7 +151,8 @@ class Projects(ApiView):
         """Create a project and make the caller its owner, or return the caller's own project of that name unchanged.
 
         The slug is made from the name and ends in random letters. Needs staff rights, unless the operator lets
-        everybody create projects.
+        everybody
+        create projects.
         """
         asked = self.body(NewProject)
         own = own_project(asked["name"], self.person)

@@ -108,7 +108,7 @@ class RowDesk:
         self._bare: dict[str, list[str]] = {}
 
     def require_whole(self) -> None:
-        """Raise the failure of the set, if there is one; prefer a failure that would stop all sets. Answers are kept."""
+        """Raise the failure of the set, if any; prefer one that would stop all sets. Answers are kept."""
         final = [each for each in self._failures if isinstance(each, JudgeRefused | BudgetSpent)]
         for failure in [*final, *self._failures]:
             raise failure
