@@ -99,9 +99,8 @@ class Coverdict:
     """A server at an address, used with the access token of one account.
 
     `timeout` is the time limit in seconds for one answer. `patience` is the time in seconds for which the client
-    repeats
-    unanswered requests, and requests for statistics that are being computed; it is at most 20 until the server has
-    answered once. `frames` selects the type of tables. `progress` is True for a line on the error stream of a
+    repeats unanswered requests, and requests for statistics that are being computed; it is at most 20 until the server
+    has answered once. `frames` selects the type of tables. `progress` is True for a line on the error stream of a
     terminal, False for no progress, or a function.
     """
 
@@ -339,10 +338,8 @@ class Project:
         """Fetch a table with a row for each system and target length: mean, low and high of the score, n and rank.
 
         The call waits until a worker has computed the intervals, whose unit is the document. `basis` names the source
-        of
-        the values, as the leaderboard page does. If there is no mean or interval, its cells are empty (NaN in pandas)
-        and
-        `why` has the reason.
+        of the values, as the leaderboard page does. If there is no mean or interval, its cells are empty (NaN in
+        pandas) and `why` has the reason.
         """
         params = {"score": score} | ({} if target_words is None else {"target_words": target_words})
         board = self._ask("GET", "leaderboard/", params=params)

@@ -58,8 +58,7 @@ class HeldToSecondFactor:
     """Middleware: people who must set up a second factor can open only the pages for setting it up.
 
     No session without the factor remains: setting it up ends all other sessions, and later sign-ins need it. Browsers
-    do
-    not store account pages, because these show secrets.
+    do not store account pages, because these show secrets.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

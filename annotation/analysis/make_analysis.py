@@ -53,8 +53,7 @@ class StatisticsRecipe:
     """The computation of one kind of statistics.
 
     `compute` takes the project and the key and returns facts. `inputs` returns the inputs besides the common
-    fingerprint.
-    `shape` must be increased if the stored form changes; stored statistics with another shape are ignored.
+    fingerprint. `shape` must be increased if the stored form changes; stored statistics with another shape are ignored.
     """
 
     compute: Callable[[Project, str], Any]
@@ -117,8 +116,7 @@ def current_statistics(
 
     Stale and missing statistics are requested from a worker, with pauses between requests. If nothing is stored, the
     payload is None; with `wait`, the call waits for the first statistics and raises NotReady after a time limit.
-    Without
-    a worker, the statistics are computed at once.
+    Without a worker, the statistics are computed at once.
     """
     until = time.monotonic() + WAITED_SECONDS
     while True:

@@ -49,8 +49,7 @@ def outlive_the_broker(conf: Any = None, **_: Any) -> None:
     """Keep a worker alive if Redis becomes unavailable.
 
     Otherwise the attempt to return its messages to the queue would end the worker. Nothing is lost without this
-    attempt,
-    because workers also look for jobs in the database.
+    attempt, because workers also look for jobs in the database.
     """
     if conf is not None and str(conf.broker_url).startswith("redis"):
         from kombu.transport.redis import Channel  # noqa: PLC0415 - it imports the client of Redis

@@ -54,10 +54,9 @@ def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = Tru
 
     SQLite gets write-ahead logging and immediate transactions. Its threads keep their connections, because closing the
     last connection would write the whole log back after every request. A PostgreSQL host may be a socket folder,
-    written
-    `postgres://user@%2Frun%2Fpostgresql/name` as in libpq. `keep_seconds` is the time for which connections stay open.
-    `server_side_cursors` must be False behind a pooler in transaction mode; this also turns prepared statements off,
-    which such a pooler does not support.
+    written `postgres://user@%2Frun%2Fpostgresql/name` as in libpq. `keep_seconds` is the time for which connections
+    stay open. `server_side_cursors` must be False behind a pooler in transaction mode; this also turns prepared
+    statements off, which such a pooler does not support.
     """
     config: dict[str, Any] = dict(environ.Env.db_url_config(url))
     options = dict(config.get("OPTIONS") or {})
@@ -251,8 +250,7 @@ def judge_urls(entries: list[str]) -> list[str]:
     """Check the base URLs that judges may call. Raises ImproperlyConfigured for a URL that would match nothing.
 
     `:*` allows every port of this machine and is refused for other hosts. The message names the position and not the
-    URL,
-    which may contain a password.
+    URL, which may contain a password.
     """
     from evaluation.judging.openai import ANY_PORT, base_url_fault  # noqa: PLC0415 - commands need no judge
 

@@ -119,8 +119,7 @@ def copy_rows(kind: type[Model], names: Sequence[str], rows: Iterable[tuple[Any,
 
     Each other column gets its default, which is computed once for all rows; only `public_id` is new for each row. The
     function exists because a large file has a million units; `tests/bench/files.py` measures it. The caller must be in
-    a
-    transaction.
+    a transaction.
     """
     quote = connection.ops.quote_name
     fields = {field.attname: field for field in kind._meta.local_concrete_fields if not field.primary_key}

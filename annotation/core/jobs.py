@@ -307,8 +307,7 @@ def hint(
     """Send a task by name to the workers. Returns True if the broker took the message.
 
     Call it after the caller's transaction has committed. An unavailable broker raises no error, because workers also
-    look
-    for rows at intervals. `waits` names the waiting work in the log.
+    look for rows at intervals. `waits` names the waiting work in the log.
     """
     try:
         current_app.signature(task, args=args, kwargs=kwargs).delay()

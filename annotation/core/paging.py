@@ -66,8 +66,7 @@ def parts_after(
     """Split the rows after a place in this order into consecutive parts.
 
     An index finds the first row of each part. With a single condition, the database would also read all earlier rows
-    that
-    have the same first columns.
+    that have the same first columns.
     """
     columns = [name.removeprefix("-") for name in order]
     last = max(len(order) - 2, 0)
@@ -89,8 +88,7 @@ def page_after(
     """Load a page of rows, and the public id after which the next page starts; "" at the end.
 
     The default `size` is ROWS_ON_A_PAGE. The row `after` is looked up in `scope`, because `rows` may no longer contain
-    it.
-    The columns of the order must not be null. Raises NoSuchPage.
+    it. The columns of the order must not be null. Raises NoSuchPage.
     """
     size = ROWS_ON_A_PAGE if size is None else size
     parts: Iterable[QuerySet[Listed]] = (rows,)

@@ -60,8 +60,8 @@ def add_sample_project(*, by: User | None) -> Project:
     """Create the complete sample project with `by` as an owner. It takes some seconds.
 
     Workers judge it with the lexical judge; without workers, this process does. An interrupted call can be repeated.
-    Raises
-    Conflict with code `slug_taken` if another project has its slug, and with code `busy` if judging takes too long.
+    Raises Conflict with code `slug_taken` if another project has its slug, and with code `busy` if judging takes too
+    long.
     """
     _require_absent(Project.objects.filter(slug=SLUG).first())
     project = begin_sample_project(by=by)

@@ -177,9 +177,8 @@ def open_export(export: Export, *, by: User | None) -> OpenedExport:
     """Open the file of a finished export; only owners may open an export with names.
 
     The path depends only on the row's public id and never on imported data. Raises NotFound (code `gone`) if the file
-    was
-    removed, Conflict (code `unfinished`, or `over` if the export failed or was cancelled), and NotAllowed for the same
-    reasons as `write_export`.
+    was removed, Conflict (code `unfinished`, or `over` if the export failed or was cancelled), and NotAllowed for the
+    same reasons as `write_export`.
     """
     _authorise(export.project, by, named_people=export.named_people)
     _require_finished(export)

@@ -60,8 +60,7 @@ def write_file(
     """Write the file and return its manifest. Equal data give equal bytes.
 
     `plain` leaves texts of a CSV unchanged, even if a spreadsheet would run them as formulas. `step` is called every
-    100
-    rows. The memory that is needed does not grow with the number of rows.
+    100 rows. The memory that is needed does not grow with the number of rows.
     """
     with snapshot():
         made = about(project=project, people=people, level=level, format_name=format_name, plain=plain)
@@ -167,8 +166,7 @@ def about(*, project: Project, people: People, level: str, format_name: str, pla
     """Build the part of the manifest that describes the whole export.
 
     `signature` identifies the current rules, `score_signatures` the rules of the stored scores. They differ only while
-    a
-    project is being rescored.
+    a project is being rescored.
     """
     rules = score_rules(project)
     made: Manifest = {

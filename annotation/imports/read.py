@@ -60,8 +60,7 @@ class Progress:
     """Numbers of rows read, of document sets written, and of document sets in all (0 until all rows are read).
 
     `step` is called every few hundred rows and sets; if it raises an exception, the import ends. `hold` is called at
-    the
-    end of the transaction; if it raises an exception, the import is rolled back.
+    the end of the transaction; if it raises an exception, the import is rolled back.
     """
 
     rows_read: int = 0
@@ -135,9 +134,8 @@ class RowReader:
     """Turns records into typed rows, and reports problems with the names that the file uses.
 
     `columns` has the columns of each field of flat rows. `given` has the values of fields without a column, and
-    `target`
-    is the target length of rows that have none. Pushed rows may lack a document, and may have a reference without a
-    summary. `unread` collects the names of fields that are not read.
+    `target` is the target length of rows that have none. Pushed rows may lack a document, and may have a reference
+    without a summary. `unread` collects the names of fields that are not read.
     """
 
     problems: Findings

@@ -604,8 +604,7 @@ class Dataset:
     """The document sets of a file by document_id, in the order of the file.
 
     `repeated` maps a line that only repeats an earlier line to that line. `facts` has, by field and key, the values
-    that
-    later rows must not contradict, with their lines.
+    that later rows must not contradict, with their lines.
     """
 
     sets: dict[str, SetData] = field(default_factory=dict)
@@ -676,8 +675,7 @@ class Dataset:
         """If every claim of the file belongs to a summary, move the claims from the references to the summaries.
 
         A claim belongs to a summary if it names a single system whose summary contains it word for word, apart from
-        white
-        space.
+        white space.
         """
         sets = [one for one in self.sets.values() if one.claims]
         if not all(_is_of_peer(claim, one) for one in sets for some in one.claims.values() for claim in some):

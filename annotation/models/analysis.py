@@ -13,10 +13,8 @@ class Analysis(PublicRow):
     """A computed table of statistics, with its seed and the fingerprint of its inputs.
 
     `inputs` is the project's fingerprint at the time when the inputs were read (see `analysis/fingerprint`); "" before
-    the
-    first computation. If it equals the current fingerprint, another computation would give the same payload. `job` is
-    the
-    latest job for computing it.
+    the first computation. If it equals the current fingerprint, another computation would give the same payload. `job`
+    is the latest job for computing it.
     """
 
     class Kind(models.TextChoices):

@@ -93,10 +93,8 @@ class Assignment(PublicRow):
     """The work of one assessor on one document set. Closing the assignment submits everything in it.
 
     An assignment from the queue has a lease. If nobody works on it until `lease_until`, it is unassigned. The answers
-    of an
-    unassigned assignment are kept but do not count. If the set is assigned to the person again, they continue with
-    these
-    answers.
+    of an unassigned assignment are kept but do not count. If the set is assigned to the person again, they continue
+    with these answers.
     """
 
     assessor = models.ForeignKey(

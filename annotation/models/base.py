@@ -32,8 +32,7 @@ def new_public_ids() -> Iterator[str]:
     """Yield ids for rows that are stored together; they have a common start and 60 random bits each.
 
     The common start keeps the rows adjacent in the index. With independent ids, each row would change another page of
-    the
-    index.
+    the index.
     """
     shared = new_public_id()[:_SHARED_LENGTH]
     own = ID_LENGTH - _SHARED_LENGTH

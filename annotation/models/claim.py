@@ -182,8 +182,7 @@ class Check(PublicRow, Leased):
       `peer`; in this case the answer changes the scores of all summaries of the set.
 
     `peer` is the summary whose score the answer changes. The columns from `judge_label` on are derived from verdicts.
-    Only
-    the verdict service and `rescore` write them, and `verify_scores` checks them.
+    Only the verdict service and `rescore` write them, and `verify_scores` checks them.
     """
 
     class Side(models.TextChoices):

@@ -17,10 +17,8 @@ class Dispute(PublicRow, Leased):
     """A check, or a unit of a comparison, in the adjudicators' queue.
 
     It is derived from the answers of people, and of the deciding judge if the project requires this. `rescore` writes
-    all
-    columns except the lease and can rebuild them. When the answers agree or an adjudicator has decided, the row
-    remains,
-    with that state. The decision itself is an answer with the role *adjudicator*.
+    all columns except the lease and can rebuild them. When the answers agree or an adjudicator has decided, the row
+    remains, with that state. The decision itself is an answer with the role *adjudicator*.
     """
 
     class State(models.TextChoices):

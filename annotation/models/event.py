@@ -32,8 +32,7 @@ class Event(PublicRow):
     """An entry in the event log. Rows are only added.
 
     Triggers of the database refuse changes, and on PostgreSQL deletions. Only `privacy` may rewrite names when it
-    erases a
-    person, and delete entries when retention ends or a project is removed.
+    erases a person, and delete entries when retention ends or a project is removed.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="events", db_index=False)

@@ -183,8 +183,7 @@ class JudgeCall(PublicRow):
     """A request to a judge with its reply. It is stored, so that it is paid for only once, unless retention erases it.
 
     While a worker waits for the reply, the row has a lease, so that no other worker pays too; `objects` does not
-    contain
-    such rows. The reply replaces the lease. If the worker dies, another worker takes over the lease.
+    contain such rows. The reply replaces the lease. If the worker dies, another worker takes over the lease.
     """
 
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="calls")

@@ -115,8 +115,7 @@ class Import(PublicRow):
     """Files that are checked or imported, with the result.
 
     `report` describes the import, `refusal` the faults of the files. The files are stored until the import ends. It
-    gets a
-    job when a person has chosen what its columns mean.
+    gets a job when a person has chosen what its columns mean.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
@@ -144,10 +143,8 @@ class Job(PublicRow):
     """A piece of background work that ends exactly once, even if workers die.
 
     A row that refers to it (an export, import or analysis) describes the work; a job of a run judges one document set.
-    A
-    worker owns a job as long as the job is in the state *working* with the worker's token and its lease has not
-    expired.
-    Messages of the broker only wake workers.
+    A worker owns a job as long as the job is in the state *working* with the worker's token and its lease has not
+    expired. Messages of the broker only wake workers.
     """
 
     class Kind(models.TextChoices):

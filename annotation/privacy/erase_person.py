@@ -66,10 +66,8 @@ def erase_person(*, person: User, remove_texts: bool = False, dry_run: bool = Fa
 
     It removes name, address, rights, sessions, tokens, sign-in records and memberships, and the name in texts that the
     program wrote. Answers remain under a pseudonym; `remove_texts` also removes their reasons, notes and comments.
-    Exported
-    files with people's names are deleted in the person's projects. With `dry_run` nothing changes. An interrupted call
-    can
-    be repeated. Raises Conflict (code `last_administrator`).
+    Exported files with people's names are deleted in the person's projects. With `dry_run` nothing changes. An
+    interrupted call can be repeated. Raises Conflict (code `last_administrator`).
     """
     if person.is_superuser and not administrators().exclude(pk=person.pk).exists():
         raise Conflict("This is the last administrator: make another one first.", code="last_administrator")

@@ -27,8 +27,7 @@ def remove_in_steps(project: Project) -> dict[str, int]:
     """Delete a project with all its rows and its log. Returns the number of rows by table.
 
     Each transaction takes about a tenth of a second. Rows are deleted before the rows they refer to, newest first, so
-    an
-    interrupted call leaves no dangling key and can be repeated.
+    an interrupted call leaves no dangling key and can be repeated.
     """
     Project.all_projects.filter(pk=project.pk).update(deciding_judge=None)
     known = apps.get_app_config("annotation").get_models(include_auto_created=True)

@@ -30,8 +30,8 @@ def purge(project: Project) -> Mapping[str, int]:
     """Remove an overdue project. Returns the number of rows by table. An interrupted call can be repeated.
 
     Each transaction takes about a tenth of a second. Shared judges remain. Calls that its runs paid for are removed
-    even if
-    other projects used them; these projects would have to pay again. If the project was restored, nothing happens.
+    even if other projects used them; these projects would have to pay again. If the project was restored, nothing
+    happens.
     """
     if not overdue().filter(pk=project.pk).exists():
         return {}

@@ -38,8 +38,7 @@ def apply_retention() -> Mapping[str, int]:
     """Remove everything that is due. Returns the counts by kind. It is safe to run this concurrently.
 
     An erased call keeps its tokens and duration but no longer answers its question: asking again costs money again, and
-    the
-    estimate of a run says so.
+    the estimate of a run says so.
     """
     now, removed = shared_now(), Counter[str]()
     for project in overdue():

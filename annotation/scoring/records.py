@@ -187,8 +187,7 @@ def peers(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
     """Load the summaries with these keys, with their sets and systems, ordered by set.
 
     `hold` locks them in the order of their keys, as all callers do, to avoid deadlocks. Call it in a transaction, and
-    read
-    the answers only afterwards.
+    read the answers only afterwards.
     """
     if not keys:
         return []
@@ -509,8 +508,7 @@ class _SummaryBatch:
         """The final answers to each question from the source and from the summary.
 
         The lists are empty if the summary was not asked. An empty summary answers no by rule; it counts as asked if its
-        source
-        has an answer.
+        source has an answer.
         """
         questions = self.questions.get(peer.document_set_id, [])
         by_rule: Label | None = "no" if peer.is_empty else None

@@ -32,8 +32,7 @@ class KindState:
     """The open jobs of a kind.
 
     `oldest_seconds` is the longest time that a job has been waiting although it could be taken; 0 if there is none.
-    Jobs
-    that wait for another attempt count as waiting, but their time starts after their pause.
+    Jobs that wait for another attempt count as waiting, but their time starts after their pause.
     """
 
     kind: Job.Kind

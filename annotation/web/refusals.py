@@ -109,7 +109,7 @@ def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def page_before(request: HttpRequest) -> str:
-    """The path of the page that sent the request; the list of projects if it is not of this installation."""
+    """The path of the page that sent the request; the list of projects if that is no page of ours."""
     referer = request.headers.get("Referer", "")
     if not referer or not url_has_allowed_host_and_scheme(referer, allowed_hosts={request.get_host()}):
         return "/"

@@ -23,8 +23,7 @@ class KnownRequests:
     """The outermost middleware, which sees the final response.
 
     All log lines of the request, and of the jobs that it creates, have the id. The log has the route and the project
-    but
-    not the address, which may contain the secret of a link.
+    but not the address, which may contain the secret of a link.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

@@ -18,9 +18,8 @@ def flip_impacts(
 
     The keys are the ids of claims of the reference side; the values are in [0, 1]. A claim has the impact 0 if the
     coverage of its unit comes only from percents. Another answer to a scored claim changes the unit by one claim's
-    share;
-    an unscored claim may get either answer. The summary's own claims are omitted, because they change only alignment.
-    `result` is the summary's score if the caller has computed it already.
+    share; an unscored claim may get either answer. The summary's own claims are omitted, because they change only
+    alignment. `result` is the summary's score if the caller has computed it already.
     Example: the only claim of one unit out of four equal ones has the impact 0.25.
     """
     result = score(summary, rules) if result is None else result

@@ -66,8 +66,7 @@ class FileCallStore:
         """Return a sentence for each judge whose server answered under more than one model name.
 
         The names are from calls that this object has read or stored, and from the newest call that the file had before
-        the
-        first stored call.
+        the first stored call.
         """
         return tuple(
             f"The served model has changed: {judge} answered as {', then as '.join(names)}."

@@ -135,8 +135,7 @@ class GateReport:
         if "fail" in answers and not self.model_changes:
             return BELOW_OR_WORSE
         # If every score that needs a judge is missing, the judge failed. Empty summaries are ignored, because they need
-        # no
-        # judge.
+        # no judge.
         words = [row for row in self.summaries if "empty_peer" not in row.flags]
         asked = [value for row in words for name, value in row.scores.items() if name not in _WITHOUT_JUDGE]
         if all(
@@ -164,14 +163,11 @@ def run_gate(
     `fail_under` has the minimum of the mean by metric, in the range of the metric; it applies to every system.
     `fail_if_worse` has by metric a margin above 0: a decrease against the baseline by this margin or more is too large.
     This check fails if the whole 95 % interval of the difference is at or below minus the margin. It passes if the
-    whole
-    interval is above minus the margin, or if the summaries are the same. If there is no interval, or if minus the
-    margin
-    is inside it, the answer is "cannot tell".
-    Each check is also made with missing scores replaced by the lowest and by the highest possible scores. If the two
-    answers differ, the answer is "cannot tell".
-    `store` is the judge's call store; it shows if the judge's model has changed. `options` are the options of
-    `evaluate_summaries`; the default metrics are coverage and alignment.
+    whole interval is above minus the margin, or if the summaries are the same. If there is no interval, or if minus the
+    margin is inside it, the answer is "cannot tell". Each check is also made with missing scores replaced by the lowest
+    and by the highest possible scores. If the two answers differ, the answer is "cannot tell". `store` is the judge's
+    call store; it shows if the judge's model has changed. `options` are the options of `evaluate_summaries`; the
+    default metrics are coverage and alignment.
     Raises EvaluationError for an invalid minimum or margin, and JudgeRefused.
     Example: `run_gate(rows, judge=LexicalJudge(), fail_under={"coverage": 0.6}).exit_code`.
     """

@@ -39,13 +39,11 @@ class JudgePanel:
     """Judges that answer every check together: the most common label counts, or unsure in a tie.
 
     With `ask_next_below`, in [0, 1], the members answer in turn, and the last label counts. The next member answers
-    only
-    the checks with a lower confidence so far. The confidence is the probability of the label, or .5 if it is unknown; a
-    check without a label always goes to the next member.
+    only the checks with a lower confidence so far. The confidence is the probability of the label, or .5 if it is
+    unknown; a check without a label always goes to the next member.
 
     A verdict has the members' `votes`, the share of other labels (`uncertainty`), the mean of the probabilities, and
-    the
-    evidence of members who gave its label. A member without a usable answer has no vote; a check without votes is
+    the evidence of members who gave its label. A member without a usable answer has no vote; a check without votes is
     unscored. Claims, questions and topics come from the first member that returns them.
 
     Raises JudgeSettings if there are no members or two have the same name. JudgeRefused and BudgetSpent of a member are
@@ -230,7 +228,7 @@ def _signed(signatures: Sequence[str]) -> str:
 def majority(labels: Sequence[Label | None]) -> tuple[Label | None, float | None]:
     """Return the most common label (unsure in a tie), and the share of other labels, in [0, 1].
 
-    None labels are ignored. Both results are None if there is no other label.
+    Labels that are None are ignored. Both results are None if all labels are None.
     Example: `majority(["yes", "yes", "no"])` is `("yes", 0.333…)`; `majority(["yes", "no", None])` is
     `("unsure", 1.0)`.
     """

@@ -65,8 +65,7 @@ def parse_verdicts(reply: str, ids: Collection[str], units: int) -> dict[str, An
 
     `units` is the number of units of the text; evidence with larger numbers is dropped. An id has no answer if its
     labels differ or if one of them is unreadable. Two faults make the whole reply unusable. If it contains an unknown
-    id
-    and lacks a known id, it may number the claims differently. If a label is a number such as 2 or 5, its scale is
+    id and lacks a known id, it may number the claims differently. If a label is a number such as 2 or 5, its scale is
     unknown.
     Example: `parse_verdicts('{"answers": [{"id": "c1", "label": "Yes."}]}', ["c1"], 3)` has the label "yes"
     for c1.
@@ -118,8 +117,7 @@ def parse_aligned(
 
     The whole reply is unusable if its numbering is wrong, as in `parse_claims`, or if a label is a number other than 0
     and 1. The answer to a claim is None if it is unreadable or if the unit repeats the claim with another label.
-    `units`
-    is the number of units of the source; evidence with larger numbers is dropped.
+    `units` is the number of units of the source; evidence with larger numbers is dropped.
     """
     values = _units(reply, count)
     listed = chain.from_iterable(_list(entry.get("claims")) for entry in chain(*values))

@@ -71,8 +71,7 @@ class Prompt:
         """Return the prompt in a user's words, in the layout of `text`; the form of the reply does not change.
 
         Parts that the text omits keep their instructions. The version contains a hash of the words; if the words are
-        the
-        same, the result is the prompt itself. Raises JudgeSettings if the text is empty or too long, or has control
+        the same, the result is the prompt itself. Raises JudgeSettings if the text is empty or too long, or has control
         characters, unknown parts or repeated parts.
         """
         own = text.replace("\r\n", "\n").strip()

@@ -83,7 +83,7 @@ class SummaryEvaluation(Mapping[str, Any]):
       requested or not found is absent
     - `flags`: `empty_peer`, `no_claims`, `few_claims` and `mostly_unscored`
     - `usage`: the tokens and cost that this call paid for this summary. Answers from a store cost nothing. A request
-    that
+      that
       needs only the document counts for the first summary that uses it.
     - `served_models`: the model names that the judge's servers reported, including those of stored calls
     """

@@ -105,7 +105,8 @@ def alpha_interval(
     Raises the errors of `krippendorff_alpha`, and InvalidPercent for a confidence outside 0 to 1.
     Source: Efron's bootstrap; Zapf et al., Measuring inter-rater reliability for nominal data, 2016, find that its
     intervals cover well if items are resampled.
-    Example: `alpha_interval([[1, 1, 2, 2], [1, 1, 2, 1]], "nominal")` has the value 8/15 and 4 clusters, its items.
+    Example: `alpha_interval([[1, 1, 2, 2], [1, 1, 2, 1]], "nominal")` has the value 8/15; each of
+    the 4 items is a cluster.
     """
     return _alpha_sums(ratings, level).interval(clusters, confidence=confidence, draws=draws, seed=seed)
 

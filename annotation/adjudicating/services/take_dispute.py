@@ -20,8 +20,7 @@ def take_next(*, project: Project, by: User, after: str = "") -> Dispute | None:
     """Lease the largest free dispute to `by` for five minutes and return it; return None if there is none.
 
     `after` is the public id of the dispute on screen. The search starts after it and continues from the top. The
-    earlier
-    lease of `by` ends.
+    earlier lease of `by` ends.
     """
     require(by, project, Verb.ADJUDICATE)
     places = [Q()]

@@ -59,8 +59,7 @@ class ScaleFigures:
 
     `items` counts items with two or more raters, and `single` counts items with one rater. `answers` counts the answers
     to `items`. `alpha` is Krippendorff's alpha; `equal` is the share of equal pairs of answers to the same item.
-    `judge`
-    compares the deciding judge with each person.
+    `judge` compares the deciding judge with each person.
     """
 
     key: str

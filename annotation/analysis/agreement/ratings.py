@@ -174,8 +174,7 @@ def percent_ratings(project: Project) -> list[RatedItem]:
     """Load assessors' percents. One query.
 
     An item is named `comparison:unit`, or `comparison:claim` if claims replace units. The comparison is a key, the unit
-    or
-    claim a public id. Removed claims are omitted.
+    or claim a public id. Removed claims are omitted.
     """
     said = CoverageJudgment.objects.filter(
         COUNTING, ASKED_AT_PRESENT, had_seen=False, comparison__peer__document_set__project=project

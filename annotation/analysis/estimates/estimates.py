@@ -110,8 +110,7 @@ def estimates(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Esti
     """Estimate from the newest finished random sample, or give the reason why there are no estimates.
 
     The reference side gives coverage, the peer side alignment. If a sampled check already had a blind answer, that
-    answer
-    counts.
+    answer counts.
     """
     found = samples(project, side)
     sample = next((each for each in found if each.is_complete), None)

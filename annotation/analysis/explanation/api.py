@@ -23,10 +23,8 @@ class SummaryExplanation(ApiView):
         """Show the units, claims and answers behind the scores of a summary.
 
         Includes every answer with its author in the order of time, decisions, and each score as a formula with its
-        numbers.
-        The server records that the caller saw the answers if they may review or assess: their later answers do not
-        count
-        as blind.
+        numbers. The server records that the caller saw the answers if they may review or assess: their later answers do
+        not count as blind.
         """
         project = self.enter(Verb.VIEW_SCORES)
         summary = summary_of(project, public_id)

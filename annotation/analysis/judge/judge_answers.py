@@ -61,8 +61,8 @@ class AnswerBasis:
 class Humans:
     """People's answers by the key of the check, and the population that they represent.
 
-    `by_chance` has the answers to sampled checks with any chances, or to all checks if all are answered. A judge may
-    learn from these, because nobody selected them by the judge's verdict.
+    `by_chance` has the answers to sampled checks, even if their chances were unequal, or to all checks if all are
+    answered. A judge may learn from these, because nobody selected them by the judge's verdict.
     """
 
     labels: Mapping[int, str]

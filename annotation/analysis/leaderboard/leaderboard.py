@@ -102,8 +102,8 @@ class TargetTable:
 
     `bases` names the source of every score. `headline` says who leads and who may be best by the ranked score.
     `summarized_by` counts the summaries whose summarization uses `questions` and those whose summarization uses
-    `claims`;
-    if both occur, values are not fully comparable. `estimates` describes the estimates of coverage and alignment.
+    `claims`; if both occur, values are not fully comparable. `estimates` describes the estimates of coverage and
+    alignment.
     """
 
     target_words: int | None
@@ -153,8 +153,7 @@ class Leaderboard(Computed):
     """A table per target length, shortest first; the table without a target is last.
 
     Means never combine target lengths. Systems are ranked by `score`. `signature` identifies the scoring rules; it
-    names
-    several rules only during a rescoring. `draws` is the number of bootstrap samples of an interval.
+    names several rules only during a rescoring. `draws` is the number of bootstrap samples of an interval.
     """
 
     project: str
@@ -194,8 +193,7 @@ def leaderboard(
 
     Summaries within a document set are averaged first, then the document sets. Intervals resample clusters (the group
     of a set; a set without a group is its own cluster). Every system and score has the same resamples. A summary with
-    the
-    flag `no_claims` is left out of the affected averages. Raises Invalid (code `unknown_score`).
+    the flag `no_claims` is left out of the affected averages. Raises Invalid (code `unknown_score`).
     """
     check_score(score)
     estimated = {name: estimates(project, side) for name, side in SCORE_SIDES.items()}

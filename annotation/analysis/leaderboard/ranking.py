@@ -64,10 +64,8 @@ class SystemPair:
     """Two systems on their common document sets; `difference` is first minus second, and first ranks higher.
 
     `p` and `adjusted_p` (Holm) come from a permutation test; for estimates they come from Student's t. `holds` is True
-    if
-    the difference is significant or follows from other differences (`settled_order`). Figures are None if the test has
-    no
-    result, or if there are too few common document sets for the order of the means.
+    if the difference is significant or follows from other differences (`settled_order`). Figures are None if the test
+    has no result, or if there are too few common document sets for the order of the means.
     """
 
     first: str
@@ -84,8 +82,7 @@ class Ranking:
     """The order of the systems by one score, and the significance of their differences.
 
     `compared` has all pairs, smallest p first; `holding` of them differ at `level` after Holm's correction. `places`
-    has
-    every system with a mean.
+    has every system with a mean.
     """
 
     score: str

@@ -284,10 +284,8 @@ class AssignmentActs(ApiView):
 
         An act that repeats the current value changes nothing, so acts may be sent again. If an act is invalid, its own
         result has the refusal and the other acts are saved. The same holds for an act that follows an older version
-        (409,
-        code `newer`, with `yours` and `theirs`). If the assignment is closed or unassigned (409 `closed` or
-        `unassigned`),
-        nothing is saved.
+        (409, code `newer`, with `yours` and `theirs`). If the assignment is closed or unassigned (409 `closed` or
+        `unassigned`), nothing is saved.
         """
         project = self.enter(Verb.ASSESS)
         assignment = own_assignment(project, self.person, public_id)

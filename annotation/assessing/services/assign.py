@@ -73,8 +73,7 @@ def assign_sets(
     """Assign `per_set` of these people to every document set; people with the fewest open sets come first.
 
     Present assessors of a set count. Nobody gets a set again that they had before, so a set may get fewer people.
-    Raises
-    Invalid if nothing can be assigned.
+    Raises Invalid if nothing can be assigned.
     """
     require(by, project, Verb.ASSIGN)
     for person in people:

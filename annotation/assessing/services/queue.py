@@ -58,8 +58,7 @@ def take_up(*, assignment: Assignment, by: User) -> Assignment:
     """Let a person continue a set that they returned or whose lease ended, with their earlier answers.
 
     Raises NotFound if it is another person's. Raises Conflict with code `closed`, `unassigned` (a manager took it
-    away),
-    `taken` (enough others have the set) or `one_at_a_time`.
+    away), `taken` (enough others have the set) or `one_at_a_time`.
     """
     project = assignment.document_set.project
     require(by, project, Verb.ASSESS)

@@ -50,8 +50,7 @@ class ActResult:
     """The result of an act. `status` is an HTTP status: 200 if it was saved, otherwise 404, 409 or 422.
 
     `version` is the newest version of the item. If the act follows an older version (code `newer`), `theirs` is the
-    current
-    value and `yours` is the sent value.
+    current value and `yours` is the sent value.
     """
 
     status: int

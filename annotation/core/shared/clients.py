@@ -63,8 +63,7 @@ def address_of(request: HttpRequest) -> str:
 
     Each of the `TRUSTED_PROXIES` appends its caller's address to X-Forwarded-For, so the client's address is that many
     places from the right. Entries further left are ignored, because the client can forge them. Without proxies, or if
-    the
-    header is too short or invalid, the result is the address of the connection.
+    the header is too short or invalid, the result is the address of the connection.
     """
     here: Any = request.META.get("REMOTE_ADDR", "")
     count = settings.TRUSTED_PROXIES

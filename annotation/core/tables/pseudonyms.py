@@ -22,8 +22,7 @@ class People:
     """The names of people in exports: a pseudonym, or the username if `named` is True.
 
     A person's pseudonym is the same in all exports of a project and differs between projects. Without the
-    installation's
-    secret key, it cannot be traced back to the person.
+    installation's secret key, it cannot be traced back to the person.
     """
 
     project: Project

@@ -61,8 +61,7 @@ def run_estimate(
 
     `only` limits it to summaries with these keys, in sets that have claims. `tokens_told` is the number of additional
     tokens in each prompt, such as those of examples. `repeat_share` is the share of summaries that are asked about
-    twice.
-    It makes two statements per member of a panel.
+    twice. It makes two statements per member of a panel.
     """
     peers = Summary.objects.filter(document_set__project=project, is_peer=True).order_by()
     documents = Document.objects.filter(document_set__project=project).order_by()

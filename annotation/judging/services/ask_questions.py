@@ -30,11 +30,9 @@ def ask_questions(
     """Add questions about a document set; the next run answers them.
 
     Needs the verb "change project". Questions that the judge generated are retired, unless `retire_made_up` is False.
-    The
-    scores of the set's summaries are recomputed; questions without answers do not change them. Raises Invalid (code
+    The scores of the set's summaries are recomputed; questions without answers do not change them. Raises Invalid (code
     `invalid_questions`) if the list is empty, if a question is empty, too long or repeated, or if there would be more
-    than
-    MOST_QUESTIONS. Raises Conflict (`asked_already`) if a question exists already.
+    than MOST_QUESTIONS. Raises Conflict (`asked_already`) if a question exists already.
     """
     project = document_set.project
     require(by, project, Verb.CHANGE_PROJECT)

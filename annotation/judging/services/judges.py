@@ -67,8 +67,7 @@ def judge_by_name(name: str, project: Project | None = None) -> Judge:
     """Return the judge with this name that the project may use; without a project, a shared judge.
 
     The built-in lexical judge is created at its first use. Raises NotFound (code `no_such_judge`), which lists the
-    known
-    names.
+    known names.
     """
     if name == LEXICAL:
         return Judge.objects.get_or_create(project=None, name=LEXICAL, defaults={"kind": Judge.Kind.LEXICAL})[

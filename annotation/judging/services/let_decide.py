@@ -21,8 +21,7 @@ def let_decide(*, project: Project, judge: Judge, by: User | None) -> None:
     """Make the judge the project's deciding judge, and rescore. Idempotent.
 
     Raises NotFound for another project's judge, Invalid (code `unusable_judge`) for an unusable judge, and the Conflict
-    of
-    `require_whole`.
+    of `require_whole`.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     require_of(judge, project)

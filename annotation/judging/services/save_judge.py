@@ -128,10 +128,8 @@ def change_judge(
     """Change a judge's profile; omitted columns stay as they are. An empty `api_key` removes the stored key.
 
     A new server removes the stored key. A new server or model resets the reply format and the refused parameters.
-    Raises
-    the Invalid and NotAllowed of `add_judge`. Raises Conflict (code `judge_used`) if the name, kind or model changes
-    and
-    the judge has answered.
+    Raises the Invalid and NotAllowed of `add_judge`. Raises Conflict (code `judge_used`) if the name, kind or model
+    changes and the judge has answered.
     """
     _require(judge.project, by)
     judge = Judge.objects.select_for_update(of=("self",)).select_related("project").get(pk=judge.pk)

@@ -57,7 +57,7 @@ def start_run(
       judge generates questions only for sets without questions.
     - `max_cost`: the run stops before its calls could cost more
     - `repeat_share`: the random share of summaries, in (0, 1], about which the judge is asked again without stored
-    calls
+      calls
     - `trial_of`: makes the run a trial of the summaries with these keys; a trial never makes the judge the deciding one
     Raises NotFound for another project's judge. Raises Invalid (codes `unknown_metric`, `invalid_questions`,
     `invalid_share`, `unusable_judge`, `invalid_cap`, `no_summaries`). Raises Conflict (`run_active`, with the run's id)
@@ -170,10 +170,8 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
     """Queue the failed and cancelled jobs of a run again; stored answers are not asked for again.
 
     `max_cost` is a new cap for the whole run, including its cost so far. Raises Conflict if there are no such jobs
-    (code
-    `nothing_to_resume`) or another run of the judge is active (`run_active`). Raises Invalid (`invalid_cap`) if the cap
-    is
-    below the cost so far.
+    (code `nothing_to_resume`) or another run of the judge is active (`run_active`). Raises Invalid (`invalid_cap`) if
+    the cap is below the cost so far.
     """
     require(by, run.project, Verb.RUN)
     project = _locked(run.project)

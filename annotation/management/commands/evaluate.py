@@ -198,8 +198,7 @@ class Command(BaseCommand):
         """Wait until the run is over, and return the seconds.
 
         If no worker is alive, this process works on the run. If the wait is interrupted, and this process has worked on
-        the
-        run, the run is cancelled.
+        the run, the run is cancelled.
         """
         began, line, shown_at, own = time.monotonic(), _ProgressLine(self), -math.inf, _OwnWorker()
         with _interrupted() as is_interrupted, own:

@@ -151,8 +151,7 @@ class Projects(ApiView):
         """Create a project and make the caller its owner, or return the caller's own project of that name unchanged.
 
         The slug is made from the name and ends in random letters. Needs staff rights, unless the operator lets
-        everybody
-        create projects.
+        everybody create projects.
         """
         asked = self.body(NewProject)
         own = own_project(asked["name"], self.person)

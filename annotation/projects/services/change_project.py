@@ -93,8 +93,7 @@ def create_project(*, slug: str = "", name: str = "", by: User | None, **rules: 
     """Create a project and make its creator the owner. `by` is None for a command.
 
     Without a slug, one is made from the name. Raises NotAllowed if the person may not create projects, Invalid for
-    unusable
-    values, and Conflict (code `slug_taken`) if the slug exists.
+    unusable values, and Conflict (code `slug_taken`) if the slug exists.
     """
     if not may_create_projects(by):
         raise NotAllowed(

@@ -32,9 +32,8 @@ def write_guidelines(
     """Save guidelines as a new version. Earlier answers keep the version under which they were given.
 
     `seen` is the version on the caller's screen, 0 for none. If there is a newer version, nothing is written and
-    Conflict
-    (code `newer_guidelines`) has both; with None this is not tested. If the text has not changed, the current row is
-    returned. Raises Invalid for an empty or too long text.
+    Conflict (code `newer_guidelines`) has both; with None this is not tested. If the text has not changed, the current
+    row is returned. Raises Invalid for an empty or too long text.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     text, note = checked_text(text), _checked_note(note)

@@ -163,8 +163,7 @@ class OneCheck(ApiView):
         """Show a check with its answers.
 
         Reviewers see others' answers only after their own, unless the project shows verdicts at once. The server
-        records
-        that the caller saw the check.
+        records that the caller saw the check.
         """
         project = self.enter(*READ_CONTENT)
         return Response(shown_detail(project, public_id, self.person))
@@ -192,8 +191,7 @@ class CheckVerdicts(ApiView):
         """Answer a check: an override.
 
         Needs the verb "review". The answer confirms or changes the current answer, and the summary's scores are updated
-        at
-        once. A later answer replaces an earlier answer, which is kept. The check of a removed claim takes no answer
+        at once. A later answer replaces an earlier answer, which is kept. The check of a removed claim takes no answer
         (409).
         """
         project, verbs, asked = project_verbs_and(self.person, slug, Verb.REVIEW, _CHECK, public_id)
@@ -250,8 +248,7 @@ class CheckAnswersAtOnce(ApiView):
         """Answer several checks at once.
 
         Needs the verb "review". If an answer is refused, none is saved, and `details` names its row. With
-        `skip_invalid`,
-        each valid answer is saved, and the others are returned with their errors.
+        `skip_invalid`, each valid answer is saved, and the others are returned with their errors.
         """
         project = self.enter(Verb.REVIEW)
         asked = self.body(ManyVerdicts)
@@ -291,8 +288,7 @@ class OneVerdict(ApiView):
         """Withdraw one's own verdict.
 
         The answer before it counts again. The withdrawn verdict stays in the list. Withdrawing again changes nothing.
-        In a
-        random sample, the withdrawn verdict remains the caller's answer, because a new one would not be blind.
+        In a random sample, the withdrawn verdict remains the caller's answer, because a new one would not be blind.
         """
         project = self.enter(Verb.REVIEW)
         verdicts = Verdict.objects.filter(check_row__project=project).select_related("check_row__project")

@@ -210,8 +210,7 @@ def check_view(
     """Build the view of a check that this person may see now.
 
     The number of queries is the same for all current checks. `marked` are the unsaved evidence units of the form; if it
-    is
-    None, the units of the person's answer are marked.
+    is None, the units of the person's answer are marked.
     """
     outcome = outcome_of(check, person)
     if marked is None:

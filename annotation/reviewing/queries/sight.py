@@ -37,8 +37,7 @@ def may_see(check: Check, person: User, *, said: Iterable[Verdict]) -> bool:
     """True if the person has answered the check, or the project shows verdicts at once.
 
     `said` has the verdicts on the check. A recorded look is not enough, because the person may have looked at an
-    earlier
-    wording.
+    earlier wording.
     """
     is_shown = check.project.reveal == Project.Reveal.SHOWN
     reviewer = Verdict.Role.REVIEWER

@@ -66,12 +66,11 @@ def override(
 
     `seen` is the public id of the person's own answer on screen, "" if there is none; by default it is not tested.
     `evidence` has unit numbers of the compared text. `active_ms` is the time that the person spent on the check. The
-    judge's
-    verdict is revealed. A blind first answer also becomes the answer of each random sample that waits for the check.
+    judge's verdict is revealed. A blind first answer also becomes the answer of each random sample that waits for the
+    check.
 
     Raises Conflict `newer_verdict` if the person has meanwhile answered or withdrawn elsewhere, Conflict
-    `claim_changed` if
-    the claim is no longer checked, and Invalid for unusable values.
+    `claim_changed` if the claim is no longer checked, and Invalid for unusable values.
     """
     reason = reason.strip()
     _validate(label, reason, evidence, error_type, confidence, active_ms)

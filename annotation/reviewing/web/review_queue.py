@@ -43,8 +43,7 @@ def _beside(queue: Listing) -> dict[str, object]:
     viewer, counted = queue.viewer, count(queue)
     is_sample = "sample" in queue.chosen
     # Count the checks that others hold only for a sample, because a sample must be completed; other pages show the
-    # number
-    # only when nothing is left.
+    # number only when nothing is left.
     held = held_by_others(queue.found, viewer.person) if is_sample else None
     return {
         "counted": min(counted, CHECKS_COUNTED_UP_TO),

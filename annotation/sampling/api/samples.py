@@ -46,8 +46,7 @@ class CheckSamples(ApiView):
         """Sample claims at random for review.
 
         Needs the verb "assign". The frame and every check's inclusion probability are stored permanently. Refused (422)
-        if
-        the project shows the judge's verdict at once, because then nobody could answer blind.
+        if the project shows the judge's verdict at once, because then nobody could answer blind.
         """
         project = self.enter(Verb.ASSIGN)
         sampled = sample_checks(project=project, by=self.person, **self.body(NewSample))

@@ -29,8 +29,7 @@ def blind_answers(project: Project) -> QuerySet[Verdict]:
     """Select members' blind answers to checks of the project; a sample that contains such a check uses the answer.
 
     Answers given before the sample count, because chance alone decides which checks are sampled. A withdrawn answer
-    counts
-    if a sample has it.
+    counts if a sample has it.
     """
     given = Verdict.objects.filter(
         check_row__project=project,
@@ -59,8 +58,7 @@ class HeldChecks:
     """Checks that are leased to people who have them on the screen.
 
     `since` is the time at which the first of them was opened; None if none has been opened. `until` is the earliest end
-    of
-    their leases.
+    of their leases.
     """
 
     count: int
@@ -80,8 +78,7 @@ class CheckSample:
     """A sample of `sampled` checks out of `frame` checks, of which `answered` have a blind answer.
 
     `scores` has the names of the scores that it estimates. `held` describes unanswered checks on people's screens; None
-    if
-    there are none. Unanswered checks of a cancelled sample are no longer in the queue.
+    if there are none. Unanswered checks of a cancelled sample are no longer in the queue.
     """
 
     sample_id: str
@@ -117,8 +114,7 @@ def check_samples(
     """Load the latest samples of checks, newest first, or only the sample with the public id `only`.
 
     `side` restricts the numbers to one side. Checks on the screen of the person `but` do not count as held. It makes
-    two
-    queries, or three if a sample is incomplete.
+    two queries, or three if a sample is incomplete.
     """
     sampled = Sample.objects.filter(project=project).order_by("-pk")
     sampled = sampled.filter(public_id=only) if only else sampled

@@ -55,11 +55,9 @@ def framed_items(project: Project, sample: Sample, *, side: Check.Side = Check.S
     """Build the items of a sample on one side.
 
     A document is a document set or its group. The share of an item is its weight in the mean of its document. The mean
-    is
-    taken over the summaries of a system, then over references, units (by weight) and the claims of a unit; on the peer
-    side
-    over the summary's own claims. Checks that a rule decides are known, so they count as sampled with certainty. The
-    judge's answer is the probability that the sample stores.
+    is taken over the summaries of a system, then over references, units (by weight) and the claims of a unit; on the
+    peer side over the summary's own claims. Checks that a rule decides are known, so they count as sampled with
+    certainty. The judge's answer is the probability that the sample stores.
     """
     probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", sample.frame))
     return _of_checks(project, side, probabilities, _sampled(sample, side))

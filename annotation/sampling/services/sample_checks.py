@@ -45,11 +45,9 @@ def sample_checks(
 
     The frame has every current check (of one `side` if given) except those that a rule decides. It is stored with the
     judge's current probabilities of yes. Every system gets its part of the sample at every target length. `uniform`
-    gives
-    each check the same chance; `active` distributes half of the sample evenly and half by the judge's uncertainty. If a
-    check has a blind answer already, the sample uses the first one (see `blind_answers`), because its author cannot
-    answer
-    blind again. The same seed and frame give the same sample.
+    gives each check the same chance; `active` distributes half of the sample evenly and half by the judge's
+    uncertainty. If a check has a blind answer already, the sample uses the first one (see `blind_answers`), because its
+    author cannot answer blind again. The same seed and frame give the same sample.
 
     Raises Invalid with the wrong `field`, and the errors of `need_blind_answers`.
     """

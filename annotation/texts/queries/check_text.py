@@ -90,8 +90,7 @@ def found_passages(claim: str, texts: Sequence[str]) -> list[int]:
     """Find the few texts that share most words with a claim, best first; rare words weigh more.
 
     The result has their places, from 0. Shared words do not mean support: they occur for true and false claims alike.
-    The
-    list is empty if no word is shared.
+    The list is empty if no word is shared.
     """
     words = [_words(text) for text in texts]
     spread = Counter(word for text in words for word in text)

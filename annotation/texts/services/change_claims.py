@@ -68,8 +68,8 @@ def add_claim(*, owner: ClaimOwner, by: User | None, text: str, unit: int | None
     """Add a claim to a summary, or to the documents of a set.
 
     `unit` is the number of its unit; it is required in a reference whose claims are linked to units. The claim is
-    compared
-    with the same texts as the text's other claims; the first claim of a text is compared with all possible texts.
+    compared with the same texts as the text's other claims; the first claim of a text is compared with all possible
+    texts.
     Raises
     Invalid for a missing or unknown unit, and the errors of `reword_claim`.
     """
@@ -91,13 +91,10 @@ def reword_claim(*, claim: Claim, by: User | None, text: str) -> Claim:
     """Replace a claim by one with another wording; unit, weight and comparisons stay.
 
     A person who answered the old wording, or saw others' answers to it, is not blind to the new wording. Raises Invalid
-    if
-    the wording is empty, too long, unchanged (ignoring white space and punctuation at the ends) or equal to another
-    claim
-    of the text. Raises Conflict if the claim was removed meanwhile (`newer_claims`), if a random sample waits for it
-    (`sampled`), or if it replaces a judged unit (`judged`). Raises NotAllowed if the person may not change claims, or
-    if an
-    adjudicator decided on the claim and the person may not adjudicate (`decided`).
+    if the wording is empty, too long, unchanged (ignoring white space and punctuation at the ends) or equal to another
+    claim of the text. Raises Conflict if the claim was removed meanwhile (`newer_claims`), if a random sample waits for
+    it (`sampled`), or if it replaces a judged unit (`judged`). Raises NotAllowed if the person may not change claims,
+    or if an adjudicator decided on the claim and the person may not adjudicate (`decided`).
     """
     words = claim_words(text)
     owner, claims = _begin(claim, by, yours=words)

@@ -40,12 +40,9 @@ def join_units(*, summary: Summary, by: User | None, unit_id: str, seen: str | N
     """Join a unit with the next one.
 
     The joined unit has the larger of the two weights. `seen` is the token of the segmentation on the caller's screen.
-    If
-    the segmentation has changed, nothing is written and Conflict (code `newer_cut`) has both segmentations. Raises
-    Conflict
-    also if the summary is judged (`judged`) or a judge works on the set (`running`). Raises NotFound for an unknown
-    unit,
-    Invalid for the last unit, and NotAllowed (`blind`) if the person has the set open as an assessor.
+    If the segmentation has changed, nothing is written and Conflict (code `newer_cut`) has both segmentations. Raises
+    Conflict also if the summary is judged (`judged`) or a judge works on the set (`running`). Raises NotFound for an
+    unknown unit, Invalid for the last unit, and NotAllowed (`blind`) if the person has the set open as an assessor.
     """
     units = _begin(summary, by, seen, {"act": "join", "unit": unit_id})
     place = _place(units, unit_id)

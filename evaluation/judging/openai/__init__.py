@@ -171,10 +171,9 @@ class OpenAIJudge:
         """Read the requested claims, questions with the source's answers, and topics, in one call if they fit.
 
         Otherwise there is a call per `claims_per_call` units and questions. If source, reference and questions exceed
-        the
-        context, there is a call per window of the reference, and a call per window of the source and chunk of
-        questions. A
-        question is answered yes if any window answers yes. Each window generates its share of `n_questions`.
+        the context, there is a call per window of the reference, and a call per window of the source and chunk of
+        questions. A question is answered yes if any window answers yes. Each window generates its share of
+        `n_questions`.
         """
         items = ReadItems(request)
         most = self._limits.claims_per_call
@@ -198,8 +197,7 @@ class OpenAIJudge:
 
         The judge asks once more about a claim with an unreadable answer. If source and summary exceed the context, the
         claims are extracted first, in a call per window of the summary. They are then checked in a call per window of
-        the
-        source and chunk of claims.
+        the source and chunk of claims.
         Raises UnusableReply if a unit of the summary has no usable answer.
         """
         wanted = [number for number, content in summary.numbered_units() if is_worded(content)]
@@ -245,9 +243,8 @@ class OpenAIJudge:
         """Answer claims, questions, topics and ratings of a summary without its source, in one call if they fit.
 
         Otherwise there is a call per window of the summary and chunk of at most `claims_per_call` items. An item is yes
-        if
-        any window answers yes; a rating is the mean of the windows. An item without a usable answer after two calls is
-        unscored and has a reason. A blank summary needs no call.
+        if any window answers yes; a rating is the mean of the windows. An item without a usable answer after two calls
+        is unscored and has a reason. A blank summary needs no call.
         """
         return await self._cover(request, "cover_summary")
 

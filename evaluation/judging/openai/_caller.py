@@ -113,8 +113,7 @@ class Caller:
         """Return the stored reply to a question, or call the server and store the reply.
 
         `identity` names all properties of the judge that can change its answers; `asking` numbers repetitions of the
-        same
-        question, from 1. If the server rejects the request, the result has the finish reason "rejected" and is not
+        same question, from 1. If the server rejects the request, the result has the finish reason "rejected" and is not
         stored.
         Raises JudgeRefused, JudgeUnavailable and BudgetSpent.
         """

@@ -263,8 +263,7 @@ class Service:
 
     def _clean(self, reply: Reply) -> Reply:
         # Hide the key: some gateways quote it, in errors with status 200 and in answers. But do not hide a key in
-        # answers
-        # if it may be a word, such as "none" or "local".
+        # answers if it may be a word, such as "none" or "local".
         if not self._quotes_key and reply.finish_reason != NO_COMPLETION:
             return reply
         content, reason = self._without_key(reply.content), self._without_key(reply.finish_reason)

@@ -43,10 +43,8 @@ class RowCallStore:
     """Stores a judge's answered calls as JudgeCall rows, with the run that paid for them.
 
     If there is no stored reply, one worker claims the question and asks it; other workers with the same question wait
-    for
-    the reply. The claim ends with the reply, with the end of the asking task, or when the lease of a dead process
-    expires.
-    Calls of a project's own judge are used only in that project.
+    for the reply. The claim ends with the reply, with the end of the asking task, or when the lease of a dead process
+    expires. Calls of a project's own judge are used only in that project.
     """
 
     def __init__(self, judge: Judge, *, run: Run | None = None) -> None:
