@@ -49,8 +49,9 @@ PURPOSE = "second factor"
 
 
 def name_key(request: HttpRequest, credentials: dict[str, Any] | None = None) -> str:
-    """The key under which django-axes counts attempts at a name, ignoring case. A hash, because people type passwords
-    there.
+    """Hash a typed name, ignoring case; django-axes counts attempts under the hash.
+
+    The name itself is not stored, because people may type a password there.
     """
     name = str((credentials or {}).get("username") or "")
     return salted_hmac("annotation.attempts", name.casefold(), algorithm="sha256").hexdigest()

@@ -91,7 +91,7 @@ def enqueue(jobs: Sequence[Job]) -> None:
 
 
 def again(jobs: QuerySet[Job]) -> list[Job]:
-    """Restart those of these jobs that have ended, in a transaction, and wake workers."""
+    """Restart the jobs among `jobs` that have ended, in a transaction, and wake workers."""
     over = list(jobs.exclude(state__in=OPEN).select_for_update(of=("self",), no_key=True).order_by("pk"))
     Job.objects.filter(pk__in=[job.pk for job in over]).update(
         state=Job.State.WAITING, attempt=0, error="", queued_at=shared_now(), finished_at=None, **FREE
@@ -219,7 +219,7 @@ def finish(
     error: str = "",
     progress: Mapping[str, int] | None = None,
 ) -> bool:
-    """End those of these jobs that this worker still owns. Returns False if it owns none of them."""
+    """End the claimed jobs that this worker still owns. Returns False if it owns none of them."""
     owned = Job.objects.filter(pk__in=locked(_owned(claimed)))
     ended = owned.update(
         state=state, error=error[:1000], finished_at=shared_now(), **FREE, **(progress or {})
@@ -243,7 +243,7 @@ def try_later(claimed: Claimed, *, error: str) -> bool:
 
 
 def cancel(jobs: QuerySet[Job]) -> int:
-    """Cancel those of these jobs that wait or run, in a transaction, and return their number.
+    """Cancel the jobs among `jobs` that wait or run, in a transaction, and return their number.
 
     The worker of a cancelled job writes nothing more.
     """

@@ -68,7 +68,7 @@ def plain(name: str) -> str:
 
 
 def is_field(name: str) -> bool:
-    """True if a name is that of a field in any layout."""
+    """True if any layout has a field with this name."""
     own = (*FLAT_FIELDS, *NESTED_FIELDS, "data", "item", "sample", "row", "record", "example", "fields")
     return name in own or any(plain(name) in names for names in GENERAL.values())
 

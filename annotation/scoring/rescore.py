@@ -54,8 +54,7 @@ def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> in
     """Rebuild the derived columns, scores and disputes of the project's summaries, or only of `summary_ids`.
 
     It commits after each batch, so that no lock lasts long. A concurrent answer waits for the batch or is included in
-    it.
-    Returns the number of scored summaries. A second call changes nothing.
+    it. Returns the number of scored summaries. A second call changes nothing.
     """
     if summary_ids is None:
         put_in_force(Check.objects.filter(project=project))

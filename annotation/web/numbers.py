@@ -18,7 +18,7 @@ def whole_number(text: str, *, most: int = MOST) -> int | None:
 
 
 def need_whole_number(text: str, message: str, *, field: str, most: int = MOST) -> int:
-    """Read a number as `whole_number` does, but raise Invalid with the message where that returns None."""
+    """Read a number as `whole_number` does, but raise Invalid with the message if it is no such number."""
     number = whole_number(text, most=most)
     if number is None:
         raise Invalid(message, field=field)

@@ -31,7 +31,7 @@ class Pace:
             wait = self._wait(tokens)
 
     def _wait(self, tokens: int) -> float:
-        """The seconds to wait before another attempt; at 0 the call is counted and may be sent."""
+        """Count the call and return 0 if it may be sent now; otherwise return the seconds until another attempt."""
         now = time.monotonic()
         with self._guard:
             while self._gone and self._gone[0][0] <= now - SECONDS:

@@ -289,14 +289,14 @@ def metered() -> Iterator[Meter]:
 
 
 def note_usage(usage: Usage) -> None:
-    """Add a call's usage to the context's meter, if there is one. For judges."""
+    """Add a call's usage to the context's meter, if there is one. Judges call it."""
     meter = _METER.get()
     if meter is not None:
         meter.add(usage)
 
 
 def note_served(model: str) -> None:
-    """Add the model name of a reply to the context's meter, if there is one. For judges."""
+    """Add the model name of a reply to the context's meter, if there is one. Judges call it."""
     meter = _METER.get()
     if meter is not None and model:
         meter.models.add(model)
@@ -324,14 +324,14 @@ def one_pass() -> Iterator[None]:
 
 
 def note_made(key: str) -> None:
-    """Record that this pass made the call, if there is a pass. For judges."""
+    """Record that this pass made the call, if there is a pass. Judges call it."""
     made = _MADE.get()
     if made is not None:
         made.add(key)
 
 
 def is_of_this_pass(key: str) -> bool:
-    """True if this pass made the call. For judges."""
+    """True if this pass made the call. Judges call it."""
     made = _MADE.get()
     return made is not None and key in made
 

@@ -296,7 +296,7 @@ class Scores:
         return brevity(words, target), f"{words} words of a target of {target}."
 
     def _lacks_scored(self, counts: LabelCounts, what: str) -> str:
-        """The reason why too few items are scored; "" if enough are scored. It may also add a flag."""
+        """Return the reason why too few items are scored, or "" if enough are; also set the flag for few items."""
         least = self.case.options.least_scored
         # Skip this if nothing is scored, because then the score is None and has its own reason.
         if (

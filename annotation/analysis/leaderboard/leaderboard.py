@@ -116,7 +116,7 @@ class TargetTable:
 
     @property
     def mixed(self) -> str:
-        """A warning if the summarization of some summaries uses questions and that of others claims; "" otherwise."""
+        """A warning if summarization uses questions for some summaries and claims for others; "" otherwise."""
         if len(self.summarized_by) < 2:
             return ""
         return (

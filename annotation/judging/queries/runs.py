@@ -78,7 +78,7 @@ class RunProgress:
 
     - `failing`: the number of jobs whose latest attempt failed; they may be tried again
     - `failures`: the first of these jobs, by document set
-    - `unscored`: the number of unusable verdicts, answers to questions and ratings; `usable`: that of usable ones
+    - `unscored`: the number of unusable verdicts, answers to questions and ratings; `usable`: the number of usable ones
     - `unscored_reasons`: the most common reasons with their counts
     - `calls`, tokens and `cost`: those that the run paid for, without stored answers
     - `rate`: the recent number of summaries per minute; None if there are none

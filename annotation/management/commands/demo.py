@@ -180,7 +180,7 @@ def _free_port(named: str) -> int:
 
 
 def _purge_queue(folder: Path) -> None:
-    """Delete messages of an earlier process. No work is lost, because it is in the Job rows."""
+    """Delete messages of an earlier process. No work is lost, because the Job rows have it."""
     for message in folder.rglob("*"):
         if message.is_file():
             message.unlink(missing_ok=True)

@@ -40,7 +40,7 @@ OPENING_WORDS = 12
 
 @dataclass(frozen=True, slots=True)
 class ListedClaim:
-    """A claim with its numbers of checks: all checks, those that people answered, and those without any answer."""
+    """A claim with its numbers of checks: all, answered by people, and without any answer."""
 
     claim_id: str
     text: str
