@@ -41,6 +41,7 @@ def scored_pairs(
     source_answers: Sequence[Label | None], summary_answers: Sequence[Label | None]
 ) -> tuple[int, int]:
     """Count the scored pairs that question coverage uses, and the pairs that it would use if all were scored.
+
     Raises LengthMismatch, InvalidLabel.
     Example: `scored_pairs(["yes", None, "no"], ["yes", "yes", "no"])` is (1, 2).
     """

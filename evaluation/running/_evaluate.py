@@ -111,7 +111,7 @@ def evaluate_summaries(
 
     `items` are `SummaryInput`s, or tuples of document and summary, optionally with a reference. `on_result` is called
     with the position and result of each summary as soon as it is ready. A request that needs only the document is made
-    once for all its summaries. `options` are the options of `evaluate_summary`. If a summary cannot be evaluated, its scores
+    once for all its summaries. `evaluate_summary` describes the `options`. If a summary cannot be evaluated, its scores
     are None with reasons, and the other summaries are not affected. After an error or an interrupt no request keeps
     running. If the judge has a call store, a repeated evaluation does not ask again for stored answers.
     Raises EvaluationError for invalid options. Raises JudgeRefused if the judge's server refuses all requests (key,

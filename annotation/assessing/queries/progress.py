@@ -383,7 +383,7 @@ def _rows(assignment_ids: Collection[int]) -> list[_ProgressRow]:
 
 
 def _summary_state(row: _ProgressRow, number: int, criteria: _Asked) -> SummaryState:
-    # Ask nothing if the text has no units. Ask no questions about the whole text if it is a headline.
+    # Ask no questions about the whole text if it has no units or is only a headline.
     is_asked = row.peer_units and (row.target_words is None or row.target_words > SHORT_TARGET)
     return SummaryState(
         number=number,

@@ -57,7 +57,10 @@ def ask_questions(
 
 @transaction.atomic
 def retire_question(*, question: Claim, by: User | None) -> Claim:
-    """Retire a question: it keeps its answers but does not count in scores and is not asked again."""
+    """Retire a question: it keeps its answers but does not count in scores and is not asked again.
+
+    Needs the verb "change project". The scores of the set's summaries are recomputed. Idempotent.
+    """
     document_set = DocumentSet.objects.select_related("project").get(claim_sets=question.claim_set_id)
     require(by, document_set.project, Verb.CHANGE_PROJECT)
     held = hold_set(document_set.pk)

@@ -343,7 +343,7 @@ def _refused_in(body: Mapping[str, Any], rejection: Rejected) -> str | None:
         return None
     if name == "stream":
         return None if "stream" in body else name
-    # Do not conclude too much: the message may only say that the number is too large, or name both length parameters.
+    # Read the message too, because it may only say that the number is too large, or name both length parameters.
     if name in _LENGTHS:
         sent = next((each for each in ("max_tokens", "max_completion_tokens") if each in body), None)
         return None if sent != "max_tokens" and _OTHER_LENGTH.search(str(rejection)) else sent
