@@ -1,4 +1,4 @@
-"""Access to the admin site. The package `admin` registers its rows with this site on import."""
+"""Access to the admin site. On import, the package `admin` registers its rows with this site."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Site(AdminSite):
 
 
 def adjudicated_projects(person: User) -> list[int]:
-    """Keys of the projects whose disputes the person may decide now."""
+    """The keys of the projects whose disputes the person may decide now."""
     return [
         project.pk for project in visible_projects(person) if Verb.ADJUDICATE in verbs_in(person, project)
     ]

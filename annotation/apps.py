@@ -1,4 +1,4 @@
-"""The app, and Django's admin with its own access rule."""
+"""The app, and Django's admin with our own access rule."""
 
 from django.apps import AppConfig
 from django.contrib.admin import apps
@@ -17,6 +17,6 @@ class AnnotationConfig(AppConfig):
 
 
 class GatedAdmin(apps.SimpleAdminConfig):
-    # The classes of the admin are loaded with the addresses, because commands do not need them.
+    # Do not load the classes of the admin here but with the addresses, because commands do not need them.
     default = False
     default_site = "annotation.admin_site.Site"

@@ -1,4 +1,4 @@
-"""The commands of an installation: their names, the lines that an operator types, and running them."""
+"""The commands of an installation: their names, how an operator types them, and how they are run."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ SERVER_COMMANDS: Mapping[str, str] = {
 
 
 def as_typed(name: str, *words: str) -> str:
-    """The line that an operator types for a command: `coverdict ...` if it is installed, otherwise
-    manage.py.
-    """
+    """Write a command as an operator types it: `coverdict ...` if the program is installed, otherwise manage.py."""
     from django.conf import settings  # noqa: PLC0415 - `coverdict gate` runs without Django
 
     program = "coverdict" if settings.IS_INSTALLED else ".venv/bin/python manage.py"
@@ -42,8 +40,8 @@ def as_typed(name: str, *words: str) -> str:
 def execute(words: Sequence[str], *, makes_tables: bool = False) -> int:
     """Run a Django command from its arguments, and return its exit code.
 
-    The first argument is the program. Faults of settings, database or files are printed with advice, and
-    the code is 1. `makes_tables` creates the tables of an empty SQLite database first.
+    The first argument is the program. For faults of settings, database or files, advice is printed and the exit code is
+    1. `makes_tables` first creates the tables of an empty SQLite database.
     """
     import django  # noqa: PLC0415 - see above
     from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415
@@ -51,7 +49,7 @@ def execute(words: Sequence[str], *, makes_tables: bool = False) -> int:
     from django.db import Error, connection  # noqa: PLC0415
 
     try:
-        # This is done here because Django would print a traceback for a refusal.
+        # Call this inside the try block, because Django itself would print a traceback for a refusal.
         django.setup()
         if makes_tables and connection.vendor == "sqlite" and not connection.introspection.table_names():
             call_command("migrate", interactive=False, verbosity=0)
@@ -88,7 +86,7 @@ def _database_fault(error: Exception) -> str | None:
 
 
 def _file_fault(error: OSError, words: Sequence[str]) -> str | None:
-    """Advice for a file that the system refuses; None for other errors."""
+    """Advice for a file that the system does not let us use; None for other errors."""
     from django.conf import settings  # noqa: PLC0415 - see above
 
     if error.filename is None:
@@ -117,7 +115,7 @@ NO_SPACE = "No space is left on the disk."
 
 
 def own_user() -> str:
-    """The name of the process's user; the number if there is no name."""
+    """The name of the user who runs the process; the user's number if there is no name."""
     import pwd  # noqa: PLC0415 - `coverdict gate` also runs on systems without it
 
     try:

@@ -1,4 +1,4 @@
-"""The work of a worker: each kind of job has its own thread, so that a run does not delay files."""
+"""The work of a worker: each kind of job has its own threads, so that a run does not delay files."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ logger = logging.getLogger(__name__)
 
 stopping = threading.Event()
 """An event that is set when the process is asked to end; then it takes no more jobs."""
-# With two threads, a large export does not delay the small ones.
+# Use two threads for exports, so that a large export does not delay small ones.
 AT_ONCE = {kind: 2 if kind is Job.Kind.EXPORT else 1 for kind in Job.Kind}
 _guard = threading.Lock()
 _at_work = dict.fromkeys(Job.Kind, 0)
 
 
 def pull(kind: Job.Kind) -> None:
-    """Work on jobs of a kind until none is waiting; does nothing if enough threads of this process do so already."""
+    """Work on jobs of a kind until none is waiting. Returns at once if enough threads already do so."""
     with at_work_on(kind) as may_work:
         if may_work:
             _WORK[kind]()
@@ -40,9 +40,9 @@ def pull(kind: Job.Kind) -> None:
 
 @contextmanager
 def at_work_on(kind: Job.Kind) -> Iterator[bool]:
-    """Count the block as work on the kind.
+    """Count the with block as work on the kind.
 
-    Yields False if `AT_ONCE` threads of this process work on the kind already.
+    Yields False if `AT_ONCE` threads of this process already work on the kind.
     """
     with _guard:
         may_work = _at_work[kind] < AT_ONCE[kind]
@@ -55,7 +55,7 @@ def at_work_on(kind: Job.Kind) -> Iterator[bool]:
 
 
 def look() -> None:
-    """Start a thread for each kind with waiting jobs on which too few threads of this process work."""
+    """Start a thread for each kind that has waiting jobs but fewer threads of this process than `AT_ONCE`."""
     for kind in Job.Kind:
         if _at_work[kind] < AT_ONCE[kind] and not stopping.is_set() and _is_something_due(kind):
             threading.Thread(target=pull_in_thread, args=(kind,), name=f"jobs-{kind}").start()
@@ -70,20 +70,21 @@ def _is_something_due(kind: Job.Kind) -> bool:
 
 
 def pull_in_thread(kind: Job.Kind) -> None:
-    """Call `pull` as the target of a thread. Errors are logged, not raised."""
+    """Run `pull` in a thread. Errors are logged and not raised."""
     try:
         pull(kind)
     except Exception:
-        # A failing thread must not end the worker; its jobs are tried again after their leases end.
+        # Catch all errors, because a failing thread must not end the worker; its jobs are retried after their leases
+        # end.
         logger.exception("The work on %s broke off", kind.label)
     finally:
         connection.close()
 
 
 def _judge_runs() -> None:
-    """Let runs take turns.
+    """Work on each run in turn.
 
-    A run whose judge is unavailable pauses, longer each time, and is retried with one document set.
+    If the judge of a run is unavailable, the run pauses, longer each time, and then continues with one document set.
     """
     pauses: dict[int, float] = {}
     rests_until: dict[int, float] = {}
@@ -109,13 +110,12 @@ def _one_by_one(kind: Job.Kind, act: Callable[[jobs.Claimed, jobs.Lease], None])
     The `total` of an export is its number of summaries; other jobs have none.
     """
     while not stopping.is_set() and (smallest := jobs.due(kind).order_by("total", "pk").first()):
-        # The list is empty if another worker was faster.
+        # The list is empty if another worker has taken the job.
         for claimed in jobs.take(jobs.due(kind).filter(pk=smallest.pk)):
             jobs.carry_out(claimed, act)
 
 
-# The modules of each kind are imported with its first job, because a command that works on a run needs no
-# others.
+# Import the modules of a kind with its first job, because a command that works on a run needs no others.
 
 
 def _bring_in() -> None:

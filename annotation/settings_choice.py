@@ -11,16 +11,16 @@ ONLY_ON_ONE_MACHINE = "demo"
 
 
 def name_settings(command: str = "", *, otherwise: str = LOCAL) -> None:
-    """Set the settings module unless the environment sets it.
+    """Set the settings module, unless the environment sets it.
 
-    The module is that of production if the environment has signs of other users, else `otherwise`.
+    If the environment suggests that the server has other users, it is the production module; if not, it is `otherwise`.
     """
     chosen = PRODUCTION if command != ONLY_ON_ONE_MACHINE and signs_of_production(os.environ) else otherwise
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", chosen)
 
 
 def signs_of_production(environment: Mapping[str, str]) -> list[str]:
-    """The variables that indicate that Coverdict serves other people than this machine's user."""
+    """List the variables that suggest that Coverdict serves other people than this machine's user."""
     signs = [name for name in ("ALLOWED_HOSTS", "CELERY_BROKER_URL") if environment.get(name)]
     if environment.get("DATABASE_URL", "").startswith(("postgres", "pgsql", "psql")):
         signs.append("DATABASE_URL")

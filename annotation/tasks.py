@@ -37,31 +37,31 @@ _heartbeats: list[Heartbeat] = []
 
 @shared_task(name=jobs.WORK)
 def work(kind: str) -> None:
-    """Work on waiting jobs of a kind, unless enough threads of this worker do so already."""
+    """Work on waiting jobs of a kind, unless enough threads of this worker already do."""
     perform_job.pull(Job.Kind(kind))
 
 
 @shared_task(name=APPLY_RETENTION)
 def apply_retention() -> None:
-    """Apply retention, and remove projects that were deleted 30 days ago."""
+    """Remove data after its retention period, and projects that were deleted 30 days ago."""
     remove_what_is_due()
 
 
 def look() -> None:
-    """Look for waiting jobs without a message."""
+    """Look for waiting jobs whose message was lost."""
     perform_job.look()
     ask_again_to_mail()
 
 
 def ask_for_retention() -> None:
-    """Let one worker per hour apply retention."""
+    """Once an hour, let one worker apply retention."""
     if count("retention", seconds=HOUR_SECONDS) == 1:
         jobs.hint(APPLY_RETENTION, waits="what is due to be removed")
 
 
 @shared_task(name=ADD_SAMPLE)
 def add_sample(by_id: int) -> None:
-    """Create the requested sample project; does nothing if it exists."""
+    """Create the sample project that a person has requested, unless it exists."""
     person = User.objects.filter(pk=by_id).first()
     try:
         add_sample_project(by=person)
@@ -71,7 +71,7 @@ def add_sample(by_id: int) -> None:
 
 @shared_task(name=MAIL, **TRIED_AGAIN)
 def mail(to: str, subject: str, body: str) -> None:
-    """Send a mail; nothing to an empty address."""
+    """Send a mail; an empty address gets none."""
     if to:
         send_mail(subject, body, None, [to])
 

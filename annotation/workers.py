@@ -1,4 +1,4 @@
-"""Start workers, and track which of them are alive."""
+"""Start workers, and record which of them are alive."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ logger = logging.getLogger(__name__)
 
 
 def worker_command() -> list[str]:
-    """The command that starts a worker, in which runs, exports and statistics do not wait for each other."""
+    """The command that starts a worker. Runs, exports and statistics in it do not wait for each other."""
     celery = [sys.executable, "-m", "celery", "--quiet", "-A", "annotation.config.celery"]
     return [*celery, "worker", "--loglevel=WARNING", "--without-gossip", "--without-mingle"]
 
 
 def worker_environment() -> dict[str, str]:
-    """Additional environment variables for a worker of this process."""
+    """The environment variables that a worker of this process needs in addition."""
     temporary = settings.VAR_DIR / "tmp"
     temporary.mkdir(parents=True, exist_ok=True)
-    # A worker may be started in any folder, so the path includes the folder of the packages.
+    # Add the folder of the packages to the path, because a worker may be started in any folder.
     paths = [str(Path(annotation.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     return {
         "DJANGO_SETTINGS_MODULE": settings.SETTINGS_MODULE,
-        # The folder is on the queue's own file system, because otherwise kombu may lose messages.
+        # Use a folder on the queue's own file system, because otherwise kombu may lose messages.
         "TMPDIR": str(temporary),
         "PYTHONPATH": os.pathsep.join(path for path in paths if path),
         "PYTHONWARNINGS": "ignore:::celery.platforms",
@@ -50,15 +50,15 @@ def worker_environment() -> dict[str, str]:
 
 
 def new_worker_name() -> str:
-    """A unique name for this process."""
+    """Make a unique name for this process."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
 class Heartbeat:
     """Reports a worker as alive every few seconds from its own thread, until it is stopped.
 
-    Each beat also returns the jobs of dead workers and expired sets to their queues, and looks for work
-    without messages; once an hour it runs periodic tasks. An installation needs no scheduler.
+    Each beat also returns the jobs of dead workers, and sets with expired leases, to their queues, and looks for work
+    whose message was lost. Once an hour it runs periodic tasks, so an installation needs no scheduler.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Heartbeat:
         self._thread.start()
 
     def stop(self) -> None:
-        """Report the worker as gone, without waiting for a running beat."""
+        """Delete the worker's row; a beat that is running is not awaited."""
         self._ended.set()
         with self._reporting:
             Worker.objects.filter(name=self._name).delete()
@@ -92,7 +92,7 @@ class Heartbeat:
     def _beat(self) -> None:
         try:
             with self._reporting:
-                # The row that `stop` deleted must not be created again.
+                # Do not create the row again that `stop` has deleted.
                 if self._ended.is_set():
                     return
                 report_alive(self._name)
@@ -103,18 +103,18 @@ class Heartbeat:
                 self._hour = hour
                 self._hourly()
         except Error as error:
-            # A line without a traceback is enough, because the next attempt follows within seconds.
+            # Log no traceback, because the next attempt follows within seconds.
             logger.warning("The heartbeat did not reach the database: %s", str(error).strip())
         except Exception:
-            # This thread must survive, because it gives back jobs of dead workers; the next beat tries again.
+            # Keep the thread alive, because it returns jobs of dead workers; the next beat tries again.
             logger.exception("A heartbeat broke off")
         finally:
-            # The connection is closed after each beat, so that a pool of forks does not inherit it.
+            # Close the connection after each beat, so that a pool of forks does not inherit it.
             connection.close()
 
 
 def report_alive(name: str) -> None:
-    """Record that the worker is alive, and delete rows of workers long gone."""
+    """Record that the worker is alive, and delete rows of workers that ended long ago."""
     now = shared_now()
     Worker.objects.bulk_create(
         [Worker(name=name, version=annotation.__version__, started_at=now, seen_at=now)],

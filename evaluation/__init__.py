@@ -1,7 +1,7 @@
-"""Scoring of summaries: pure functions from texts and answers to scores.
+"""Score summaries with pure functions from texts and answers to scores.
 
-This module exports the names for a notebook; the others are in the packages `gate`, `running`, `blend`
-(the score), `judging`, `statistics`, `metrics` and `text`, and in the modules `client` and `errors`.
+This module exports the names for notebooks. Other names are in the packages `gate`, `running`, `blend` (the score),
+`judging`, `statistics`, `metrics` and `text`, and in the modules `client` and `errors`.
 """
 
 from importlib import import_module
@@ -116,7 +116,7 @@ _ROOMS = ("errors", "text", "metrics", "judging", "blend", "running", "statistic
 
 
 def __getattr__(name: str) -> object:
-    # The packages are imported on first use, so that a command of the application does not load statistics.
+    # Import packages on first use, so that a command of the application does not load the statistics.
     if name in _ROOMS:
         return import_module(f"evaluation.{name}")
     if name in __all__:

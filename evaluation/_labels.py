@@ -42,13 +42,13 @@ missed.
 
 
 def lacks_scored(scored: int, count: int, least: float) -> bool:
-    """True if less than the least share is scored, so that a score of the rest could be too favourable."""
+    """True if less than the share `least` is scored; the scored rest alone could be too favourable."""
     return count > 0 and scored / count < least
 
 
 @dataclass(frozen=True, slots=True)
 class LabelCounts:
-    """The numbers of checks answered yes, answered at all, and unscored."""
+    """The numbers of checks with yes, of scored checks, and of unscored checks."""
 
     yes: int
     scored: int
@@ -56,7 +56,7 @@ class LabelCounts:
 
     @property
     def share_of_yes(self) -> float | None:
-        """Yes over scored, in [0, 1]; all other labels count as not yes. None if nothing is scored."""
+        """The checks with yes divided by the scored checks, in [0, 1]; None if nothing is scored."""
         return self.yes / self.scored if self.scored else None
 
     def lacks_scored(self, least: float) -> bool:
@@ -65,7 +65,7 @@ class LabelCounts:
 
 
 def checked_labels(labels: Iterable[Label | None]) -> list[Label | None]:
-    """The labels as a list. Raises InvalidLabel with the position of an invalid one."""
+    """Return the labels as a list. Raises InvalidLabel with the position of an invalid label."""
     checked = list(labels)
     if all(map(_ANSWERS.__contains__, checked)):
         return checked
@@ -78,7 +78,7 @@ def checked_labels(labels: Iterable[Label | None]) -> list[Label | None]:
 
 
 def count_labels(labels: Iterable[Label | None]) -> LabelCounts:
-    """The counts of the labels. Raises InvalidLabel."""
+    """Count the labels. Raises InvalidLabel."""
     checked = checked_labels(labels)
     unscored = checked.count(None)
     return LabelCounts(yes=checked.count("yes"), scored=len(checked) - unscored, unscored=unscored)

@@ -10,13 +10,13 @@ ROUNDING = 1e-9
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """Arithmetic mean of the values that are not None; None without any."""
+    """Arithmetic mean of the values that are not None; None if there are no such values."""
     present = [value for value in values if value is not None]
     return math.fsum(present) / len(present) if present else None
 
 
 def weighted_mean(values: Sequence[float | None], weights: Sequence[float]) -> float | None:
-    """Weighted mean of the values that are not None; None without any or if their weights add up to 0.
+    """Weighted mean of the values that are not None; None if there are no such values or their weights add up to 0.
 
     The result is always within the range of the values. Raises LengthMismatch, InvalidWeight.
     """
@@ -25,14 +25,13 @@ def weighted_mean(values: Sequence[float | None], weights: Sequence[float]) -> f
     for weight in weights[:1] if is_equal else weights:
         checked_weight("A weight", weight)
     if is_equal and weights[0] > 0:
-        # If every weight equals the largest, the mean without weights is the same and faster. Most units
-        # weigh the same.
+        # If all weights are equal, as in most cases, the mean without weights is the same and faster.
         return _clamped(mean(values), values)
     present = [(value, weight) for value, weight in zip(values, weights, strict=True) if value is not None]
     largest = max((weight for _, weight in present), default=0.0)
     if largest == 0:
         return None
-    # Dividing by the largest weight first prevents an overflow of huge weights.
+    # Divide by the largest weight first, because the sum of huge weights would overflow.
     total = math.fsum(weight / largest for _, weight in present)
     result = math.fsum(value * (weight / largest) for value, weight in present) / total
     return _clamped(result, [value for value, _ in present])
@@ -44,7 +43,7 @@ def _clamped(result: float | None, values: Sequence[float | None]) -> float | No
 
 
 def is_below(value: float, bar: float) -> bool:
-    """True if a value is below a bar by more than rounding.
+    """True if a value is below a bar, ignoring differences that rounding can cause.
 
     Example: `is_below((0.3 + 0.6) / 2, 0.45)` is False, although the mean is .44999999999999996.
     """

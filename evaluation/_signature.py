@@ -5,7 +5,7 @@ VERSION = 4
 
 
 def signature(**options: str | float | bool | None) -> str:
-    """A short, stable text that describes how a score was made, for tables and papers.
+    """Write a short, stable text that describes how a score was made, for tables and papers.
 
     Options are in alphabetical order, so that equal options give equal texts; numbers have six significant digits.
     Source: the convention of sacreBLEU.
@@ -22,5 +22,5 @@ def _text(value: str | float | bool | None) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.6g}"
-    # The bar separates options and must not occur within one.
+    # The bar separates options, so an option must not contain it.
     return " ".join(str(value).split()).replace("|", "%7C")

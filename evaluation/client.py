@@ -7,9 +7,9 @@
     news.run(judge="lexical").wait()
     news.leaderboard()
 
-Tables are pandas frames if pandas is installed, else Arrow tables if pyarrow is installed, else lists of
-dicts. A request without an answer is sent again only if a second copy changes nothing: reads, and pushes,
-whose rows have keys.
+Tables are pandas frames if pandas is installed, otherwise Arrow tables if pyarrow is installed, otherwise lists of
+dicts. A request that gets no answer is sent again only if a second copy changes nothing: this holds for reads, and
+for pushes, because their rows have keys.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ PASSING = frozenset({429, 502, 503, 504})
 
 
 class ApiError(EvaluationError):
-    """The server refused a request, or none answered.
+    """The server refused a request or did not answer.
 
-    `status` is None without an answer; `reason` is the server's stable code, `details` its further data.
+    `status` is None if there was no answer. `reason` is the server's stable code; `details` has further data.
     """
 
     code: ClassVar[str] = "api_error"
@@ -86,7 +86,7 @@ class ExportEnded(EvaluationError):
 class PushResult:
     """The numbers of rows that a push created, changed and left unchanged, and the refused rows.
 
-    Each of `refused` has the sent `row` and its `problems`, with `column` and `reason`.
+    Each item of `refused` has the sent `row` and its `problems`; a problem has `column` and `reason`.
     """
 
     created: int = 0
@@ -98,10 +98,10 @@ class PushResult:
 class Coverdict:
     """A server at an address, used with the access token of one account.
 
-    `timeout` is the time limit in seconds for one answer. `patience` is the time in seconds for which
-    unanswered requests, and requests for statistics in progress, are repeated; it is at most 20 until the
-    server has answered once. `frames` selects the type of tables. `progress` is True for a line on the
-    error stream of a terminal, False for none, or a function.
+    `timeout` is the time limit in seconds for one answer. `patience` is the time in seconds for which the client
+    repeats unanswered requests, and requests for statistics that are being computed; it is at most 20 until the server
+    has answered once. `frames` selects the type of tables. `progress` is True for a line on the error stream of a
+    terminal, False for no progress, or a function.
     """
 
     def __init__(
@@ -142,15 +142,15 @@ class Coverdict:
         self._http.close()
 
     def projects(self) -> Any:
-        """A table of the projects that the token can open."""
+        """Fetch a table of the projects that the token can open."""
         return self.table(self.pages("projects/"))
 
     def project(self, slug: str) -> Project:
-        """The project with that slug. No request is sent."""
+        """Return the project with this slug. No request is sent."""
         return Project(self, slug)
 
     def create_project(self, name: str, **choices: Any) -> Project:
-        """Create a project, or open the caller's own project of that name.
+        """Create a project, or open the caller's own project with this name.
 
         `choices` are `description` and `compares`.
         Raises ApiError.
@@ -165,18 +165,18 @@ class Coverdict:
         *,
         params: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Send a request below `/api/v1/` and return the answer; None for an empty one. Raises ApiError.
+        """Send a request below `/api/v1/` and return the answer; None if it is empty. Raises ApiError.
 
-        An unanswered request is sent again only if a second copy changes nothing.
+        A request that gets no answer is sent again only if a second copy changes nothing.
         """
         is_repeatable = method == "GET" or path.endswith("/push/")
-        # Until the server has answered once, the address may be wrong; such an error is reported soon.
+        # Until the server has answered once, the address may be wrong, so give up soon.
         patience = _Patience(self.patience if self._has_answered else min(self.patience, FIRST_PATIENCE))
         while True:
             try:
                 answer = self._http.request(method, path, json=body, params=params)
             except httpx2.TransportError as broken:
-                # If the connection failed, the server did not get the request, so it can be sent again.
+                # If the connection failed, the server did not get the request, so any request can be sent again.
                 if not is_repeatable and not isinstance(broken, httpx2.ConnectError):
                     raise self._no_answer(broken, "It may have been carried out.") from broken
                 patience.wait(self._no_answer(broken))
@@ -206,7 +206,7 @@ class Coverdict:
 
     def _download(self, path: str, out: IO[bytes], name: str) -> str:
         patience, furthest, tag, size = _Patience(self.patience), 0, "", -1
-        # Compressed parts of a file could not be joined after decompression.
+        # Ask for an uncompressed file, because parts of a compressed download cannot be joined.
         headers = {"Accept-Encoding": "identity"}
         while out.tell() != size:
             if done := out.tell():
@@ -227,7 +227,7 @@ class Coverdict:
                     for block in answer.iter_raw():
                         out.write(block)
                         if out.tell() > furthest:
-                            # The time limit starts again whenever more bytes have arrived.
+                            # More bytes have arrived, so the time limit starts again.
                             furthest, patience = out.tell(), _Patience(self.patience)
                         self.tell(name, out.tell(), size)
             except httpx2.TransportError as broken:
@@ -239,7 +239,7 @@ class Coverdict:
         return ApiError(message, status=None, reason="no_answer", details={})
 
     def pages(self, path: str, **params: Any) -> Iterator[dict[str, Any]]:
-        """The rows of a list, page by page."""
+        """Yield the rows of a list, page by page."""
         params = {"limit": PAGE, **{name: value for name, value in params.items() if value is not None}}
         while True:
             page = self.ask("GET", path, params=params)
@@ -249,7 +249,7 @@ class Coverdict:
             params["after"] = httpx2.URL(page["next"]).params["after"]
 
     def table(self, rows: Iterable[Mapping[str, Any]]) -> Any:
-        """Rows as the table type of `frames`."""
+        """Convert rows to the table type of `frames`."""
         found = [dict(row) for row in rows]
         for name, module in (("pandas", "pandas"), ("arrow", "pyarrow")):
             if self.frames not in ("auto", name):
@@ -264,7 +264,7 @@ class Coverdict:
         return found
 
     def tell(self, what: str, done: int, total: int) -> None:
-        """Report the progress of the named work."""
+        """Report the progress of the work `what`."""
         if callable(self._progress):
             self._progress(what, done, total)
         elif self._progress and sys.stderr.isatty():
@@ -285,8 +285,8 @@ class Project:
         """Import summaries: a frame of pandas or polars, an Arrow table, or dicts, with one row per summary.
 
         Rows have the columns of imported files: `document_id, document, system, summary`, and `reference`,
-        `target_words` and others; empty cells are left out. A row that exists already changes nothing.
-        Rows are sent in batches; batches before a refused one stay imported. Raises ApiError for bad rows
+        `target_words` and others; empty cells are ignored. A row that exists already changes nothing.
+        Rows are sent in batches; if a batch is refused, earlier batches stay imported. Raises ApiError for bad rows
         unless `skip_invalid`; its details have the number of each bad row.
         """
         given = [_plain(row) for row in _rows(rows)]
@@ -314,31 +314,31 @@ class Project:
         max_cost: float | None = None,
         **choices: Any,
     ) -> Run:
-        """Start a run of a judge on unanswered items; call `wait` on the result. Raises ApiError."""
+        """Start a run of a judge on unanswered items. Call `wait` on the result. Raises ApiError."""
         body = {"judge": judge, "metrics": list(metrics), "max_cost": max_cost}
         return Run(self, self._ask("POST", "runs/", body | choices))
 
     def scores(self, *, system: str | None = None, target_words: int | None = None) -> Any:
-        """A table of the scores of each summary, in [0, 1]; empty cells are missing scores."""
+        """Fetch a table of the scores of each summary, in [0, 1]; an empty cell is a missing score."""
         return self._table("scores/", system=system, target_words=target_words)
 
     def claims(self, *, system: str | None = None) -> Any:
-        """A table of the claims, optionally only those of one system's summaries."""
+        """Fetch a table of the claims; `system` selects the claims about one system's summaries."""
         return self._table("claims/", system=system)
 
     def checks(self, **filters: Any) -> Any:
-        """A table of the checks: a claim, the compared summary, and the answers."""
+        """Fetch a table of the checks: a claim, the compared summary, and the answers."""
         return self._table("checks/", **filters)
 
     def summaries(self, *, system: str | None = None, role: str | None = None) -> Any:
-        """A table of the summaries, without their texts; `role` is "model" or "peer"."""
+        """Fetch a table of the summaries, without their texts; `role` is "model" or "peer"."""
         return self._table("summaries/", system=system, role=role)
 
     def leaderboard(self, score: str = "coverage", *, target_words: int | None = None) -> Any:
-        """A table with a row for each system and target length: mean, low and high of the score, n and rank.
+        """Fetch a table with a row for each system and target length: mean, low and high of the score, n and rank.
 
-        The call waits until a worker has computed the intervals, whose unit is the document. `basis` names the
-        source of the values, as on the leaderboard. Without a mean or interval, the cells are empty (NaN in
+        The call waits until a worker has computed the intervals, whose unit is the document. `basis` names the source
+        of the values, as the leaderboard page does. If there is no mean or interval, its cells are empty (NaN in
         pandas) and `why` has the reason.
         """
         params = {"score": score} | ({} if target_words is None else {"target_words": target_words})
@@ -359,8 +359,9 @@ class Project:
     def answers(self, rows: Any, *, skip_invalid: bool = False) -> list[dict[str, Any]]:
         """Answer checks as a reviewer: a frame or dicts with `check` and `label`, and optionally `reason`.
 
-        Returns one result per row, in order: its `verdict`, or with `skip_invalid` its `error`. Raises
-        ApiError.
+        Returns one result per row, in order, with its `verdict`; with `skip_invalid` a refused row has its `error`
+        instead.
+        Raises ApiError.
         """
         given, outcomes = [_plain(row) for row in _rows(rows)], list[dict[str, Any]]()
         for batch in _batches(given):
@@ -380,8 +381,8 @@ class Project:
     ) -> Path:
         """Export a level of the project's data (`scores`, …, `bundle`), download it to `to`, and return the path.
 
-        `format` is csv, jsonl or parquet. Raises ExportEnded if the export was cancelled or failed, TimeoutError
-        after `timeout` seconds; otherwise as `download`.
+        `format` is csv, jsonl or parquet. Raises ExportEnded if the export was cancelled or failed, TimeoutError after
+        `timeout` seconds, and the errors of `download`.
         """
         body = {"level": level, "format": format}
         until = None if timeout is None else time.monotonic() + timeout
@@ -405,7 +406,7 @@ class Project:
 
 @dataclass(slots=True)
 class Run:
-    """A run of a judge over a project; `facts` is the server's last description of it."""
+    """A run of a judge in a project; `facts` is the server's last description of it."""
 
     project: Project
     facts: Mapping[str, Any] = field(repr=False)
@@ -452,7 +453,7 @@ class _Patience:
         self._until, self._pause = time.monotonic() + seconds, FIRST_PAUSE
 
     def wait(self, error: ApiError, *, seconds: float = 0.0) -> None:
-        """Wait before the next attempt, for `seconds` if given. Raises the error if the limit is exceeded."""
+        """Wait before the next attempt, for `seconds` if given. Raises the error if the time limit is over."""
         wait = seconds or self._pause
         if time.monotonic() + wait > self._until:
             raise error
@@ -460,7 +461,7 @@ class _Patience:
         self._pause = min(2 * self._pause, LONGEST_PAUSE)
 
     def wait_after(self, answer: httpx2.Response) -> None:
-        """Wait after an answer that may change soon. Raises the server's refusal otherwise."""
+        """Wait after an answer that says to ask again later. Raises the server's refusal for other answers."""
         error = _refusal(answer)
         if answer.status_code not in PASSING:
             raise error
@@ -477,7 +478,7 @@ def _why_empty(found: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _named_rows(before: int) -> Iterator[None]:
-    """Add the numbers of bad rows to a refusal; `before` is the number of rows before its batch."""
+    """Count the rows before this batch into the row numbers of a refusal; `before` is their number."""
     try:
         yield
     except ApiError as refused:
@@ -529,13 +530,13 @@ def _rows(given: Any) -> list[Mapping[str, Any]]:
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row as JSON values without its empty cells; values of numpy and pandas become plain Python."""
+    """Convert a row to JSON values, without its empty cells; values of numpy and pandas become plain Python."""
     plain = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in row.items()}
     return {name: value for name, value in plain.items() if not _is_empty(value)}
 
 
 def _is_empty(value: object) -> bool:
-    """True if a cell is None, NaN, or the missing value of pandas, which raises an error if compared."""
+    """True if a cell is None, NaN, or the missing value of pandas, which raises an error if it is compared."""
     try:
         return value is None or bool(value != value)
     except TypeError:

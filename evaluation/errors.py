@@ -1,18 +1,18 @@
 """Errors of the library, each with a stable machine-readable `code`.
 
-A missing answer of a judge is not an error: it is *unscored* (None) with its reason.
+A missing answer of a judge is not an error: it is *unscored* (None) and has a reason.
 """
 
 from typing import ClassVar
 
 # ValueError
 # └── EvaluationError          evaluation_error
-#     ├── InvalidBudget        invalid_budget     a length or target length that cannot be one
+#     ├── InvalidBudget        invalid_budget     a length below 0 or a target length below 1
 #     ├── InvalidPercent       invalid_percent    a percent, share or threshold outside its range
 #     ├── InvalidWeight        invalid_weight     a negative or non-finite weight
 #     ├── InvalidLabel         invalid_label      a label that no check can have
 #     ├── InvalidMark          invalid_mark       a mark on a unit that does not exist
-#     ├── LengthMismatch       length_mismatch    two lists that must be as long as each other are not
+#     ├── LengthMismatch       length_mismatch    two lists have different lengths
 #     └── JudgeError           judge_error        a judge could not be built or asked (see evaluation.judging)
 
 
@@ -47,7 +47,7 @@ class InvalidLabel(EvaluationError):
 
 
 class InvalidMark(EvaluationError):
-    """A mark between units of which at least one does not exist."""
+    """A mark on a unit that does not exist."""
 
     code: ClassVar[str] = "invalid_mark"
 
@@ -59,6 +59,6 @@ class LengthMismatch(EvaluationError):
 
 
 class JudgeError(EvaluationError):
-    """The base class of errors of a judge itself, not of one of its answers."""
+    """The base class of errors of a judge itself. A single unusable answer is no such error."""
 
     code: ClassVar[str] = "judge_error"

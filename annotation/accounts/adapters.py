@@ -1,4 +1,4 @@
-"""django-allauth's adapters: who gets an account, what is counted, and how secrets are kept."""
+"""django-allauth's adapters: they decide who gets an account, what is counted, and how secrets are stored."""
 
 from __future__ import annotations
 
@@ -49,32 +49,37 @@ PURPOSE = "second factor"
 
 
 def name_key(request: HttpRequest, credentials: dict[str, Any] | None = None) -> str:
-    """The key under which django-axes counts attempts at a name, ignoring case; people type passwords there."""
+    """Hash a typed name, ignoring case; django-axes counts attempts under the hash.
+
+    The name itself is not stored, because people may type a password there.
+    """
     name = str((credentials or {}).get("username") or "")
     return salted_hmac("annotation.attempts", name.casefold(), algorithm="sha256").hexdigest()
 
 
 class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
-    """Accounts are made by invitations, by the setup link and by single sign-on."""
+    """Accounts are created only by invitations, by the setup link and by single sign-on."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        # With proxies, the same address as for all other limits.
+        # Use the same address as all other limits, also behind proxies.
         return address_of(request) or super().get_client_ip(request)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Count nothing per account, because strangers could lock it: django-axes counts passwords."""
+        """Do nothing: a count per account would let strangers lock it. django-axes counts attempts instead."""
 
     def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
-        """Only the second factor for people who have one: a password alone makes no token."""
+        """Allow only the second factor to people who have one: a password alone must not create a token."""
         methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         return [each for each in methods if each["id"].startswith("mfa")] or methods
 
     @transaction.atomic
     def set_password(self, user: User, password: str) -> None:
-        """Sessions contain a hash of the password and end with it; tokens do not."""
+        """Set the password. This ends the person's sessions, which contain a hash of the password, but not their
+        tokens.
+        """
         super().set_password(user, password)
         AuthToken.objects.filter(user=user).delete()
 
@@ -83,9 +88,9 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no t
         self.send_mail(prefix, email, context)
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Have a worker send it, so that the time of an answer does not tell who has an account.
+        """Let a worker send the mail, so that the response time does not reveal who has an account.
 
-        A stranger's address gets no mail, but costs the same.
+        An unknown address gets no mail, but takes the same time.
         """
         if not settings.EMAIL_URL:
             raise ImmediateHttpResponse(
@@ -98,19 +103,19 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no t
 
 
 class Identities(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth has no types
-    """Identities of the OpenID Connect provider; no address counts unless both sides have verified it."""
+    """Identities of the OpenID Connect provider. An address counts only if both sides have verified it."""
 
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
-        """Bind the identity to the provider that signed it, and store nothing else of what that says."""
+        """Bind the identity to the provider that signed it, and store nothing else from the provider."""
         account = sociallogin.account
         token = account.extra_data["id_token"]
-        # Required by OpenID Connect Core, 5.3.2: it could describe another person.
+        # OpenID Connect Core, 5.3.2 requires this check, because the data could describe another person.
         if account.uid != token["sub"]:
             raise OAuth2Error("userinfo of another subject")
         account.uid = hashlib.sha256(f"{token['iss']} {token['sub']}".encode()).hexdigest()
         account.extra_data = {}
         for address in sociallogin.email_addresses:
-            # Some providers send the word "false".
+            # Accept only True, because some providers send the word "false".
             address.verified = address.verified is True
         user: User = super().populate_user(request, sociallogin, data)
         return user
@@ -123,7 +128,7 @@ class Identities(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth 
         return None
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        """Refuse everybody whom the operator's rules give no account, with the way out."""
+        """Refuse everybody who gets no account under the operator's rules, and say what they can do."""
         emails = _verified(sociallogin)
         refusal: Refusal
         if not emails or not _gets_account(emails[0]):
@@ -165,7 +170,7 @@ class Secrets(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
     def decrypt(self, encrypted_text: str) -> str:
         secret = unseal(encrypted_text, purpose=PURPOSE)
         if secret is None:
-            # A random secret: no code fits it, while those of an empty one could be computed.
+            # Use a random secret: no code fits it, but codes of an empty secret could be computed.
             logger.warning("A second factor was encrypted with another SECRET_KEY: have it reset")
             return base64.b32encode(secrets.token_bytes(20)).decode()
         return secret

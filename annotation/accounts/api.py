@@ -68,10 +68,10 @@ class Tokens(ApiView):
         """Exchange username and password for a token.
 
         The token is shown once, and only its hash is stored. Attempts are counted and limited. People with a second
-        factor also send a code; without one the answer is 422 with `code_needed`.
+        factor must also send a code; without it the answer is 422 with `code_needed`.
         """
         given = self.body(Credentials)
-        # The API's request, because the middleware of django-axes would replace the error body by a page.
+        # Pass the API's request, because the middleware of django-axes would replace the error body by a page.
         http = cast("HttpRequest", request)
         user = authenticate(http, username=given["username"], password=given["password"])
         if getattr(request, "axes_locked_out", False):
@@ -101,12 +101,12 @@ class CurrentToken(ApiView):
 
     @operation("get_token", responses=TokenRow, refusals=("422",))
     def get(self, request: Request) -> Response:
-        """Show the token of this request with its expiry."""
+        """Show the token that authenticates this request, and its expiry."""
         return Response(TokenRow(self._token()).data)
 
     @operation("revoke_token", responses={204: None}, refusals=("422",))
     def delete(self, request: Request) -> Response:
-        """Revoke the token of this request."""
+        """Revoke the token that authenticates this request."""
         token = self._token()
         revoke_token(person=self.person, key=token.token_key, client=client_of(self.request))
         return Response(status=status.HTTP_204_NO_CONTENT)

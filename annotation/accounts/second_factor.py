@@ -1,4 +1,4 @@
-"""Hold people to a second factor where the operator requires one, which django-allauth cannot."""
+"""Require a second factor if the operator demands one; django-allauth has no such option."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def has_second_factor(person: User) -> bool:
 
 
 def must_have_second_factor(person: User) -> bool:
-    """True if the operator requires a second factor from the person, whether it is set up or not."""
+    """True if the operator requires a second factor from the person, even if it is not set up yet."""
     is_staff = person.is_staff or person.is_superuser
     return settings.SECOND_FACTOR == "everybody" or (settings.SECOND_FACTOR == "staff" and is_staff)
 
@@ -47,7 +47,7 @@ def refuse_without(person: User) -> None:
 
 @transaction.atomic
 def reset_second_factor(person: User) -> None:
-    """Remove a lost second factor, so that the person can set up another one. Raises NotFound without one."""
+    """Remove a lost second factor, so that the person can set up another one. Raises NotFound if there is none."""
     if not has_second_factor(person):
         raise NotFound(f"{person.get_username()} has no second factor.")
     Authenticator.objects.filter(user=person).delete()
@@ -55,10 +55,10 @@ def reset_second_factor(person: User) -> None:
 
 
 class HeldToSecondFactor:
-    """Middleware that opens only the setting up to people without the second factor that they must have.
+    """Middleware: people who must set up a second factor can open only the pages for setting it up.
 
-    Sessions of people with one began with it, or it ended all others when it was set up. Account pages are not
-    stored by browsers, because they show secrets.
+    No session without the factor remains: setting it up ends all other sessions, and later sign-ins need it. Browsers
+    do not store account pages, because these show secrets.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

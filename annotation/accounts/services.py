@@ -1,4 +1,4 @@
-"""Links that the operator prints: for the first administrator's account, and for a new password."""
+"""Links that the operator prints: to create the first administrator's account, and to set a new password."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _SECRET_BYTES = 32
 
 @transaction.atomic
 def issue_setup_link() -> str | None:
-    """The secret of a link that creates the first account, valid for a day and one use.
+    """Make the secret of a link that creates the first account; the link can be used once within a day.
 
-    None if there is an administrator. Earlier links become invalid.
+    Returns None if there is an administrator already. Earlier links become invalid.
     """
     if administrators().exists():
         return None
@@ -41,18 +41,18 @@ def issue_setup_link() -> str | None:
 
 
 def open_setup(secret: str) -> SetupLink:
-    """Return the setup link of a secret if it is valid.
+    """Return the setup link that belongs to a secret.
 
-    Raises NotFound for an unknown secret or if there is an administrator; Conflict (code `expired`).
+    Raises NotFound if the secret is unknown or an administrator exists, and Conflict (code `expired`).
     """
     return _usable(SetupLink.objects.filter(secret_hash=hash_of(secret)).first())
 
 
 @transaction.atomic
 def make_first_account(*, secret: str, username: str, password: str, full_name: str = "") -> User:
-    """Create the first administrator's account; the link is used up.
+    """Create the first administrator's account and use up the link.
 
-    Raises as `open_setup`, and Invalid for an unusable name or password.
+    Raises the errors of `open_setup`, and Invalid for an unusable name or password.
     """
     locked = SetupLink.objects.select_for_update().filter(secret_hash=hash_of(secret)).first()
     _usable(locked)
@@ -75,9 +75,9 @@ def _usable(link: SetupLink | None) -> SetupLink:
 
 
 def reset_path(person: User) -> str:
-    """The path of a link for setting a new password, for one use within a few days.
+    """Make the path of a link for setting a new password; it can be used once within a few days.
 
-    It also ends when the person signs in. Raises Conflict (code `closed`) for a closed account.
+    It becomes invalid when the person signs in. Raises Conflict (code `closed`) for a closed account.
     """
     if not person.is_active:
         raise Conflict(f"The account of {person.get_username()} is closed.", code="closed")

@@ -1,4 +1,4 @@
-"""Tokens with which programs act as their person."""
+"""API tokens. A program with a token has the rights of the token's owner."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ MOST_TOKENS = 20
 
 @transaction.atomic
 def make_token(*, person: User, days: int = DAYS, client: Client = NOWHERE) -> tuple[AuthToken, str]:
-    """Create a token; returns its row and the token, which is shown once.
+    """Create a token. Returns its row and the token, which can be shown only this once.
 
-    It has its person's permissions. Raises Invalid; Conflict (code `too_many_tokens`).
+    The token has its owner's permissions. Raises Invalid, and Conflict (code `too_many_tokens`).
     """
     if AuthToken.objects.filter(user=person).count() >= MOST_TOKENS:
         raise Conflict(
@@ -46,7 +46,7 @@ def tokens_of(person: User) -> QuerySet[AuthToken]:
 
 @transaction.atomic
 def revoke_token(*, person: User, key: str, client: Client = NOWHERE) -> None:
-    """Revoke one of the person's tokens, named by its first characters. Raises NotFound."""
+    """Revoke a token of the person; `key` is the token's first characters. Raises NotFound."""
     found = tokens_of(person).filter(token_key=key).first()
     if found is None:
         raise NotFound("This token does not exist or has already been revoked.")

@@ -1,4 +1,4 @@
-"""The pages that django-allauth does not have, and those of its pages that need more."""
+"""Account pages that django-allauth lacks, and extensions of its pages."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from annotation.web.screen import screen
 if TYPE_CHECKING:
     from typing import Any
 
-# A cookie, so that it applies before sign-in and costs no query. It is not shared between devices.
+# Use a cookie, so that the theme applies before sign-in and costs no query. Each device has its own theme.
 THEME_COOKIE = "coverdict_theme"
 THEME_SECONDS = 365 * 24 * 60 * 60
 THEMES = (("", "As the system"), ("light", "Light"), ("dark", "Dark"))
@@ -55,7 +55,7 @@ logger = logging.getLogger(__name__)
 
 @screen("GET", "POST")
 def account(request: Request) -> HttpResponse:
-    """One's own name, the theme of the browser, tokens and what happened."""
+    """Show the person's name, the browser's theme, the tokens and recent events."""
     act = request.POST.get("act", "")
     if not act:
         return _page(request)
@@ -74,7 +74,7 @@ def account(request: Request) -> HttpResponse:
 @screen("POST")
 @reauthentication_required
 def new_token(request: Request) -> HttpResponse:
-    """Make a token, once the person has just given their password or their second factor."""
+    """Create a token after the person has entered their password or second factor again."""
     refuse_without(request.user)
     days = whole_number(request.POST.get("days", str(DAYS))) or 0
     _, token = make_token(person=request.user, days=days, client=client_of(request))
@@ -110,13 +110,13 @@ def _page(request: Request, *, token: str = "") -> HttpResponse:
 
 @screen("GET", "POST")
 def no_password(request: Request) -> HttpResponse:
-    """Replaces the page for a first password, by which a borrowed session would become an account's owner."""
+    """Replace the page for a first password: with it, somebody with a borrowed session could take over the account."""
     raise NotAllowed("This account has no password.", code="no_password")
 
 
 class SetUpFactor(ActivateTOTPView):  # type: ignore[misc]  # allauth has no types
     def form_valid(self, form: Any) -> HttpResponse:
-        """End the person's other sessions, which began without the second factor."""
+        """End the person's other sessions, which began before the second factor."""
         response: HttpResponse = super().form_valid(form)
         sessions = UserSession.objects.filter(user=self.request.user)
         get_adapter().end_sessions([each for each in sessions if not each.is_current()])
@@ -124,7 +124,7 @@ class SetUpFactor(ActivateTOTPView):  # type: ignore[misc]  # allauth has no typ
 
 
 class ConfirmOwnEmail(ConfirmEmailView):  # type: ignore[misc]  # allauth has no types
-    """Works for the signed-in person alone: somebody could enter a stranger's address and wait for a click."""
+    """Confirm an address only for its signed-in owner: others could enter a stranger's address and wait for a click."""
 
     def get_object(self, queryset: Any = None) -> Any:
         found = super().get_object(queryset)
@@ -136,7 +136,7 @@ class ConfirmOwnEmail(ConfirmEmailView):  # type: ignore[misc]  # allauth has no
 @require_http_methods(["GET", "POST"])
 @rate_limit(action="login")
 def to_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """Go to the OpenID Connect provider. A page leads there, since the content policy holds redirects of forms."""
+    """Redirect to the OpenID Connect provider by a page, because the content policy blocks redirects of forms."""
     try:
         response: HttpResponse = openid_connect.login(request, provider_id)
     except PROVIDER_FAULTS:
@@ -148,7 +148,7 @@ def to_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
 
 
 def from_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """Return from the provider with a code that works once, in the same browser."""
+    """Accept the code with which the provider sends the person back. It works once, in the same browser."""
     try:
         response: HttpResponse = openid_connect.callback(request, provider_id)
     except PROVIDER_FAULTS:
@@ -166,7 +166,7 @@ def _away(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def demo_sign_in(request: HttpRequest) -> HttpResponse:
-    """Sign in as a person of the demo. The address exists only with the demo settings."""
+    """Sign in as a person of the demo. The address exists only under the demo settings."""
     username = request.POST.get("person", "")
     if not settings.DEMO_SIGN_IN or username not in {person.username for person in DEMO_PEOPLE}:
         raise Http404
@@ -176,7 +176,7 @@ def demo_sign_in(request: HttpRequest) -> HttpResponse:
 
 @secure_admin_login
 def admin_door(request: HttpRequest) -> HttpResponse:
-    """Replaces the admin's own sign-in form, which knows no second factor."""
+    """Replace the admin's own sign-in form, which does not ask for a second factor."""
     if not admin.site.has_permission(request):
         message = "The admin is for superusers and for adjudicators on staff, without open assessor work."
         return refused(request, NotAllowed(message))
@@ -186,7 +186,7 @@ def admin_door(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def setup(request: HttpRequest, secret: str) -> HttpResponse:
-    """Create the first account of an installation, for the holder of the setup link."""
+    """Create the first account of an installation, if the address contains a valid setup link."""
     typed = {name: request.POST.get(name, "") for name in ("username", "full_name")}
     try:
         open_setup(secret)

@@ -86,7 +86,7 @@ class NextDispute(serializers.Serializer[Any]):
 
 
 class Handed(serializers.Serializer[Any]):
-    """The dispute that is leased to the caller for five minutes; null if none is left."""
+    """The dispute that is leased to the caller for five minutes; null if no dispute is left."""
 
     dispute = DisputeDetail(allow_null=True)
 
@@ -117,7 +117,7 @@ class DisputeNext(ApiView):
 
     @operation("take_next_dispute", request=NextDispute, responses=Handed)
     def post(self, request: Request, slug: str) -> Response:
-        """Take the largest dispute that nobody else holds. It is leased to the caller for five minutes."""
+        """Take the largest dispute that nobody else holds. The caller has it for five minutes."""
         project = self.enter(Verb.ADJUDICATE)
         taken = take_next(project=project, by=self.person, after=self.body(NextDispute)["after"])
         return Response({"dispute": _detail(project, taken.public_id, self) if taken else None})

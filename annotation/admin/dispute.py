@@ -1,5 +1,6 @@
-"""Disputes in the admin: adjudicators on staff decide those of their projects by the service of the page
-Adjudicate.
+"""Disputes in the admin.
+
+Adjudicators on staff decide disputes of their projects there, by the same service as on the page *Adjudicate*.
 """
 
 from __future__ import annotations

@@ -10,8 +10,7 @@ from datetime import datetime
 class Computed:
     """The base class of stored statistics.
 
-    `made_at` is the time of the computation. Stale statistics are outdated, and a worker computes them
-    again.
+    `made_at` is the time of the computation. If statistics are outdated, a worker computes them again.
     """
 
     made_at: datetime | None = None

@@ -31,7 +31,7 @@ FINGERPRINTED_RULES = (
 
 
 def fingerprint_of(project: Project, *extra: object) -> str:
-    """A fingerprint of scores, rules, samples and `extra`: 64 hexadecimal digits.
+    """Compute a fingerprint of scores, rules, samples and `extra`: 64 hexadecimal digits.
 
     Every answer of a person or the deciding judge rewrites the affected scores with a new random `Score.revision`,
     so the sum of revisions changes. Equal inputs give an equal fingerprint; different inputs collide with a

@@ -1,4 +1,4 @@
-"""Rules for showing intervals: figures from too few document sets are shown without one."""
+"""Rules for showing intervals: a figure from too few document sets is shown without an interval."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ NO_SPREAD = 1e-9
 
 
 def has_interval(clusters: float, low: float | None = 0.0, high: float | None = 1.0) -> bool:
-    """True if figures from this number of clusters, with these bounds, are shown with an interval.
+    """True if a figure from this number of clusters, with these bounds, is shown with an interval.
 
-    An interval without width would suggest certainty, although the document sets only happen to be equal.
+    An interval without width is not shown: it would suggest certainty, although the document sets may only happen to be
+    equal.
     """
     return clusters >= FEWEST_FOR_INTERVAL and low is not None and high is not None and high - low > NO_SPREAD
 
 
 def shown(found: Found) -> Found:
-    """Remove the bounds of all estimates that may not be shown, in nested dataclasses and tuples.
+    """Remove the bounds of all estimates that must not be shown, in nested dataclasses and tuples.
 
-    These are estimates from too few document sets, and estimates that resampling does not change. Example:
+    These are estimates from too few document sets, and estimates with equal bounds. Example:
     `shown(Estimate(0.5, 0.1, 0.9, clusters=3, draws=2000, seed=0)).low` is None.
     """
     if isinstance(found, Estimate):
@@ -40,7 +41,7 @@ def shown(found: Found) -> Found:
 
 
 def no_interval_in_words(clusters: int) -> str:
-    """The reason for a missing interval, "" if there are enough document sets.
+    """Write why an interval is missing; "" if there are enough document sets.
 
     >>> no_interval_in_words(3)
     'no interval: 3 document sets, 5 needed'
@@ -51,7 +52,7 @@ def no_interval_in_words(clusters: int) -> str:
 
 
 def why_no_interval(clusters: int) -> str:
-    """The reason that a figure has no interval if only its document sets are known, not their groups.
+    """Write why a figure has no interval if its number of document sets is known, but not the number of groups.
 
     >>> why_no_interval(12)
     'no interval: all document sets give the same value, or there are too few groups'

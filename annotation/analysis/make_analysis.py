@@ -1,7 +1,7 @@
 """Compute statistics and store them until their inputs change.
 
-Saving an answer computes nothing. Pages, files and the API call this module and get the stored statistics,
-marked as stale if needed, and a worker recomputes them. Without a worker, they are computed at once.
+Saving an answer computes nothing. Pages, files and the API get the stored statistics from this module. If these are
+stale, they are marked, and a worker computes them again. Without a worker, they are computed at once.
 """
 
 from __future__ import annotations
@@ -52,9 +52,8 @@ def _nothing(project: Project) -> Sequence[object]:
 class StatisticsRecipe:
     """The computation of one kind of statistics.
 
-    `compute` takes the project and the key and returns facts. `inputs` returns the inputs besides the
-    common fingerprint. `shape` is increased when the stored form changes; stored statistics with another
-    shape count as missing.
+    `compute` takes the project and the key and returns facts. `inputs` returns the inputs besides the common
+    fingerprint. `shape` must be increased if the stored form changes; stored statistics with another shape are ignored.
     """
 
     compute: Callable[[Project, str], Any]
@@ -66,8 +65,8 @@ class StatisticsRecipe:
 class StoredStatistics:
     """Stored statistics. `payload` is None before the first computation.
 
-    `is_stale` is True if their inputs have changed; a worker recomputes them. `failed_at` is the time of a failure
-    without a later success.
+    `is_stale` is True if their inputs have changed; then a worker recomputes them. `failed_at` is the time of the last
+    failure, unless a later computation succeeded.
     """
 
     payload: Any | None
@@ -78,7 +77,7 @@ class StoredStatistics:
     failed_at: datetime | None = None
 
     def facts(self, shape: type[Figures]) -> Figures | None:
-        """The facts as that dataclass; None if there are none yet."""
+        """Convert the facts to this dataclass; None if there are none yet."""
         if self.payload is None:
             return None
         return replace(read(shape, self.payload), made_at=self.made_at, is_stale=self.is_stale)
@@ -89,7 +88,7 @@ class StoredStatistics:
 
     @property
     def is_current(self) -> bool:
-        """True if the stored statistics match their inputs."""
+        """True if the stored statistics belong to their present inputs."""
         return not (self.is_missing or self.is_stale)
 
 
@@ -98,7 +97,7 @@ def _ranked_by(project: Project, score: str) -> leaderboard.Leaderboard:
 
 
 RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
-    # A leaderboard stores a mean of every score, so a new score must change its shape.
+    # The shape depends on the number of scores, because a leaderboard stores a mean of every score.
     Analysis.Kind.LEADERBOARD: StatisticsRecipe(_ranked_by, shape=744 + len(SCORES)),
     Analysis.Kind.AGREEMENT: StatisticsRecipe(
         agreement.agreement, inputs=agreement.agreement_inputs, shape=7
@@ -115,9 +114,9 @@ def current_statistics(
 ) -> StoredStatistics:
     """Return the stored statistics, marked as stale if their inputs have changed.
 
-    Stale and missing statistics are requested from a worker, with pauses between requests. Without stored
-    ones the payload is None; with `wait`, the call waits for the first ones and raises NotReady after a
-    limit. Without a worker, they are computed at once.
+    Stale and missing statistics are requested from a worker, with pauses between requests. If nothing is stored, the
+    payload is None; with `wait`, the call waits for the first statistics and raises NotReady after a time limit.
+    Without a worker, the statistics are computed at once.
     """
     until = time.monotonic() + WAITED_SECONDS
     while True:
@@ -145,7 +144,7 @@ def current_statistics(
 
 
 def _is_due(found: StoredStatistics) -> bool:
-    """True if a new computation may be requested: the last one, or its failure, is long enough ago."""
+    """True if a new computation may be requested: the last one succeeded or failed long enough ago."""
     now = timezone.now()
     if found.failed_at is not None and now < found.failed_at + timedelta(seconds=FAILED_SECONDS):
         return False
@@ -156,16 +155,16 @@ def _is_due(found: StoredStatistics) -> bool:
 def _stored(project: Project, kind: Analysis.Kind, key: str) -> StoredStatistics:
     recipe = RECIPES[kind]
     row = Analysis.objects.filter(project=project, kind=kind, key=key).select_related("job").first()
-    # Statistics stored by an older version of the program have another shape and cannot be shown.
+    # Ignore statistics of an older program version: they have another shape and cannot be shown.
     if row is None or row.payload.get("shape") != recipe.shape:
         return StoredStatistics(payload=None, failed_at=_failed_at(row) if row else None)
     return _with_state(row, is_stale=row.inputs != _inputs(project, recipe))
 
 
 def compute(*, project: Project, kind: Analysis.Kind, key: str = "") -> StoredStatistics:
-    """Compute and store the statistics, even if current ones are stored.
+    """Compute and store the statistics, even if the stored ones are current.
 
-    The fingerprint is taken before reading the inputs, so that concurrent changes make the result stale.
+    The fingerprint is taken before the inputs are read, so that concurrent changes make the result stale.
     """
     recipe = RECIPES[kind]
     inputs = _inputs(project, recipe)

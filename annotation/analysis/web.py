@@ -1,4 +1,4 @@
-"""Shared views of stored statistics: pages and downloads of tables."""
+"""Shared views of stored statistics: pages, and downloads of tables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FigureTables = Mapping[str, Callable[[Any], Iterable[FigureRow]]]
 
 
 def asked_score(request: Request) -> str:
-    """The score of claims in the address or form, "" without one. Raises NotFound."""
+    """The score of claims that the address or form names; "" if it names none. Raises NotFound."""
     asked = str((request.POST or request.GET).get("score", ""))
     if asked and asked not in SCORE_SIDES:
         raise NotFound(f"There is nothing for the score {asked!r}; there is for {' and '.join(SCORE_SIDES)}.")
@@ -42,7 +42,7 @@ def figures_page(
     tables: FigureTables,
     context: Mapping[str, Any],
 ) -> HttpResponse:
-    """Render a page of statistics with the templates of that folder."""
+    """Render a page of statistics with the templates in `folder`."""
     return page_or_fragment(
         request,
         page=f"analysis/{folder}/page.html",
@@ -65,7 +65,7 @@ def file_view(
     *,
     key_of: Callable[[Request, Project], str] = lambda _request, _project: "",
 ) -> Callable[[HttpRequest, str, str], HttpResponseBase]:
-    """A view that downloads one table of stored statistics as CSV or JSON. Raises NotFound for an unknown table.
+    """Make a view that downloads a table of stored statistics as CSV or JSON. Raises NotFound for an unknown table.
 
     `key_of` returns the key of the requested statistics.
     """
@@ -88,7 +88,7 @@ def file_view(
 def table_file(
     request: Request, rows: Sequence[Mapping[str, Cell]], *, columns: Sequence[str], name: str
 ) -> HttpResponse:
-    """The rows as a file in the `?format=` csv or json, CSV by default. Raises Invalid for another format."""
+    """Send the rows as the `?format=` csv or json; the default is csv. Raises Invalid for another format."""
     format_name = request.GET.get("format", "csv")
     body = write_table(rows, columns=columns, format_name=format_name)
     return file_answer(body, content_type=CONTENT_TYPES[format_name], name=f"{name}.{format_name}")

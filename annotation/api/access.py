@@ -54,7 +54,7 @@ class CookieAuthentication(SessionAuthentication):
 
 
 class ApiView(GenericAPIView[Any]):
-    """A view for signed-in people. `schema.operation` documents its handlers."""
+    """A view for signed-in people. `schema.operation` documents its methods."""
 
     schema = ApiSchema()
     tag: ClassVar[str]
@@ -71,8 +71,8 @@ class ApiView(GenericAPIView[Any]):
     def enter(self, *any_of: Verb) -> Project:
         """Return the project in the address if the caller has one of the verbs.
 
-        Call it before reading anything else of the request, because people outside of the project must get
-        no information. Raises as `permissions.project_for`.
+        Call it before reading anything else of the request, because people outside of the project must get no
+        information. Raises the errors of `permissions.project_for`.
         """
         project = project_for(self.person, self.kwargs["slug"], Verb.VIEW_PROJECT)
         allowed = verbs_of(roles_in(self.person, project))
@@ -81,20 +81,20 @@ class ApiView(GenericAPIView[Any]):
         return project
 
     def viewer(self, *any_of: Verb) -> Viewer:
-        """The caller as a viewer of the project's lists. Raises as `enter`."""
+        """The caller as a viewer of the project's lists. Raises the errors of `enter`."""
         project, verbs = project_and_verbs(self.person, self.kwargs["slug"], Verb.VIEW_PROJECT)
         if verbs.isdisjoint(any_of):
             self.enter(*any_of)
         return Viewer(self.person, project, verbs)
 
     def body(self, shape: type[serializers.Serializer[Any]], *, partial: bool = False) -> dict[str, Any]:
-        """Read the request's body by the serializer. Refuses unknown fields."""
+        """Read the request's body with the serializer. Unknown fields are refused."""
         return read(shape(data=self.request.data, partial=partial), self.request.data)
 
     def query(self, *shapes: type[serializers.Serializer[Any]]) -> dict[str, Any]:
-        """Read the query parameters by these serializers together. Raises ValidationError as `body`.
+        """Read the query parameters with these serializers together. Raises ValidationError, like `body`.
 
-        Only parameters of these serializers are allowed; no parameter reaches the database by its name.
+        Only parameters of these serializers are allowed, so no parameter reaches the database by its name.
         """
         given = self.request.query_params.dict()
         read: dict[str, Any] = {}
@@ -105,7 +105,7 @@ class ApiView(GenericAPIView[Any]):
         return read
 
     def rows(self, results: Any, following: str) -> Response:
-        """A page of results with the address of the next page, which starts after the row with that id."""
+        """Build a page of results, with the address of the next page, which starts after the row `following`."""
         address = self.request.build_absolute_uri()
         link = replace_query_param(address, "after", following) if following else None
         return Response({"next": link, "results": results})
@@ -117,7 +117,7 @@ class ApiView(GenericAPIView[Any]):
 
 
 def only(rows: QuerySet[Row], public_id: str, what: str) -> Row:
-    """Return the row with that public id. Raises NotFound."""
+    """Return the row with this public id. Raises NotFound."""
     row = rows.filter(public_id=public_id).first()
     if row is None:
         raise NotFound(f"There is no such {what} in this project.")
@@ -125,7 +125,7 @@ def only(rows: QuerySet[Row], public_id: str, what: str) -> Row:
 
 
 def read(shape: serializers.Serializer[Any], given: Any) -> dict[str, Any]:
-    """Read data by a serializer that was constructed with it.
+    """Read data with a serializer that was constructed with it.
 
     Raises ValidationError, also for unknown fields.
     """
@@ -151,7 +151,7 @@ def _refuse_unknown(given: Mapping[str, Any], known: set[str]) -> None:
 
 
 class AnyContent(BaseContentNegotiation):
-    """Content negotiation for files: they keep their own format, whatever the client accepts.
+    """Content negotiation for files: a file keeps its own format, whatever the client accepts.
 
     Errors are JSON.
     """

@@ -3,9 +3,9 @@
     {"error": {"code": "newer_verdict", "message": "Somebody answered ...", "field": null, "details": {}}}
 
 400  does not match the schema (`details.fields`); 401  missing or wrong credentials
-403  the person's roles lack the verb (`not_allowed`), or open assessor work closes it (`blind`)
-404  does not exist for this person, like everything outside of their projects
-409  the state has changed since; `details` has the current one
+403  the person's roles lack the verb (`not_allowed`), or open assessor work forbids it (`blind`)
+404  does not exist for this person; this includes everything outside of their projects
+409  the state has changed meanwhile; `details` has the current state
 412  the file has changed; 416  the file ends before the range
 422  matches the schema, but breaks a rule of the project; `field` names the input
 429  too many attempts; Retry-After gives the pause
@@ -88,17 +88,17 @@ class BadCredentials(exceptions.APIException):
 
 
 def error_of(error: Exception) -> dict[str, Any]:
-    """The error body for one item of a response with several results."""
+    """Build the error body for one item of a response with several results."""
     return dataclasses.asdict(_fault(error)[1])
 
 
 def body_of(error: Exception) -> dict[str, Any]:
-    """The body of the response to an error outside of the API's own views."""
+    """Build the body of the response to an error outside of the API's own views."""
     return {"error": error_of(error)}
 
 
 def envelope(error: Exception, context: Mapping[str, Any]) -> Response:
-    """The response to an exception. It contains no internals; they go to the log."""
+    """Build the response to an exception. It contains no internals; these go to the log."""
     if refusal := outage(error):
         logger.error("%s", refusal.code, exc_info=error)
         error = refusal
@@ -164,7 +164,7 @@ def _of_validation(detail: Any) -> Fault:
 
 
 def _wrong_inputs(detail: Any, path: str) -> Iterator[tuple[str, exceptions.ErrorDetail]]:
-    """Every message with the dotted path of its input, "" for the request as a whole."""
+    """Yield every message with the dotted path of its input; "" for the request as a whole."""
     if isinstance(detail, Mapping):
         for name, inner in detail.items():
             here = path if name == "non_field_errors" else f"{path}.{name}".lstrip(".")
@@ -186,9 +186,9 @@ def _headers(error: Exception) -> dict[str, str]:
 
 
 def outage(error: BaseException | None) -> Refusal | None:
-    """The refusal for an error of database or disk; None for other errors.
+    """Build the refusal for an error of database or disk; None for other errors.
 
-    If the error occurred during a commit, the transaction may have been written or not.
+    If the error occurred during a commit, it is unknown whether the transaction was written.
     """
     is_full = isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}
     is_database = isinstance(error, OperationalError | InterfaceError)

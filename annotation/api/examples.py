@@ -1,4 +1,4 @@
-"""Examples of every request and response in the schema, generated from their descriptions."""
+"""Add examples to every request and response in the schema, generated from their descriptions."""
 
 from __future__ import annotations
 

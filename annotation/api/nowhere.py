@@ -1,4 +1,4 @@
-"""The 404 response for unknown addresses of the API."""
+"""Answer 404 for unknown addresses of the API."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ class Pages(BasePagination):
     """Describes pages in the schema; `ApiView.rows` makes them."""
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        """An empty list, because each list documents its own parameters."""
+        """Return an empty list, because each list documents its own parameters."""
         return []
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:

@@ -15,10 +15,10 @@ TOO_DEEP = f"The JSON is nested more than {MOST_LEVELS} levels deep."
 
 
 class PlainJSONParser(JSONParser):
-    """A JSON parser that refuses values that no database or response can hold.
+    """A JSON parser that refuses values that databases or responses cannot hold.
 
-    Refused with 400 `parse_error`: nesting beyond MOST_LEVELS, NaN, infinite numbers (1e999), and lone surrogates
-    (U+D800), which even an error message could not contain.
+    It refuses with 400 `parse_error`: nesting beyond MOST_LEVELS, NaN, infinite numbers (1e999), and lone surrogates
+    (U+D800), which not even an error message could contain.
     """
 
     def parse(
@@ -34,7 +34,7 @@ class PlainJSONParser(JSONParser):
 
 
 def _parts(body: Any) -> Iterator[Any]:
-    """Every value and key. Raises ParseError beyond MOST_LEVELS."""
+    """Yield every value and key. Raises ParseError beyond MOST_LEVELS."""
     waiting = [(body, 1)]
     while waiting:
         value, level = waiting.pop()

@@ -25,7 +25,7 @@ UNSAFE = ("POST", "PATCH", "DELETE")
 
 
 class ApiSchema(AutoSchema):
-    """One operation: its texts come from the handler's docstring, its errors from the base view."""
+    """One operation. Its texts come from the method's docstring, its errors from the base view."""
 
     def get_summary(self) -> str:
         return self._paragraphs()[0].rstrip(".")
@@ -84,16 +84,16 @@ def operation(
     parameters: list[Any] | None = None,
     refusals: Sequence[str] = (),
 ) -> Callable[[Handler], Handler]:
-    """Document a handler: its operation id, request and responses.
+    """Document a method of a view: its operation id, request and responses.
 
-    `refusals` are statuses besides those that follow from its method and path.
+    `refusals` are further statuses, besides those that follow from its method and path.
     """
     extend = extend_schema(
         operation_id=operation_id, request=request, responses=responses, parameters=parameters
     )
 
     def describe(handler: Handler) -> Handler:
-        # Without this, the decorator would extend the default schema class instead of this one.
+        # Set the class, because otherwise the decorator would extend the default schema class.
         handler.kwargs = {"schema": ApiSchema}  # type: ignore[attr-defined]
         handler.refusals = refusals  # type: ignore[attr-defined]
         extended: Handler = extend(handler)
@@ -111,7 +111,7 @@ class _FactsGenerator(GenerateJsonSchema):
 
 
 class FactsSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
-    """Describe facts, and lists of them, by their types and docstrings."""
+    """Describes facts, and lists of facts, by their types and docstrings."""
 
     @classmethod
     def _matches(cls, target: Any) -> bool:
@@ -145,7 +145,7 @@ class FactsFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-unty
 
 
 class NamedChoiceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
-    """Describe choices as one component, so that client generators make one type."""
+    """Describes choices as one component, so that client generators make one type."""
 
     target_class = "annotation.api.fields.NamedChoice"
     match_subclasses = True
@@ -165,14 +165,14 @@ def _component(auto_schema: AutoSchema, name: str, schema: dict[str, Any]) -> di
 
 
 class TokenScheme(KnoxTokenScheme):  # type: ignore[no-untyped-call]
-    """The name of token authentication in the schema."""
+    """Names token authentication in the schema."""
 
     target_class = "annotation.api.access.TokenAuthentication"
     name = "token"
 
 
 class CookieScheme(SessionScheme):  # type: ignore[no-untyped-call]
-    """The name of session authentication in the schema."""
+    """Names session authentication in the schema."""
 
     target_class = "annotation.api.access.CookieAuthentication"
     name = "session"

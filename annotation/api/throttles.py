@@ -19,7 +19,7 @@ LONGEST_PASSWORD = 1000
 
 
 class PerMinute(BaseThrottle):
-    """A limit of requests with the same key per minute, counted by all processes."""
+    """A limit on requests with the same key per minute; all processes count together."""
 
     scope: str
     most: int
@@ -29,7 +29,7 @@ class PerMinute(BaseThrottle):
         return key is None or count(key, seconds=MINUTE) <= self.most
 
     def get_cache_key(self, request: Request, view: Any) -> str | None:
-        """The counted key; None if the request is not limited."""
+        """The key to count; None if the request is not limited."""
         raise NotImplementedError
 
     def wait(self) -> float:
@@ -37,7 +37,7 @@ class PerMinute(BaseThrottle):
 
 
 class PerAddress(PerMinute):
-    """Requests of one client address, from `core.shared.clients`; unproven headers are ignored."""
+    """Limits requests from one client address (see `core.shared.clients`); forged headers are ignored."""
 
     scope = "tokens-address"
     most = 60
@@ -47,7 +47,7 @@ class PerAddress(PerMinute):
 
 
 class PerToken(PerMinute):
-    """Requests of one token."""
+    """Limits requests with one token."""
 
     @property
     def most(self) -> int:  # type: ignore[override]

@@ -1,6 +1,4 @@
-"""The command `coverdict gate FILE`: it checks that summaries are good enough and not worse than a
-baseline.
-"""
+"""The command `coverdict gate FILE`: check that summaries are good enough and not worse than a baseline."""
 
 from __future__ import annotations
 
@@ -39,8 +37,9 @@ PROGRESS_EVERY = 50
 
 
 def gate(arguments: list[str]) -> int:
-    """Run the command and return its exit code: 0 good, 1 failed, 2 invalid arguments, 3 below or worse, 4
-    cannot tell.
+    """Run the command and return its exit code.
+
+    The codes are 0 good, 1 failed, 2 invalid arguments, 3 below or worse, 4 cannot tell.
     """
     parser = gate_parser()
     options = parser.parse_args(arguments)
@@ -182,7 +181,7 @@ def _report(options: Namespace, layout: Layout, judge: Judge, store: FileCallSto
     baseline = [] if options.baseline is None else _summaries(options.baseline, layout, options)
     metrics = tuple(dict.fromkeys([*options.metrics, *options.under, *options.worse])) or USUAL_METRICS
     if store is not None:
-        # One call per document asks for its claims, questions and topics; a summary takes up to two calls.
+        # A document needs one call for its claims, questions and topics; a summary needs up to two calls.
         most = len({row.text.document for row in (*summaries, *baseline)}) + 2 * (
             len(summaries) + len(baseline)
         )
@@ -221,7 +220,7 @@ class _Progress:
 
 
 def _output_fault(path: Path | None) -> str:
-    """The reason that the report cannot be written to the path; "" if it probably can.
+    """The reason why the report cannot be written to the path; "" if it probably can.
 
     The command checks this before it pays for calls.
     """
@@ -236,7 +235,7 @@ def _output_fault(path: Path | None) -> str:
 
 
 def _check_judge(parser: ArgumentParser, options: Namespace) -> None:
-    """Refuse options that the chosen judge does not use."""
+    """Refuse options that the chosen judge ignores."""
     if options.judge == LEXICAL:
         for name in ("base_url", "key_variable", "price", "max_cost", "instruction"):
             if getattr(options, name) is not None:
@@ -272,7 +271,7 @@ def _judge(options: Namespace, store: FileCallStore | None) -> Judge:
 
 
 def _summaries(path: Path, layout: Layout, options: Namespace) -> list[GateSummary]:
-    """The summaries of a file. Raises EvaluationError with all bad rows."""
+    """Read the summaries of a file. Raises EvaluationError with all bad rows."""
     try:
         reading = read_dataset(path, layout=layout)
     except ModuleNotFoundError as missing:
@@ -322,7 +321,7 @@ def _of_set(document_id: str, one: SetData) -> Iterator[GateSummary]:
 
 
 def _compared(one: SetData) -> Iterator[tuple[str, int | None, str, str | None]]:
-    """Each summary with the references that an import would compare it with; None if it has no reference."""
+    """Yield each summary with each reference that an import would compare it with; None if there is none."""
     for (system, target), peer in one.peers.items():
         references = [
             (name, one.author_of(name), one.reference_for(name, target))
@@ -341,7 +340,7 @@ def _label(label: str | None) -> Label | None:
 
 
 def _tell(report: GateReport, options: Namespace) -> bool:
-    """Print the report and write it to the requested file. Returns False if the file could not be written."""
+    """Print the report and write it to the requested file. Returns False if it could not be written."""
     sys.stdout.write(gate_report_text(report, "table" if options.output else options.format))
     return options.output is None or _is_written(gate_report_text(report, options.format), options.output)
 

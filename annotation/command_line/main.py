@@ -1,6 +1,4 @@
-"""The program `coverdict`: gates for plain files; with the server installed, also projects, server and
-worker.
-"""
+"""The program `coverdict`: gates for plain files; if the server is installed, also projects, server and worker."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def usage(program: str = "coverdict") -> str:
-    """The list of all commands; those of the server are included only if it is installed."""
+    """List all commands; those of the server are included only if it is installed."""
     lines = [
         f"Coverdict judges summaries claim by claim. `{program} COMMAND --help` lists a command's options.",
         "",
@@ -81,10 +79,10 @@ def _refused(message: str, code: int) -> Callable[[list[str]], int]:
 
 
 def _django(command: str, rest: list[str]) -> int:
-    """Run a Django command; a failing command ends the process."""
+    """Run a Django command. If it fails, the process ends."""
     name_settings(command)
     words = rest if command == "manage" else [command, *rest]
-    # On a single machine, the first command creates the tables.
+    # On a single machine, the first command must create the tables.
     makes_tables = command not in {"manage", "migrate"} and not {"-h", "--help"} & set(rest)
     return execute(["coverdict", *words], makes_tables=makes_tables)
 

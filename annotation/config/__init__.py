@@ -1,6 +1,6 @@
 """Settings, routes, health checks, and the entry points for gunicorn and Celery."""
 
-# Celery's app is loaded with the settings, so that `celery.current_app` is this app in every process.
+# Load Celery's app with the settings, so that `celery.current_app` is this app in every process.
 from annotation.config.celery import app as celery_app
 
 __all__ = ["celery_app"]

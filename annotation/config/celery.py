@@ -1,4 +1,4 @@
-"""The Celery app of workers, beat and all queueing processes."""
+"""The Celery app of workers, of the scheduler, and of all processes that queue work."""
 
 import gc
 import tempfile
@@ -19,15 +19,15 @@ app.autodiscover_tasks(["annotation"])
 
 @setup_logging.connect
 def keep_our_logging(**_: Any) -> None:
-    """Keep the logging of the settings: a receiver of this signal prevents Celery's own set-up."""
+    """Keep the logging of the settings: if this signal has a receiver, Celery does not set up its own logging."""
 
 
 @celeryd_init.connect
 def receive_on_the_queues_file_system(conf: Any = None, **_: Any) -> None:
     """Make a worker on the filesystem broker take messages by an atomic rename.
 
-    kombu moves each message to the temporary directory before reading it. On another file system this is a copy,
-    and a worker that is killed during it loses the message.
+    kombu moves each message to the temporary directory before reading it. If that is on another file system, the move
+    is a copy, and a worker that is killed meanwhile loses the message.
     """
     if conf is None or not str(conf.broker_url).startswith("filesystem:"):
         return
@@ -38,7 +38,7 @@ def receive_on_the_queues_file_system(conf: Any = None, **_: Any) -> None:
 
 @worker_ready.connect
 def collect_seldom(**_: Any) -> None:
-    """Exclude the loaded program from garbage collection, and collect garbage less often."""
+    """Exclude the loaded program from garbage collection, and collect garbage less often, to save time and memory."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
@@ -46,10 +46,10 @@ def collect_seldom(**_: Any) -> None:
 
 @celeryd_init.connect
 def outlive_the_broker(conf: Any = None, **_: Any) -> None:
-    """Keep a worker alive if Redis becomes unavailable: an attempt to return its messages to the queue would
-    end it.
+    """Keep a worker alive if Redis becomes unavailable.
 
-    Nothing is lost, because workers also look for jobs in the database.
+    Otherwise the attempt to return its messages to the queue would end the worker. Nothing is lost without this
+    attempt, because workers also look for jobs in the database.
     """
     if conf is not None and str(conf.broker_url).startswith("redis"):
         from kombu.transport.redis import Channel  # noqa: PLC0415 - it imports the client of Redis

@@ -12,7 +12,7 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 SQLITE_OPTIONS: dict[str, Any] = {
-    # IMMEDIATE takes the write lock at BEGIN, so that two writers wait for each other instead of failing.
+    # IMMEDIATE takes the write lock at BEGIN, so that a second writer waits and does not fail later.
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
     "init_command": (
@@ -50,13 +50,13 @@ NOT_FOR_JUDGES = (
 
 
 def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = True) -> dict[str, Any]:
-    """Django's settings for the database that a URL names.
+    """Build Django's settings for the database that a URL names.
 
-    SQLite gets write-ahead logging and immediate transactions, and threads keep their connections, because closing
-    the last one would write the whole log back at every request. A PostgreSQL host may be a socket folder, written
-    `postgres://user@%2Frun%2Fpostgresql/name` as in libpq. `keep_seconds` keeps its connections open;
-    `server_side_cursors` is False behind a pooler in transaction mode, which does not support prepared statements
-    either.
+    SQLite gets write-ahead logging and immediate transactions. Its threads keep their connections, because closing the
+    last connection would write the whole log back after every request. A PostgreSQL host may be a socket folder,
+    written `postgres://user@%2Frun%2Fpostgresql/name` as in libpq. `keep_seconds` is the time for which connections
+    stay open. `server_side_cursors` must be False behind a pooler in transaction mode; this also turns prepared
+    statements off, which such a pooler does not support.
     """
     config: dict[str, Any] = dict(environ.Env.db_url_config(url))
     options = dict(config.get("OPTIONS") or {})
@@ -67,8 +67,8 @@ def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = Tru
         "HOST": unquote(str(config.get("HOST") or "")),
         "OPTIONS": {
             "connect_timeout": POSTGRESQL_CONNECT_SECONDS,
-            # Hand-written statements use prepared statements. A pooler that exchanges connections would lose
-            # them.
+            # Prepare hand-written statements only if connections are stable; a pooler that exchanges connections would
+            # lose them.
             "prepare_threshold": USES_BEFORE_PREPARED if server_side_cursors else None,
             **options,
         },
@@ -79,7 +79,7 @@ def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = Tru
 
 
 def broker_options(url: str, queue_folder: Path) -> dict[str, Any]:
-    """Transport options of Celery's broker; creates the folders of the filesystem transport."""
+    """Build the transport options of Celery's broker, and create the folders of the filesystem transport."""
     if not url.startswith("filesystem:"):
         return {"socket_timeout": BROKER_SOCKET_SECONDS, "socket_keepalive": True} if "redis" in url else {}
     folders = {name: queue_folder / name for name in ("messages", "control")}
@@ -94,10 +94,10 @@ def broker_options(url: str, queue_folder: Path) -> dict[str, Any]:
 
 
 def caches(url: str, *, broker: str, database: dict[str, Any]) -> dict[str, Any]:
-    """Django's cache settings: the Redis of `url`, otherwise the broker's, otherwise a table of the database.
+    """Build Django's cache settings: the Redis at `url`, or the broker's Redis, or a table of the database.
 
-    On SQLite the cache is in the memory of each process, because a counter in the database would wait for
-    writers. Raises ImproperlyConfigured if `url` is not a Redis address.
+    With SQLite, each process has a cache in memory, because a counter in the database would wait for writers. Raises
+    ImproperlyConfigured if `url` is not a Redis address.
     """
     if url and not url.startswith(REDIS):
         raise ImproperlyConfigured("CACHE_URL names no Redis. Write redis://host:6379/1.")
@@ -116,10 +116,11 @@ def caches(url: str, *, broker: str, database: dict[str, Any]) -> dict[str, Any]
 
 
 def kept_files(place: str) -> dict[str, Any]:
-    """Django's settings for file storage in a folder or "s3://bucket/prefix?endpoint=https://host&region=name".
+    """Build Django's settings for storing files in a folder or in object storage.
 
-    Keys come from `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or the machine's role. Raises
-    ImproperlyConfigured for another kind of address.
+    An example of object storage is "s3://bucket/prefix?endpoint=https://host&region=name". Its keys come from
+    `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or the machine's role. Raises ImproperlyConfigured for another kind
+    of address.
     """
     url = urlsplit(place)
     if not url.scheme:
@@ -147,10 +148,10 @@ def kept_files(place: str) -> dict[str, Any]:
 
 
 def kept_secret(path: Path) -> str:
-    """The secret in this file, created on the first call.
+    """Read the secret in this file; create it on the first call.
 
-    Two processes that start at once get the same secret, because only one of them can create the link to
-    the file. Only the owner can read the file.
+    Two processes that start at the same time get the same secret, because only one of them can create the link to the
+    file. Only the owner can read the file.
     """
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -204,7 +205,7 @@ def mail(url: str, sender: str) -> dict[str, Any]:
     try:
         config: dict[str, Any] = dict(environ.Env.email_url_config(url))
     except (ImproperlyConfigured, ValueError):
-        # The URL has a password, so the message does not repeat it.
+        # Do not quote the URL, because it contains a password.
         raise ImproperlyConfigured(
             "EMAIL_URL names no mail server. Write smtp+tls://user:password@host:587."
         ) from None
@@ -212,9 +213,9 @@ def mail(url: str, sender: str) -> dict[str, Any]:
 
 
 def single_sign_on(issuer: str, client_id: str, client_secret: str, name: str) -> dict[str, Any]:
-    """django-allauth's settings for an OpenID Connect provider; empty without one.
+    """Build django-allauth's settings for an OpenID Connect provider; empty if none is configured.
 
-    Raises ImproperlyConfigured if it is partly configured or uses plain HTTP.
+    Raises ImproperlyConfigured if values are missing or the issuer uses plain HTTP.
     """
     named = {"OIDC_ISSUER": issuer, "OIDC_CLIENT_ID": client_id, "OIDC_CLIENT_SECRET": client_secret}
     missing = [name for name, value in named.items() if not value]
@@ -235,7 +236,7 @@ def single_sign_on(issuer: str, client_id: str, client_secret: str, name: str) -
 
 
 def new_accounts(entries: list[str]) -> list[str]:
-    """The rules for new accounts by single sign-on: "invited" and e-mail domains. Raises ImproperlyConfigured."""
+    """Check the rules for new accounts by single sign-on: "invited" and e-mail domains. Raises ImproperlyConfigured."""
     known = [entry.strip().lower() for entry in entries if entry.strip()]
     for entry in known:
         if entry != "invited" and not EMAIL_DOMAIN.fullmatch(entry):
@@ -246,9 +247,9 @@ def new_accounts(entries: list[str]) -> list[str]:
 
 
 def judge_urls(entries: list[str]) -> list[str]:
-    """The base URLs that judges may call. Raises ImproperlyConfigured for a URL that would match nothing.
+    """Check the base URLs that judges may call. Raises ImproperlyConfigured for a URL that would match nothing.
 
-    `:*` allows every port of this machine and is refused for other hosts. The message names the position, not the
+    `:*` allows every port of this machine and is refused for other hosts. The message names the position and not the
     URL, which may contain a password.
     """
     from evaluation.judging.openai import ANY_PORT, base_url_fault  # noqa: PLC0415 - commands need no judge
@@ -264,11 +265,10 @@ def judge_urls(entries: list[str]) -> list[str]:
 
 
 def judge_keys(entries: list[str]) -> dict[str, list[str]]:
-    """The base URLs to which each variable's key may be sent, from entries like
-    "OPENAI_API_KEY=https://api.openai.com/v1".
+    """Parse the base URLs to which the key in each variable may be sent.
 
-    A repeated variable is bound to each of its URLs. Raises ImproperlyConfigured for an invalid entry and for a
-    secret of the installation; the message repeats only the name.
+    An entry is "OPENAI_API_KEY=https://api.openai.com/v1"; a variable may have several entries. Raises
+    ImproperlyConfigured for an invalid entry and for a secret of the installation; the message has only the name.
     """
     from evaluation.judging.openai import base_url_fault  # noqa: PLC0415 - as above
 

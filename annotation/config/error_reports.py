@@ -1,7 +1,7 @@
-"""Report errors to Sentry, or a compatible service, if the operator sets a DSN; without texts of people.
+"""Report errors to Sentry or a compatible service if the operator sets a DSN, but without people's texts.
 
-Reports are built from allowed parts, because messages, local variables and bodies may contain texts, names
-or keys. They contain the error, its place in the code, and the request, run and job.
+Reports are built only from allowed parts, because messages, local variables and bodies may contain texts, names or
+keys. They contain the error, its place in the code, the request, the run and the job.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CONTEXT = ("request_id", "run", "job")
 
 
 def report_errors(dsn: str, *, environment: str) -> None:
-    """Start reporting errors, unless the DSN is empty."""
+    """Start to report errors; an empty DSN does nothing."""
     if not dsn:
         return
     import sentry_sdk  # noqa: PLC0415 - loaded only if it is configured
@@ -52,13 +52,13 @@ def report_errors(dsn: str, *, environment: str) -> None:
 
 
 def without_texts(event: Event, hint: Hint) -> Event:
-    """Rebuild the event from parts that contain no texts of people."""
+    """Rebuild a report from parts that contain no texts of people."""
     known: dict[str, Any] = dict(event)
     report: dict[str, Any] = {name: known[name] for name in REPORTED if name in known}
     raised = (known.get("exception") or {}).get("values") or ()
     report["exception"] = {"values": [_raised(each) for each in raised]}
     if not raised:
-        # This is the message as written in the code, without the values inserted into it.
+        # Use the message as written in the code, without the values that were inserted into it.
         report["logentry"] = {"message": str((known.get("logentry") or {}).get("message", ""))}
     bound = structlog.contextvars.get_contextvars()
     report["tags"] = {name: str(bound[name]) for name in CONTEXT if name in bound}

@@ -1,6 +1,6 @@
-"""Responses to requests that failed with an exception: a page, notice, JSON, API error or text.
+"""Respond to requests that failed with an exception, with a page, notice, JSON, API error or text.
 
-No query runs here, because the database may be the cause.
+The code makes no queries, because the database may be the cause.
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ BROKE = "Something went wrong. The server's log has the details."
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    """The response to a failed request: 503 if the database is unavailable, 507 if the disk is full,
-    otherwise 500.
-    """
+    """Respond to a failed request: 503 if the database is unavailable, 507 if the disk is full, otherwise 500."""
     error = sys.exc_info()[1]
     refusal = outage(error)
     response = _answer(request, refusal or Exception(BROKE), status=status_of(refusal) if refusal else 500)

@@ -14,9 +14,9 @@ from annotation.watching.queries import files_fault, missing_migrations
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 while the process lives.
+    """Answer 200 as long as the process lives.
 
-    It is for supervisors, whose restart could not repair a database.
+    It is for supervisors. It ignores the database, which a restart of this process could not repair.
     """
     return HttpResponse("ok", content_type="text/plain")
 
@@ -26,8 +26,8 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> JsonResponse:
     """Answer 200 if pages can be served, 503 if the database fails. It is for load balancers and operators.
 
-    The JSON has "ok" or the fault of each part: database, migrations, broker, worker, files. Faults that
-    only delay work are warnings, because removing servers would not help.
+    The JSON has "ok" or the fault of each part: database, migrations, broker, worker, files. A fault that only delays
+    work is a warning, because taking the server out of service would not help.
     """
     parts = _parts()
     ready = parts["database"] == parts["migrations"] == "ok"
@@ -36,8 +36,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 
 def _parts() -> dict[str, str]:
-    # Everybody may read this response, so it leaves out the folder's name; administrators see it under
-    # Status.
+    # Omit the folder's name, because everybody may read this response; administrators see it on the page Status.
     files = "the folder for files is not writable; see the page Status" if files_fault() else "ok"
     apart = {"broker": broker_fault() or "ok", "files": files}
     fault = _database_fault()

@@ -1,4 +1,4 @@
-"""Logging for the standard library and structlog: plain for people, JSON lines for machines."""
+"""Logging for the standard library and structlog: plain lines for people, JSON lines for machines."""
 
 import logging
 from typing import Any
@@ -16,13 +16,13 @@ SHARED: list[structlog.typing.Processor] = [
 
 
 def as_warning(record: logging.LogRecord) -> bool:
-    """Log filter that turns an error caused by a malformed request into a one-line warning."""
+    """Turn an error that a malformed request caused into a one-line warning (log filter)."""
     record.levelno, record.levelname, record.exc_info = logging.WARNING, "WARNING", None
     return True
 
 
 def without_address(record: logging.LogRecord) -> bool:
-    """Log filter that replaces the address in Django's lines, which may contain the secret of a link, by its route."""
+    """Replace the address in Django's lines by its route, because it may contain the secret of a link (log filter)."""
     request = getattr(record, "request", None)
     if request is not None and isinstance(record.args, tuple):
         record.args = tuple(route_of(request) if each == request.path else each for each in record.args)
@@ -30,14 +30,14 @@ def without_address(record: logging.LogRecord) -> bool:
 
 
 def plain(level: str) -> dict[str, Any]:
-    """Django's LOGGING for a terminal: one readable line per event from this level."""
-    # The fancy traceback prints local variables, which may include a judge's key.
+    """Build Django's LOGGING for a terminal: one readable line per event from this level."""
+    # Use plain tracebacks, because the default prints local variables, which may include a judge's key.
     console = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
     return _logging(level, [console])
 
 
 def json_lines(level: str) -> dict[str, Any]:
-    """Django's LOGGING for a collector: one JSON object per line from this level, exceptions as text."""
+    """Build Django's LOGGING for a collector: one JSON object per line from this level, exceptions as text."""
     return _logging(level, [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()])
 
 
@@ -76,16 +76,16 @@ def _logging(level: str, rendering: list[structlog.typing.Processor]) -> dict[st
         },
         "root": {"handlers": ["standard error"], "level": level},
         "loggers": {
-            # Django's default handlers would print the same event twice.
+            # Remove Django's default handlers, which would print the same event twice.
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.server": {"handlers": [], "level": level, "propagate": True},
-            # Django reports requests with a raw address or an invented host name with a traceback; a warning
-            # is enough.
+            # Django logs requests with a numeric address or an invented host name as errors with a traceback; log a
+            # warning.
             "django.security.DisallowedHost": {"filters": ["as warning"]},
-            # httpx2 logs every request's address at INFO, and a judge's address may contain a secret.
+            # Hide INFO of httpx2: it logs every request's address, and a judge's address may contain a secret.
             "httpx2": {"level": "WARNING"},
             "openai": {"level": "WARNING"},
-            # This hides the start-up banner of axes; lock-outs are warnings.
+            # Hide the start-up banner of axes; its lock-outs are warnings.
             "axes": {"level": "WARNING"},
         },
     }

@@ -1,7 +1,6 @@
 """Django's database cache with an atomic increment.
 
-Django's own reads and then writes a number, which loses concurrent increments. Its table is created by the
-migrations.
+Django reads and then writes a number, which loses concurrent increments. Migrations create the table.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from annotation.models import CachedValue
 class TableCache(DatabaseCache):
     @transaction.atomic
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
-        """Add `delta` to the number under a key and return it; the expiry does not change.
+        """Add `delta` to the number under a key and return the sum; the expiry does not change.
 
-        Raises ValueError for a missing key.
+        Raises ValueError if the key is missing.
         """
         known = CachedValue.objects.filter(
             cache_key=self.make_and_validate_key(key, version=version), expires__gt=timezone.now()
@@ -29,8 +28,7 @@ class TableCache(DatabaseCache):
         row = known.select_for_update(no_key=True).first()
         if row is None:
             raise ValueError(f"Nothing is counted under {key!r}.")
-        # Only this class and Django write the table, so its content is as safe to load as in Django's own
-        # cache.
+        # Loading is safe, because only this class and Django write the table, as with Django's own cache.
         number = int(pickle.loads(base64.b64decode(row.value))) + delta  # noqa: S301
         row.value = base64.b64encode(pickle.dumps(number, self.pickle_protocol)).decode("latin1")
         row.save(update_fields=["value"])

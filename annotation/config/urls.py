@@ -1,4 +1,4 @@
-"""The root routes: health, admin, the API with its schema and docs, and the web."""
+"""The root routes: health, admin, the API with its schema and docs, and the pages."""
 
 from django.conf import settings
 from django.contrib import admin

@@ -1,4 +1,4 @@
-"""Routes of the web. Ids are public ids; a project is named by its slug."""
+"""Routes of the pages. Ids are public ids; a project is named by its slug."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("account/", accounts.account, name="account"),
     path("account/tokens/", accounts.new_token, name="new-token"),
     path("accounts/demo/", accounts.demo_sign_in, name="demo-sign-in"),
-    # This replaces a page of django-allauth.
+    # This page replaces the page of django-allauth with the same address.
     path("accounts/password/set/", accounts.no_password, name="account_set_password"),
     path(
         "accounts/confirm-email/<str:key>/",

@@ -1,4 +1,4 @@
-"""Hand-written statements whose rows become model instances, for queries that take longer to build than to run.
+"""Run hand-written statements and turn their rows into model instances, if a query takes longer to build than to run.
 
 ```
 _PEER = Part(Summary, "peer", ("id", "text"))
@@ -26,9 +26,9 @@ Row = TypeVar("Row", bound=Model)
 
 
 class Part(Generic[Row]):
-    """The columns of one table in a hand-written statement; `name` is the table's alias there.
+    """The columns of one table in a hand-written statement; `name` is the alias of the table there.
 
-    Without `only` it has all columns. Columns that are left out are loaded when they are first read.
+    It has the columns in `only`, by default all columns. A column that is left out is loaded when it is first read.
     """
 
     def __init__(self, row: type[Row], name: str, only: Sequence[str] = ()) -> None:
@@ -47,7 +47,7 @@ class Part(Generic[Row]):
         return ", ".join(f'{self._name}."{field.column}"' for field in self._fields)
 
     def read(self, values: Iterator[object]) -> Row:
-        """Build the row from the next values of the iterator."""
+        """Build a row from the next values of the iterator."""
         given = list(islice(values, len(self._fields)))
         for place, convert in self._conversions:
             given[place] = convert(given[place])
@@ -64,7 +64,9 @@ class Part(Generic[Row]):
 
     @cached_property
     def _conversions(self) -> list[tuple[int, Callable[[object], object]]]:
-        """Conversions of values that the database stores differently, such as SQLite's dates and JSON."""
+        """Find the values that the database stores in another form, such as SQLite's dates and JSON, and how to convert
+        them.
+        """
         return [
             (place, _converting(convert, column))
             for place, column in enumerate(field.get_col(self._name) for field in self._fields)
@@ -76,7 +78,7 @@ class Part(Generic[Row]):
 
 
 def named(kind: type[Row], **columns: object) -> Row:
-    """A row with only these columns; the others are loaded when they are first read."""
+    """Build a row with only these columns; the others are loaded when they are first read."""
     return kind.from_db(connection.alias, list(columns), list(columns.values()))
 
 
@@ -88,15 +90,14 @@ def rows(statement: str, values: Sequence[Any] | Mapping[str, Any]) -> list[tupl
 
 
 def kept_plan() -> CursorWrapper:
-    """A cursor for statements that PostgreSQL plans once per connection; planning can take longer than
-    running.
+    """Open a cursor for statements that PostgreSQL plans only once per connection.
 
-    Values are sent separately from the statement. Other databases, and connections that log queries, get a
-    normal cursor.
+    Planning can take longer than running. The values are sent separately from the statement. Other databases, and
+    connections that log queries, get a normal cursor.
     """
     if connection.vendor != "postgresql" or connection.queries_logged:
         return connection.cursor()
-    # This import needs psycopg, which installations with SQLite lack.
+    # Import it here, because it needs psycopg, which installations with SQLite lack.
     from django.db.backends.postgresql.base import ServerBindingCursor  # noqa: PLC0415
 
     connection.ensure_connection()
@@ -109,17 +110,16 @@ def kept_plan() -> CursorWrapper:
 
 
 def places(values: Sized) -> str:
-    """The placeholders for a list of values."""
+    """Write the placeholders for a list of values."""
     return ", ".join(["%s"] * len(values))
 
 
 def copy_rows(kind: type[Model], names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
-    """Store rows of values for the named attributes, by COPY on PostgreSQL and one prepared statement on
-    SQLite.
+    """Store rows of values for the named attributes: by COPY on PostgreSQL, by one prepared statement on SQLite.
 
-    The other columns get one default value for all rows; each row gets its own `public_id`. It exists
-    because a large file has a million units; `tests/bench/files.py` measures it. The caller owns the
-    transaction.
+    Each other column gets its default, which is computed once for all rows; only `public_id` is new for each row. The
+    function exists because a large file has a million units; `tests/bench/files.py` measures it. The caller must be in
+    a transaction.
     """
     quote = connection.ops.quote_name
     fields = {field.attname: field for field in kind._meta.local_concrete_fields if not field.primary_key}
@@ -136,7 +136,7 @@ def copy_rows(kind: type[Model], names: Sequence[str], rows: Iterable[tuple[Any,
                     copy.write_row(row)
         else:
             places = ", ".join(["%s"] * (len(given) + len(rest) + 1))
-            # The statement contains only names of our own tables and columns.
+            # The statement is safe: it contains only names of our own tables and columns.
             cursor.executemany(f"INSERT INTO {into} VALUES ({places})", whole)  # type: ignore[arg-type]  # noqa: S608
 
 

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def asked_of_people(project: Project) -> QuerySet[Criterion]:
-    """The criteria that people answer about each summary, in order."""
+    """The criteria that people rate for each summary, in order."""
     asked = Criterion.objects.filter(project=project, retired_at=None).order_by("position", "pk")
     return asked.exclude(answered_by=Criterion.AnsweredBy.JUDGE)
 
 
 def criterion_of(project: Project, fact: metrics.Criterion) -> Criterion:
-    """The project's criterion of that name, created if needed."""
+    """Return the project's criterion with the name of `fact`; create it if there is none."""
     return Criterion.objects.get_or_create(
         project=project, name=fact.name, retired_at=None, defaults=asdict(fact)
     )[0]

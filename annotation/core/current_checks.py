@@ -1,4 +1,4 @@
-"""Current checks: those whose claim is in the active claim set of its text. `Check.is_current` stores it."""
+"""Maintain `Check.is_current`: True if the check's claim is in the active claim set of its text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHECKED_AT_PRESENT = Q(claim__removed_at__isnull=True, claim__claim_set__is_acti
 
 
 def not_as_their_claims(checks: QuerySet[Check]) -> QuerySet[Check]:
-    """Checks whose `is_current` does not match their claim."""
+    """Select checks whose `is_current` does not match their claim."""
     return checks.filter(
         (~CHECKED_AT_PRESENT & Q(is_current=True)) | (CHECKED_AT_PRESENT & Q(is_current=False))
     )
@@ -27,7 +27,7 @@ def not_as_their_claims(checks: QuerySet[Check]) -> QuerySet[Check]:
 def put_in_force(checks: QuerySet[Check]) -> None:
     """Set `is_current` of these checks from their claims, and end the leases of checks that are no longer current.
 
-    The caller owns the transaction. Two queries; correct rows are not written.
+    The caller must be in a transaction. It makes two queries and does not write correct rows.
     """
     wrong = not_as_their_claims(checks).order_by()
     wrong.filter(is_current=True).update(is_current=False, leased_to=None, lease_until=None)
@@ -37,9 +37,7 @@ def put_in_force(checks: QuerySet[Check]) -> None:
 def take_out(claims: Collection[int]) -> int:
     """Remove claims, or retire questions, and return their number.
 
-    Rows and answers are kept, but the claims are no longer checked.
-
-    The caller owns the transaction.
+    Rows and answers are kept, but the claims are no longer checked. The caller must be in a transaction.
     """
     removed = Claim.objects.filter(pk__in=claims).update(removed_at=timezone.now())
     put_in_force(Check.objects.filter(claim__in=claims))

@@ -1,4 +1,4 @@
-"""Write to the log of a project."""
+"""Write to a project's event log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def rewritten() -> Iterator[None]:
-    """Allow log entries to be changed in the caller's transaction, for erasing personal data."""
+    """Allow log entries to be changed in the caller's transaction, so that personal data can be erased."""
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SELECT set_config('coverdict.erased_person', 'yes', true)")
@@ -41,9 +41,10 @@ def log(
     target: PublicRow,
     data: Mapping[str, object] | None = None,
 ) -> Event:
-    """Write one act to the project's log, in the transaction of the act.
+    """Write an event to the project's log, in the transaction of the action that it describes.
 
-    `actor` is None for acts of the program. `data` is JSON with old and new values and reasons; never a secret.
+    `actor` is None if the program itself acted. `data` is JSON with old and new values and reasons; it must contain no
+    secrets.
     """
     return Event.objects.create(
         project=project,

@@ -51,7 +51,7 @@ BlockRule = Callable[[StateBlock, int, int, bool], bool]
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """The current guidelines in a form ready for display."""
+    """The current guidelines, ready for display."""
 
     public_id: str
     version: int
@@ -59,17 +59,17 @@ class InForce:
 
 
 def current(project: Project) -> Guideline | None:
-    """The current version, which is the highest one; None without guidelines."""
+    """Load the current version, which is the highest; None if there are no guidelines."""
     return _newest(project).select_related("by").first()
 
 
 def current_id(project: Project) -> int | None:
-    """The key of the current version, to be stored with answers. One query."""
+    """Load the key of the current version, which is stored with answers. One query."""
     return _newest(project).values_list("pk", flat=True).first()
 
 
 def in_force(project: Project) -> InForce | None:
-    """The current version ready for display; None without guidelines."""
+    """Load the current version, ready for display; None if there are no guidelines."""
     row = _newest(project).first()
     return None if row is None else InForce(row.public_id, row.version, rendered(row.text))
 
@@ -78,8 +78,8 @@ def in_force(project: Project) -> InForce | None:
 def rendered(text: str) -> SafeString:
     """Render Markdown as safe HTML: no raw HTML, images, scripts or styles.
 
-    The dialect is CommonMark with tables and strikethrough. HTML in the text is shown as text. Headings
-    start at the third level. The result is sanitised again.
+    The dialect is CommonMark with tables and strikethrough. HTML in the text is shown as text. Headings start at the
+    third level. The result is sanitised as a second protection.
     """
     made = nh3.clean(
         _MARKDOWN.render(text),
@@ -88,7 +88,7 @@ def rendered(text: str) -> SafeString:
         url_schemes=set(_SCHEMES),
         link_rel="noopener noreferrer nofollow",
     )
-    # Keyboard users can scroll wide code only if it can get the focus.
+    # Let wide code get the focus, because otherwise keyboard users cannot scroll it.
     return mark_safe(made.replace("<pre>", '<pre tabindex="0">'))  # noqa: S308 - sanitised above
 
 
@@ -97,7 +97,7 @@ def _newest(project: Project) -> QuerySet[Guideline]:
 
 
 def _lower_headings(state: StateCore) -> None:
-    """Map the used heading levels to the levels below the page's own, without gaps."""
+    """Map the heading levels in use to the levels below the page's own headings, without gaps."""
     headings = [token for token in state.tokens if token.type in ("heading_open", "heading_close")]
     levels = sorted({token.tag for token in headings})
     for token in headings:
@@ -108,7 +108,7 @@ def _lower_headings(state: StateCore) -> None:
 def _as_deep_as_is_read(rule: BlockRule, *, levels: int) -> BlockRule:
     """Limit a block rule to the parser's depth, because the parser silently drops deeper content.
 
-    Deeper lines become a paragraph that shows their Markdown signs.
+    Deeper lines become a paragraph that shows their Markdown characters.
     """
 
     def limited(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -121,7 +121,7 @@ def _as_deep_as_is_read(rule: BlockRule, *, levels: int) -> BlockRule:
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
     rules = parser.block.ruler
-    # Replacing a rule removes it from the rules that interrupt others, so the list is given again.
+    # Name the rules that this rule interrupts again, because replacing a rule removes it from their lists.
     rules.at("blockquote", _as_deep_as_is_read(blockquote, levels=1), {"alt": [*_INTERRUPTED, "list"]})
     rules.at("list", _as_deep_as_is_read(list_block, levels=2), {"alt": _INTERRUPTED})
     parser.core.ruler.push("lower_headings", _lower_headings)

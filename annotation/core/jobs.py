@@ -1,17 +1,15 @@
-"""Background work as rows: a worker claims a job with a token and a lease, and a job ends once, even if
-workers die.
+"""Background work as rows. A worker claims a job with a token and a lease; a job ends once, even if workers die.
 
-Messages of the broker only wake workers, which also look for jobs at intervals. The Job rows decide:
+Messages of the broker only wake workers; workers also look for jobs at intervals. The Job rows decide:
 
-- `take` claims waiting jobs under one token, so that each job goes to one worker;
-- `Lease` is the heartbeat: it extends the claims and writes the progress while the process lives;
-- code that writes results calls `hold` or `finish` in the transaction of the write, so that a worker whose
-  job was cancelled or given to another worker writes nothing more;
-- `finish` and `try_later` end a claim, and only with its token;
-- `reap` gives the jobs of dead workers back, `cancel` ends open jobs, `again` restarts ended ones.
+- `take` claims waiting jobs with a token, so that only one worker gets a job.
+- `Lease` is the heartbeat: it extends the claims and writes the progress as long as the process lives.
+- Code that writes results calls `hold` or `finish` in the same transaction. So a worker whose job was cancelled or
+  given to another worker writes nothing more.
+- `finish` and `try_later` end a claim; they need its token.
+- `reap` handles the jobs of dead workers, `cancel` ends open jobs, and `again` restarts ended jobs.
 
-Jobs are locked in the order of their keys, after the rows that they belong to. Times use the database's
-clock.
+Jobs are locked in the order of their keys, and after the rows that they belong to. Times use the database's clock.
 """
 
 from __future__ import annotations
@@ -78,7 +76,7 @@ def log_context(job: Job) -> dict[str, str]:
 
 
 def lease_seconds() -> float:
-    """The seconds after which a worker without a heartbeat loses its job."""
+    """The time in seconds after which a worker without a heartbeat loses its job."""
     return float(settings.JOB_LEASE_SECONDS)
 
 
@@ -87,13 +85,13 @@ def new_token() -> str:
 
 
 def enqueue(jobs: Sequence[Job]) -> None:
-    """Wake workers for these jobs of one kind after the caller's transaction commits."""
+    """After the caller's transaction commits, wake workers for these jobs, which must be of one kind."""
     if jobs:
         transaction.on_commit(lambda: _wake(jobs[0].kind, len(jobs)))
 
 
 def again(jobs: QuerySet[Job]) -> list[Job]:
-    """Restart the ended jobs among these, in a transaction, and wake workers."""
+    """Restart the jobs among `jobs` that have ended, in a transaction, and wake workers."""
     over = list(jobs.exclude(state__in=OPEN).select_for_update(of=("self",), no_key=True).order_by("pk"))
     Job.objects.filter(pk__in=[job.pk for job in over]).update(
         state=Job.State.WAITING, attempt=0, error="", queued_at=shared_now(), finished_at=None, **FREE
@@ -103,7 +101,7 @@ def again(jobs: QuerySet[Job]) -> list[Job]:
 
 
 def due(kind: Job.Kind) -> QuerySet[Job]:
-    """The waiting jobs that may be taken now; a job that failed must wait until its pause is over."""
+    """Select the waiting jobs that may be taken now; a failed job must first wait for its pause."""
     is_due = Q(attempt=0) | Q(queued_at__lte=Now())
     return Job.objects.filter(is_due, kind=kind, state=Job.State.WAITING)
 
@@ -112,11 +110,11 @@ def due(kind: Job.Kind) -> QuerySet[Job]:
 def take(jobs: QuerySet[Job], *, most: int = 1, token: str | None = None) -> list[Claimed]:
     """Claim up to `most` of these `due` jobs for this worker, oldest first, and count an attempt of each.
 
-    They are claimed under `token`, by default a new one. A fixed number of statements.
+    The claims have the given `token`, or a new one. It makes a fixed number of statements.
     """
     token, now = token or new_token(), shared_now()
-    # If the database can skip locked rows, jobs that another worker is taking are skipped. Otherwise the
-    # update below changes only jobs that still wait.
+    # Skip jobs that another worker is taking, if the database can skip locked rows. Otherwise the update below ignores
+    # them, because it changes only jobs that still wait.
     can_skip = connection.features.has_select_for_update_skip_locked
     keys = locked(jobs, most=most, skip_locked=can_skip)
     if not keys:
@@ -135,20 +133,19 @@ def take(jobs: QuerySet[Job], *, most: int = 1, token: str | None = None) -> lis
 
 
 def locked(jobs: QuerySet[Job], *, most: int | None = None, skip_locked: bool = False) -> list[int]:
-    """Lock the rows of these jobs until the caller's transaction ends, and return their keys.
+    """Lock these jobs until the caller's transaction ends, and return their keys.
 
-    All threads of a worker lock in this order, so that they cannot deadlock.
+    All threads of a worker lock jobs in the same order, so that they cannot deadlock.
     """
     held = jobs.select_for_update(of=("self",), no_key=True, skip_locked=skip_locked).order_by("pk")
     return list(held.values_list("pk", flat=True)[:most])
 
 
 class Lease:
-    """The heartbeat of all claims under a token, in its own thread during the work: `with Lease(token)`.
+    """The heartbeat of all claims with a token; it runs in its own thread during the work: `with Lease(token)`.
 
-    If the process dies, the lease expires and the jobs go to another worker. A process never treats its
-    own jobs as abandoned, even if the database delays a renewal. `progress` has columns of the job that
-    each heartbeat writes.
+    If the process dies, the lease expires and another worker gets the jobs. A process never treats its own jobs as
+    abandoned, even if the database delays a renewal. `progress` has columns of the job that each heartbeat writes.
     """
 
     alive: ClassVar[set[str]] = set()
@@ -174,13 +171,13 @@ class Lease:
         self.alive.discard(self._token)
         self._ended.set()
         self._thread.join(timeout=self._seconds)
-        # The worker has stopped, so a cancelled job needs no lease. If this update fails, the lease expires
-        # by itself.
+        # End the leases of cancelled jobs, because this worker has stopped using them. If the update fails, they
+        # expire.
         with suppress(Error):
             Job.objects.filter(token=self._token, state=Job.State.CANCELLED).update(**FREE)
 
     def require(self) -> None:
-        """Raise StoppedJob if at the last heartbeat no job under the token belonged to this worker."""
+        """Raise StoppedJob if this worker owned no job with the token at the last heartbeat."""
         if self._is_lost:
             raise StoppedJob
 
@@ -192,7 +189,7 @@ class Lease:
             connection.close()
 
     def beat(self) -> None:
-        """Renew the claims. A cancelled job keeps its lease while a worker still uses it."""
+        """Extend the leases. A cancelled job keeps its lease as long as a worker uses it."""
         try:
             until = shared_now() + timedelta(seconds=self._seconds)
             with transaction.atomic():
@@ -200,7 +197,7 @@ class Lease:
                 mine.update(lease_until=until, **self.progress)
                 self._is_lost = not mine.filter(state=Job.State.WORKING).exists()
         except Error:
-            # The next heartbeat tries again on a new connection; `hold` decides whether that is too late.
+            # Try again on a new connection at the next heartbeat. If that is too late, `hold` will notice.
             logger.warning("A lease was not renewed", exc_info=True)
             connection.close()
 
@@ -211,7 +208,7 @@ def _owned(claimed: Sequence[Claimed]) -> QuerySet[Job]:
 
 
 def hold(claimed: Sequence[Claimed]) -> set[int]:
-    """Lock the jobs that this worker still owns, and return their keys. All have the same token."""
+    """Lock the jobs that this worker still owns, and return their keys. All must have the same token."""
     return set(locked(_owned(claimed)))
 
 
@@ -222,7 +219,7 @@ def finish(
     error: str = "",
     progress: Mapping[str, int] | None = None,
 ) -> bool:
-    """End the jobs that this worker still owns. Returns False if it owns none."""
+    """End the claimed jobs that this worker still owns. Returns False if it owns none of them."""
     owned = Job.objects.filter(pk__in=locked(_owned(claimed)))
     ended = owned.update(
         state=state, error=error[:1000], finished_at=shared_now(), **FREE, **(progress or {})
@@ -232,9 +229,9 @@ def finish(
 
 @transaction.atomic
 def try_later(claimed: Claimed, *, error: str) -> bool:
-    """Return a job to the queue after a failure that may be temporary, or let it fail after the last attempt.
+    """Return a job to the queue after a failure that may be temporary; after the last attempt, let it fail.
 
-    Pauses grow with each attempt. Returns True if this worker still owned the job.
+    The pause before the next attempt grows with each attempt. Returns True if this worker still owned the job.
     """
     attempt = claimed.job.attempt
     if attempt > len(PAUSES_SECONDS):
@@ -246,9 +243,9 @@ def try_later(claimed: Claimed, *, error: str) -> bool:
 
 
 def cancel(jobs: QuerySet[Job]) -> int:
-    """Cancel the waiting and working ones of these jobs, in a transaction; returns their number.
+    """Cancel the jobs among `jobs` that wait or run, in a transaction, and return their number.
 
-    A worker of a cancelled job writes nothing more.
+    The worker of a cancelled job writes nothing more.
     """
     keys = locked(jobs.filter(state__in=OPEN))
     return Job.objects.filter(pk__in=keys).update(state=Job.State.CANCELLED, finished_at=shared_now())
@@ -259,13 +256,13 @@ _leaps = LeapWatch()
 
 @transaction.atomic
 def reap() -> None:
-    """Return the jobs of workers without a heartbeat to the queue.
+    """Return the jobs of dead workers to the queue, or let those without attempts left fail.
 
-    Safe to call at any time and concurrently.
+    It is safe to call at any time and concurrently.
     """
     now = shared_now()
     if _leaps.has_leapt(now, by=lease_seconds() / 2):
-        # After the clock has leapt, leases only seem expired; workers are about to renew them.
+        # Do nothing after a leap of the clock: leases seem expired, but living workers will soon extend them.
         return
     expired = Job.objects.filter(state=Job.State.WORKING, lease_until__lt=now)
     silent = expired.exclude(token__in=tuple(Lease.alive))
@@ -282,7 +279,7 @@ def reap() -> None:
 
 
 def carry_out(claimed: Claimed, act: Callable[[Claimed, Lease], None]) -> None:
-    """Carry out a claimed job and end it: done, failed after a Refusal, or retried after any other error."""
+    """Do a claimed job and end it: done, failed after a Refusal, or returned to the queue after another error."""
     job = claimed.job
     with bound_contextvars(**log_context(job)), Lease(claimed.token, every_seconds=REPORT_SECONDS) as lease:
         logger.info("A job begins")
@@ -296,7 +293,7 @@ def carry_out(claimed: Claimed, act: Callable[[Claimed, Lease], None]) -> None:
             else:
                 finish(claimed, state=Job.State.FAILED, error=str(failure))
         except Exception as failure:
-            # A failing job must not end the worker.
+            # Catch every error, because a failing job must not end the worker.
             if try_later(claimed, error=f"{type(failure).__name__}: {failure}"):
                 logger.exception("Job %s failed at attempt %s", job.public_id, job.attempt)
         else:
@@ -307,10 +304,10 @@ def carry_out(claimed: Claimed, act: Callable[[Claimed, Lease], None]) -> None:
 def hint(
     task: str, *, args: Sequence[object] = (), kwargs: Mapping[str, object] | None = None, waits: str
 ) -> bool:
-    """Send a task by name to the workers; True if the broker took the message.
+    """Send a task by name to the workers. Returns True if the broker took the message.
 
-    Call it after the caller's transaction commits. An unavailable broker raises no error, because workers
-    also look for rows at intervals. `waits` names the waiting work in the log.
+    Call it after the caller's transaction has committed. An unavailable broker raises no error, because workers also
+    look for rows at intervals. `waits` names the waiting work in the log.
     """
     try:
         current_app.signature(task, args=args, kwargs=kwargs).delay()
@@ -321,17 +318,18 @@ def hint(
 
 
 def _wake(kind: str, jobs: int) -> None:
-    """The number of messages is that of jobs or of workers, the smaller one; at least one, because a
-    worker may be starting.
+    """Send as many messages as there are jobs or workers, whichever is fewer.
+
+    At least one message is sent, because a worker may be starting.
     """
     for _ in range(min(jobs, max(1, workers_alive()))):
-        # After a refused message the others are not sent, because workers look for jobs anyway.
+        # Stop after a refused message, because workers look for jobs at intervals anyway.
         if not hint(WORK, args=[kind], waits="jobs"):
             return
 
 
 def broker_fault() -> str:
-    """The reason that the broker takes no messages, "" if it takes them. It waits at most a few seconds."""
+    """The reason why the broker takes no messages; "" if it takes them. Waits at most a few seconds."""
     try:
         with current_app.connection_for_write(connect_timeout=BROKER_SECONDS) as broker:
             broker.ensure_connection(max_retries=1, interval_start=0, interval_step=0, timeout=BROKER_SECONDS)
@@ -341,6 +339,6 @@ def broker_fault() -> str:
 
 
 def workers_alive(now: datetime | None = None) -> int:
-    """The number of workers with a recent heartbeat."""
+    """Count the workers with a recent heartbeat."""
     lately = (now or shared_now()) - timedelta(seconds=settings.WORKER_SILENT_SECONDS)
     return Worker.objects.filter(seen_at__gte=lately).count()

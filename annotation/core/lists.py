@@ -1,6 +1,6 @@
 """Lists: one declaration of columns and filters gives a page, the JSON of the API and a CSV file.
 
-A column that a viewer may not see is missing from all three, and they cannot sort, filter or search by it.
+A column that a viewer may not see is missing from all three, and the viewer cannot sort, filter or search by it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The values of a column or filter with their displayed names. `name` is used in the API's schema."""
+    """The values of a column or filter with their displayed names. `name` is their name in the API's schema."""
 
     name: str
     words: Sequence[tuple[str, str]]
@@ -55,7 +55,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """The person who looks at a list of a project, with their present permissions."""
+    """The person who looks at a list of a project, with their current permissions."""
 
     person: User
     project: Project
@@ -63,12 +63,12 @@ class Viewer:
 
     @classmethod
     def now(cls, person: User, project: Project) -> Viewer:
-        """The person with their present permissions in the project."""
+        """Load the person's current permissions in the project."""
         return cls(person, project, verbs_in(person, project))
 
 
 def sees_scores(viewer: Viewer) -> bool:
-    """True if the viewer may see scores, and with them authors and others' answers."""
+    """True if the viewer may see scores; they may then also see authors and others' answers."""
     return Verb.VIEW_SCORES in viewer.verbs
 
 
@@ -80,7 +80,7 @@ def _everybody(viewer: Viewer) -> bool:
 class _Part:
     """Common fields of columns and filters.
 
-    `help` is for the API; `seen_by` is the rule that decides who gets it.
+    `help` is the description in the API; `seen_by` decides who may see the part.
     """
 
     kind: Kind = Kind.TEXT
@@ -91,12 +91,16 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class Column(_Part):
-    """One column. `value` is a path of attributes (default: the name) or a function of the row.
+    """One column.
 
-    `head` is its head on the page; without one it appears only in JSON and CSV. `order` is the non-null
-    database column for sorting, `order_down` the one for descending order if it differs, `search` the
-    searched column; True means the column of the value. `link` is the name of the URL of the row's page;
-    `cell` is a template; `missing` is the text for a missing value.
+    - `value`: a path of attributes (default: the name), or a function of the row
+    - `head`: its head on the page; a column without a head is only in JSON and CSV
+    - `order`: the database column for sorting, which is never null; True means the column of the value
+    - `order_down`: the database column for descending order, if it differs
+    - `search`: the database column to search; True means the column of the value
+    - `link`: the name of the URL of the row's page
+    - `cell`: the template of its cells
+    - `missing`: the text for a missing value
     """
 
     name: str
@@ -119,12 +123,12 @@ class Column(_Part):
         return self.kind in (Kind.COUNT, Kind.NUMBER)
 
     def in_database(self, way: str | bool) -> str:
-        """The database column for sorting or searching; True means that of the value."""
+        """The database column for sorting or searching; True stands for the column of the value."""
         own = self.value if isinstance(self.value, str) and self.value else self.name
         return own.replace(".", "__") if way is True else str(way or "")
 
     def of(self, row: Any) -> Any:
-        """The value of a row; None if the path ends early."""
+        """The value of a row; None if an attribute on the path is None."""
         if callable(self.value):
             return self.value(row)
         for name in (self.value or self.name).split("."):
@@ -134,10 +138,10 @@ class Column(_Part):
 
 @dataclass(frozen=True, slots=True)
 class Filter(_Part):
-    """One filter. `where` is a lookup (default: the name) or a function of the viewer and the value.
+    """One filter. `where` is a lookup (default: the name), or a function of the viewer and the value.
 
-    On the page it is a select under its `title`, with its `choices`, or with `options` that depend on the viewer;
-    without a title it exists only in the API. `default` applies if nothing is chosen; without one all rows are
+    On the page it is a select with its `title`, and with its `choices` or with `options`, which depend on the viewer. A
+    filter without a title is only in the API. `default` applies if nothing is chosen; without a default, all rows are
     kept.
     """
 
@@ -161,7 +165,7 @@ class Filter(_Part):
         return text
 
     def condition(self, viewer: Viewer, value: Any) -> Q:
-        """The condition for the rows that the filter keeps."""
+        """Build the condition for the rows that the filter keeps."""
         if callable(self.where):
             return self.where(viewer, value)
         return Q(**{self.where or self.name: value})
@@ -169,9 +173,9 @@ class Filter(_Part):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order that belongs to no column: `by` are database columns, the last of them unique.
+    """An order that belongs to no column. `by` has its database columns; the last of them must be unique.
 
-    A list in this order contains only `rows`, in which no column is null.
+    A list in this order contains only `rows`, which must have no null in these columns.
     """
 
     name: str
@@ -182,12 +186,17 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class List:
-    """The declaration of a list; `name` is its plural noun. People with one of the `verbs` may see it.
+    """The declaration of a list.
 
-    `rows` returns the rows that a viewer may see; `order` ends in a unique column. `orders` are further
-    orders; the first is the default of the page. `prepare` receives the rows of a page before they are
-    shown. `polls` returns the seconds after which a page loads the list again, 0 for never. `below` is the
-    template of a second line of each row; `within` is the id of the part of the page that is replaced.
+    - `name`: its plural noun
+    - `verbs`: people with one of these verbs may see it
+    - `rows`: returns the rows that a viewer may see
+    - `order`: ends in a unique column
+    - `orders`: further orders; the first is the default of the page
+    - `prepare`: receives the rows of a page before they are shown
+    - `polls`: returns the seconds after which a page loads the list again; 0 means never
+    - `below`: the template of a second line of each row
+    - `within`: the id of the part of the page that is replaced
     """
 
     name: str
@@ -216,7 +225,7 @@ class List:
     def look(self, viewer: Viewer, given: Mapping[str, str], *, is_strict: bool = False) -> Listing:
         """Read a request for the list. Raises Invalid, and NotAllowed for columns that the viewer may not see.
 
-        `is_strict` refuses unknown parameters.
+        With `is_strict`, unknown parameters are refused.
         """
         names = {"q", "sort", "after", "limit", *(each.name for each in self.filters)}
         if is_strict and (unknown := sorted(set(given) - names)):
@@ -241,7 +250,7 @@ class List:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A column head: the query string of a click ("" if the column does not sort), and the present order."""
+    """A column head: the query string of a click ("" if the column cannot be sorted), and the current order."""
 
     column: Column
     query: str
@@ -250,7 +259,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Listing:
-    """One viewer's request for a list: search, chosen filters and order."""
+    """A viewer's request for a list: search, chosen filters and order."""
 
     of: List
     viewer: Viewer
@@ -283,7 +292,7 @@ class Listing:
 
     @cached_property
     def condition(self) -> Q:
-        """The condition of search and filters. Raises Invalid and NotAllowed."""
+        """Combine search and filters. Raises Invalid and NotAllowed."""
         found = self.sorted_by.rows if self.sorted_by else Q()
         for each in self.of.filters:
             if each.name in self.chosen:
@@ -296,19 +305,19 @@ class Listing:
 
     @cached_property
     def found(self) -> QuerySet[Any]:
-        """All rows, sorted."""
+        """All rows that match, sorted."""
         return self.of.rows(self.viewer).filter(self.condition).order_by(*self.order)
 
     def beyond(self, row: Any) -> Iterator[QuerySet[Any]]:
-        """The rows after a given row, in parts as from `parts_after`.
+        """The rows after a given row, in consecutive parts (see `parts_after`).
 
-        The given row need not be in the list.
+        The given row does not have to be in the list.
         """
         names = (name.removeprefix("-").split("__") for name in self.order)
         return parts_after(self.found, self.order, [reduce(getattr, name, row) for name in names])
 
     def page(self) -> tuple[list[Any], str]:
-        """The rows of a page, and the id after which the next page starts, "" at the end.
+        """Load the rows of a page, and the id after which the next page starts; "" at the end.
 
         Raises NoSuchPage.
         """
@@ -324,7 +333,7 @@ class Listing:
         return shown, following
 
     def as_csv(self) -> Iterator[str]:
-        """All rows as CSV, in parts of several lines."""
+        """Yield all rows as CSV, several lines at a time."""
         yield _lines([[column.name for column in self.columns]])
         for some in batches(self.found.iterator(chunk_size=ROWS_AT_ONCE), ROWS_AT_ONCE):
             self.of.prepare(self.viewer, some)
@@ -336,7 +345,7 @@ class Listing:
 
     @property
     def selects(self) -> list[tuple[Filter, Sequence[tuple[str, str]], str]]:
-        """The filters of the page, each with its options and the chosen value."""
+        """The filters that the page shows, each with its options and the chosen value."""
         shown = [each for each in self.of.filters if each.title and each.seen_by(self.viewer)]
         return [(each, self._options(each), self.chosen.get(each.name, "")) for each in shown]
 
@@ -347,16 +356,14 @@ class Listing:
 
     @property
     def kept(self) -> dict[str, str]:
-        """The parameters that a search keeps: sorting by a column head, and filters that have no select on
-        the page.
-        """
+        """The parameters that a new search must keep: the sorted column, and filters that the page does not show."""
         titles = {each.name: each.title for each in self.of.filters}
         kept = {name: value for name, value in self._chosen.items() if not titles[name]}
         return kept if self.of.orders or not self.sort else {**kept, "sort": self.sort}
 
     @property
     def sorted_by(self) -> Order | None:
-        """The named order in use; None for the order of a column."""
+        """The named order in use; None if the list is sorted by a column."""
         return next((each for each in self.of.orders if each.by == self.order), None)
 
     @property
@@ -365,7 +372,7 @@ class Listing:
 
     @property
     def hides_some(self) -> bool:
-        """True if a filter of the page leaves rows out by default."""
+        """True if a filter on the page omits rows by default."""
         return any(each.default for each in self.of.filters if each.title)
 
     @property
@@ -374,7 +381,7 @@ class Listing:
         return {name: value for name, value in self.chosen.items() if value != plain[name]}
 
     def query(self, **changed: str) -> str:
-        """The query string with these parts changed."""
+        """The query string with the `changed` parameters."""
         limit = "" if self.limit == ROWS_ON_A_PAGE else str(self.limit)
         parameters = {**self._chosen, "q": self.q, "sort": self.sort, "limit": limit, **changed}
         kept = {name: value for name, value in parameters.items() if value}
@@ -413,16 +420,16 @@ def _lines(rows: Iterable[Sequence[Any]]) -> str:
 
 
 def searched_for(given: str) -> str:
-    """The text of a search field, trimmed and cut to LONGEST_SEARCH characters."""
+    """Trim the text of a search field and cut it to LONGEST_SEARCH characters."""
     return given.replace("\x00", "").strip()[:LONGEST_SEARCH]
 
 
 def holds(wanted: str, *columns: str) -> Q:
-    """The condition that one of the columns contains the text; no condition for ""."""
+    """Build the condition that one of the columns contains the text; "" gives no condition."""
     if not wanted:
         return Q()
-    # SQLite's LIKE ignores case only for A to Z. Its regular expressions are Python's, which ignore case for
-    # all letters.
+    # SQLite's LIKE ignores case only for A to Z, so use a regular expression for other texts: SQLite runs it in Python,
+    # which ignores the case of all letters.
     is_folded = connection.vendor != "sqlite" or wanted.isascii()
     lookup, words = ("icontains", wanted) if is_folded else ("iregex", re.escape(wanted))
     return reduce(or_, (Q(**{f"{column}__{lookup}": words}) for column in columns))

@@ -1,6 +1,6 @@
 """Pages that start after a given row.
 
-Rows are found by its values, so that a late page costs no more than the first.
+The values of that row find the next rows in an index, so a late page costs no more than the first page.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ ROWS_ON_A_PAGE = 50
 
 
 def beyond(order: Sequence[str], place: Sequence[Any], *, nulls_last: bool = False) -> Q:
-    """The condition for rows after these values in that order, whose last column is unique and never null.
+    """Build the condition for rows after these values in this order; the last column must be unique and never null.
 
-    `nulls_last` allows null in the other columns, for ascending orders only.
+    `nulls_last` allows nulls in the other columns. It works only for ascending orders.
     """
     following, level = Q(), Q()
     for name, value in zip(order, place, strict=True):
@@ -40,19 +40,19 @@ def beyond(order: Sequence[str], place: Sequence[Any], *, nulls_last: bool = Fal
         return following
     if len(order) == 1:
         return following
-    # This condition is redundant, but it makes the database use an index.
+    # This condition is redundant, but it lets the database use an index.
     first = order[0].removeprefix("-")
     return following & Q(**{f"{first}__{'lte' if order[0].startswith('-') else 'gte'}": place[0]})
 
 
 class NoSuchPage(Invalid):
-    """The row before the requested page does not exist."""
+    """The row before the requested page no longer exists."""
 
 
 def place_of(
     rows: QuerySet[Any], public_id: str, order: Sequence[str], *, id_path: str = "public_id", of: str = "list"
 ) -> tuple[Any, ...]:
-    """The values of the order's columns in the row with that public id. Raises NoSuchPage."""
+    """Load the values of the order's columns from the row with this public id. Raises NoSuchPage."""
     columns = [name.removeprefix("-") for name in order]
     place = rows.order_by().filter(**{id_path: public_id}).values_list(*columns).first()
     if place is None:
@@ -63,10 +63,10 @@ def place_of(
 def parts_after(
     rows: QuerySet[Listed], order: Sequence[str], place: Sequence[Any]
 ) -> Iterator[QuerySet[Listed]]:
-    """The rows after a place in that order, as consecutive parts.
+    """Split the rows after a place in this order into consecutive parts.
 
-    An index finds the first row of each part at once. With a single condition, the database would also
-    read all earlier rows with the same first columns.
+    An index finds the first row of each part. With a single condition, the database would also read all earlier rows
+    that have the same first columns.
     """
     columns = [name.removeprefix("-") for name in order]
     last = max(len(order) - 2, 0)
@@ -85,10 +85,10 @@ def page_after(
     scope: QuerySet[Listed] | None = None,
     id_path: str = "public_id",
 ) -> tuple[list[Listed], str]:
-    """One page of rows, and the public id after which the next page starts, "" at the end.
+    """Load a page of rows, and the public id after which the next page starts; "" at the end.
 
-    The default `size` is ROWS_ON_A_PAGE. The row `after` is looked up in `scope`, because it may have left
-    `rows`. No column of the order is null. Raises NoSuchPage.
+    The default `size` is ROWS_ON_A_PAGE. The row `after` is looked up in `scope`, because `rows` may no longer contain
+    it. The columns of the order must not be null. Raises NoSuchPage.
     """
     size = ROWS_ON_A_PAGE if size is None else size
     parts: Iterable[QuerySet[Listed]] = (rows,)
@@ -105,7 +105,7 @@ def page_after(
 
 
 def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield the items in lists of that size."""
+    """Yield the items in lists of this size; the last list may be shorter."""
     left = iter(items)
     while some := list(islice(left, size)):
         yield some

@@ -1,8 +1,8 @@
-"""The permissions: one table of roles and verbs, used by web, API, commands and tests.
+"""Permissions: a table of roles and verbs that pages, API, commands and tests use.
 
-A person outside of a project gets the same answer as for a missing project. A person with open assessor
-work in a project is blind there: verbs that reveal systems, others' answers or a judge's verdicts are
-closed until they close their document sets, whatever their other roles are.
+A person outside of a project gets the same answer as for a missing project. A person with open assessor work in a
+project is *blind* there: until they close their document sets, all verbs that reveal systems, others' answers or a
+judge's verdicts are forbidden, whatever their other roles are.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row", bound=Model)
 
-# It is written by hand, because most requests need it; tests/bench/answering.py measures it.
+# This is written by hand, because most requests need it; tests/bench/answering.py measures it.
 _ROLES = "SELECT roles FROM annotation_membership WHERE project_id = %s AND user_id = %s"
 
-# It is written by hand, because most requests need it; tests/bench/answering.py measures it. Both parts use
-# an index.
+# This is written by hand, because most requests need it; tests/bench/answering.py measures it. Both parts use an
+# index.
 _STANDING = """
 (SELECT roles FROM annotation_membership WHERE project_id = {project} AND user_id = %(person)s), EXISTS (
     SELECT 1
@@ -43,7 +43,7 @@ _STANDING = """
 )
 """
 
-# A project, its deciding judge and the person's permissions in one query, because most requests need them;
+# One query loads a project, its deciding judge and the person's permissions, because most requests need them;
 # tests/bench/answering.py measures it.
 _ENTERED = """
 SELECT {standing}, {project}, {judge}{beside}
@@ -141,12 +141,12 @@ def roles_with(verb: Verb) -> frozenset[Role]:
 
 
 def verbs_of(roles: Iterable[Role]) -> frozenset[Verb]:
-    """The verbs of these roles together, without blindness."""
+    """Return the verbs that these roles give together, ignoring blindness."""
     return frozenset[Verb]().union(*(ROLE_VERBS[role] for role in roles))
 
 
 def visible_projects(person: Person) -> QuerySet[Project]:
-    """The projects that a person is a member of; all of them for a superuser."""
+    """Select the projects in which the person is a member; a superuser sees all projects."""
     if not person.is_authenticated:
         return Project.objects.none()
     if person.is_superuser:
@@ -155,7 +155,7 @@ def visible_projects(person: Person) -> QuerySet[Project]:
 
 
 def deleted_projects(person: Person) -> QuerySet[Project]:
-    """The deleted projects that the person may restore: those that they own, or all for a superuser."""
+    """Select the deleted projects that the person may restore: those that they own, or all for a superuser."""
     deleted = Project.all_projects.filter(deleted_at__isnull=False)
     if not person.is_authenticated:
         return deleted.none()
@@ -172,7 +172,7 @@ def deleted_projects(person: Person) -> QuerySet[Project]:
 def may_create_projects(person: Person | None) -> bool:
     """True if the person may create projects: staff, or everybody if the operator allows it.
 
-    None is the operator, as in `require`.
+    None stands for the operator, as in `require`.
     """
     if person is None:
         return True
@@ -182,7 +182,7 @@ def may_create_projects(person: Person | None) -> bool:
 
 
 def roles_in(person: Person, project: Project) -> frozenset[Role]:
-    """The person's roles in a project; every role for a superuser; none outside of it."""
+    """The person's roles in a project: every role for a superuser, no roles for people outside of it."""
     if not person.is_authenticated:
         return frozenset()
     if person.is_superuser:
@@ -193,31 +193,31 @@ def roles_in(person: Person, project: Project) -> frozenset[Role]:
 
 
 def verbs_there(standing: Standing, project: Project) -> frozenset[Verb]:
-    """The verbs in the project, reduced if it is archived."""
+    """The verbs in the project; an archived project allows fewer."""
     return standing.verbs if project.archived_at is None else standing.verbs & ARCHIVED_VERBS
 
 
 def has_sight(person: Person, project: Project) -> bool:
-    """True if the person's roles show them others' answers whenever they have no open assessor work."""
+    """True if the person's roles let them see others' answers whenever they have no open assessor work."""
     return bool(verbs_of(roles_in(person, project)) - BLIND_VERBS - {Verb.COMMENT})
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A person's present roles in a project, and `is_blind`: True if they have open assessor work there."""
+    """A person's current roles in a project. `is_blind` is True if they have open assessor work there."""
 
     roles: frozenset[Role]
     is_blind: bool
 
     @property
     def verbs(self) -> frozenset[Verb]:
-        """The allowed verbs, reduced by blindness."""
+        """The allowed verbs; blindness removes some."""
         allowed = verbs_of(self.roles)
         return allowed & BLIND_VERBS if self.is_blind else allowed
 
 
 def standing_in(person: Person, project: Project) -> Standing:
-    """The person's roles and blindness in a project, in one query."""
+    """Load the person's roles and blindness in a project, in one query."""
     if not person.is_authenticated:
         return Standing(roles=frozenset(), is_blind=False)
     with kept_plan() as cursor:
@@ -226,7 +226,7 @@ def standing_in(person: Person, project: Project) -> Standing:
 
 
 def standing_values(person: Person, project: Project) -> dict[str, int | None]:
-    """The values of `STANDING`, by name."""
+    """The query parameters of `STANDING`."""
     return {"person": person.pk, "project": project.pk}
 
 
@@ -249,16 +249,15 @@ def is_blind(person: Person, project: Project) -> bool:
 
 
 def verbs_in(person: Person, project: Project) -> frozenset[Verb]:
-    """The person's present verbs in the project, reduced by blindness."""
+    """Load the verbs that the person has now in the project; blindness removes some."""
     return verbs_there(standing_in(person, project), project)
 
 
 def require(person: Person | None, project: Project, verb: Verb) -> None:
     """Raise an error unless the person may carry out the verb in the project.
 
-    None is the operator at the server's shell, who may do everything. Raises NotFound to people outside of
-    the project, and NotAllowed to members without the verb (code `not_allowed`) or who are blind (code
-    `blind`).
+    None stands for the operator at the server's shell, who may do everything. Raises NotFound if the person is not a
+    member. Raises NotAllowed if the person lacks the verb (code `not_allowed`) or is blind (code `blind`).
     """
     if person is not None:
         _require(standing_in(person, project), project, verb)
@@ -267,7 +266,7 @@ def require(person: Person | None, project: Project, verb: Verb) -> None:
 def require_as_read(
     person: Person, project: Project, verb: Verb, roles: str | None, is_blind_now: bool
 ) -> None:
-    """As `require`, with the values of `STANDING` that a statement has read."""
+    """Do the same as `require`, with values that a statement has read with `STANDING`."""
     _require(_standing(person, roles, is_blind_now), project, verb)
 
 
@@ -292,15 +291,15 @@ def _require(standing: Standing, project: Project, verb: Verb) -> None:
 
 
 def project_for(person: Person, slug: str, verb: Verb) -> Project:
-    """Return the project with that slug if the person may carry out the verb.
+    """Return the project with this slug if the person may carry out the verb.
 
-    Raises NotFound for a missing project and to people outside of it; NotAllowed as `require`.
+    Raises NotFound if there is no such project or the person is not a member, and the NotAllowed of `require`.
     """
     return project_and_verbs(person, slug, verb)[0]
 
 
 def project_and_verbs(person: Person, slug: str, verb: Verb) -> tuple[Project, frozenset[Verb]]:
-    """As `project_for`, with the person's verbs in the project."""
+    """Return the project as `project_for` does, and the person's verbs in it."""
     project, verbs, _ = _entered(person, slug, verb)
     return project, verbs
 
@@ -308,7 +307,7 @@ def project_and_verbs(person: Person, slug: str, verb: Verb) -> tuple[Project, f
 def project_verbs_and(
     person: Person, slug: str, verb: Verb, beside: Part[Row], name: str
 ) -> tuple[Project, frozenset[Verb], Row | None]:
-    """As `project_and_verbs`, with the row of the project that has that public id, or None.
+    """Return the same as `project_and_verbs`, and the row of the project with the public id `name`, or None.
 
     `beside` has the columns of that row; its alias must be `beside`.
     """
@@ -321,7 +320,7 @@ def project_verbs_and(
 def _entered(
     person: Person, slug: str, verb: Verb, beside: str = "", join: str = "", **more: str
 ) -> tuple[Project, frozenset[Verb], Iterator[object]]:
-    """As `project_and_verbs`, with the values of additional columns."""
+    """Load the project and the verbs as `project_and_verbs` does, and the values of additional columns."""
     with kept_plan() as cursor:
         statement = _ENTERED.format(
             standing=_STANDING.format(project="project.id"),
@@ -337,7 +336,7 @@ def _entered(
     roles, is_blind_now, *columns = found
     values = iter(columns)
     project = _PROJECT.read(values)
-    # The values are read even without a judge, because those of further columns follow.
+    # Read the values even if there is no judge, because the values of further columns follow them.
     judge = _JUDGE.read(values)
     project.deciding_judge = judge if project.deciding_judge_id else None
     standing = _standing(person, roles, is_blind_now)

@@ -1,4 +1,4 @@
-"""The refusals of verbs.
+"""The refusals of services.
 
 Refusal
 ├── NotFound      the thing does not exist for this person
@@ -9,8 +9,8 @@ Refusal
 ├── NoSpace       the server's disk is full
 └── Invalid       the request itself is wrong
 
-Every refusal has a stable machine code and a sentence that names the fault, its place and the remedy. The web, the API
-and the commands each translate them in one place.
+Every refusal has a stable machine code and a sentence that names the fault, its place and the remedy. Pages, API and
+commands each translate refusals in one place.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Mapping
 
 
 class Refusal(Exception):
-    """The base class of refusals, which services raise and doors translate."""
+    """The base class of refusals. Services raise them; pages, API and commands translate them."""
 
     default_code = "refused"
 
@@ -45,9 +45,7 @@ class Conflict(Refusal):
 
 
 class NotNow(Refusal):
-    """A refusal that ends with time; `wait` is the number of seconds after which a new attempt makes
-    sense.
-    """
+    """A temporary refusal; `wait` is the number of seconds after which a new attempt makes sense."""
 
     def __init__(self, message: str, *, seconds: float, code: str | None = None) -> None:
         super().__init__(message, code=code)
@@ -67,7 +65,7 @@ class NoSpace(Refusal):
 
 
 class Invalid(Refusal):
-    """The request itself is wrong; `field` names the wrong input, None if there is none."""
+    """The request itself is wrong; `field` names the wrong input, or is None."""
 
     default_code = "invalid"
 

@@ -13,7 +13,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def text_fault(text: str) -> str:
-    """The reason that a text cannot be stored, "" if it can."""
+    """The reason why a text cannot be stored; "" if it can."""
     if len(text) > MAX_TEXT_CHARACTERS:
         return (
             f"has {len(text):,} characters, and one text may have {MAX_TEXT_CHARACTERS:,} at most. Cut it, "
@@ -33,7 +33,7 @@ def text_fault(text: str) -> str:
 
 
 def checked_text(text: str, *, most: int, if_empty: str, if_long: str) -> str:
-    """Return a person's text, trimmed and with plain line ends. Raises Invalid (field `text`)."""
+    """Trim a person's text and make its line ends plain. Raises Invalid (field `text`)."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
     if not text:
         raise Invalid(if_empty, field="text")
@@ -45,9 +45,9 @@ def checked_text(text: str, *, most: int, if_empty: str, if_long: str) -> str:
 
 
 def checked_note(note: str, *, most: int, if_long: str) -> str:
-    """Return a person's note as one line.
+    """Turn a person's note into one line.
 
-    Raises Invalid (field `note`) with `if_long`, in which `{length}` is replaced by the note's length.
+    Raises Invalid (field `note`) with the message `if_long`, in which `{length}` is replaced by the note's length.
     """
     line = " ".join(note.split())
     if len(line) > most:
@@ -58,12 +58,12 @@ def checked_note(note: str, *, most: int, if_long: str) -> str:
 
 
 def _control_in(text: str, *, but: str = "") -> str | None:
-    """The first control character or surrogate except those in `but`, or None."""
+    """The first control character or surrogate that is not in `but`; None if there is none."""
     found = (each for each in text if each not in but and unicodedata.category(each) in ("Cc", "Cs"))
     return next(found, None)
 
 
 def printable(text: str) -> str:
-    """A text for a message, shortened and without unprintable characters."""
+    """Shorten a text for a message, and replace unprintable characters."""
     cleaned = _SURROGATE.sub("\ufffd", text.replace("\x00", "\ufffd"))
     return cleaned if len(cleaned) <= 300 else f"{cleaned[:297]}…"

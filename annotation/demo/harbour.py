@@ -65,7 +65,7 @@ def begin_harbour(by: User | None) -> Project:
         },
     )
     import_files(project=project, files=[NamedFile("harbour.jsonl", FOLDER / "harbour.jsonl")], by=None)
-    # A flat file has no column for a system that is a person.
+    # Set the kind here, because a flat file has no column that says that a system is a person.
     System.objects.filter(project=project, name="human-b").update(kind=System.Kind.PERSON)
     _add_percents(project, _judgments()["unit_percents"])
     open_set = DocumentSet.objects.get(project=project, external_id=OPEN_SET)
@@ -137,7 +137,7 @@ def _comparison(document_set: DocumentSet, entry: dict[str, Any]) -> Comparison:
 
 
 def _matching_checks(project: Project, wanted: dict[str, Any], reviewer: User) -> list[Check]:
-    """Checks that the reviewer has not answered and whose claim contains all requested words."""
+    """Find checks that the reviewer has not answered and whose claim contains all requested words."""
     words = set(_words(wanted["match"]))
     checks = Check.objects.filter(
         project=project,

@@ -1,4 +1,4 @@
-"""The people of the sample project. Everybody can sign in as them in the demo, and nobody elsewhere."""
+"""The people of the sample project. In the demo everybody can sign in as them; elsewhere nobody can."""
 
 from __future__ import annotations
 
@@ -50,5 +50,5 @@ def user_of(person: DemoPerson) -> User:
 
 
 def _username(person: DemoPerson) -> str:
-    """The username; outside of the demo it has an addition, so that no real account has it by chance."""
+    """The username; outside of the demo it has a suffix, so that it is not the name of a real account."""
     return person.username if settings.DEMO_SIGN_IN else f"sample-{person.username}"

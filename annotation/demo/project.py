@@ -32,7 +32,7 @@ ADDED = "add sample project"
 
 
 def sample_for(person: User) -> Project | None:
-    """The sample project if it exists. Raises NotAllowed for people who may not create projects."""
+    """Return the sample project if it exists. Raises NotAllowed if the person may not create projects."""
     if not may_create_projects(person):
         raise NotAllowed("The sample project is for people who may make projects here.")
     return Project.objects.filter(slug=SLUG).first()
@@ -41,7 +41,7 @@ def sample_for(person: User) -> Project | None:
 def ask_for_sample(*, by: User) -> None:
     """Ask a worker to add the sample project with `by` as owner. Idempotent.
 
-    Raises as `sample_for`, and Conflict if it exists (code `slug_taken`) or no worker runs (`no_worker`).
+    Raises the errors of `sample_for`, and Conflict if it exists (code `slug_taken`) or no worker runs (`no_worker`).
     """
     _require_absent(sample_for(by))
     if not (is_worker_alive() and hint(ADD_SAMPLE, kwargs={"by_id": by.pk}, waits="the sample project")):
@@ -59,8 +59,9 @@ def _require_absent(there: Project | None) -> None:
 def add_sample_project(*, by: User | None) -> Project:
     """Create the complete sample project with `by` as an owner. It takes some seconds.
 
-    Workers judge it with the lexical judge; without workers, this process does. An interrupted call can be
-    repeated. Raises Conflict (code `slug_taken`) if another project has its slug.
+    Workers judge it with the lexical judge; without workers, this process does. An interrupted call can be repeated.
+    Raises Conflict with code `slug_taken` if another project has its slug, and with code `busy` if judging takes too
+    long.
     """
     _require_absent(Project.objects.filter(slug=SLUG).first())
     project = begin_sample_project(by=by)
@@ -77,7 +78,7 @@ def add_sample_project(*, by: User | None) -> Project:
 
 
 def begin_sample_project(*, by: User | None) -> Project:
-    """Create the project with people, texts and a waiting run; existing parts stay unchanged."""
+    """Create the project with people, texts and a waiting run; parts that exist stay unchanged."""
     there = Project.objects.filter(slug=SLUG).first()
     if there is not None and is_harbour_answered(there):
         return there
@@ -91,9 +92,9 @@ def begin_sample_project(*, by: User | None) -> Project:
 
 
 def remove_sample_project(*, project: Project, by: User | None) -> None:
-    """Remove the sample project with all its rows, including its log. Only owners may do so; accounts remain.
+    """Remove the sample project with all its rows, including its log. Only owners may do so. Accounts remain.
 
-    Raises Conflict for a project that is not a sample (code `no_sample`), and during a run (`busy`).
+    Raises Conflict if the project is not a sample (code `no_sample`), and during a run (`busy`).
     """
     require(by, project, Verb.MANAGE_MEMBERS)
     if not is_sample(project):
@@ -110,7 +111,8 @@ def remove_sample_project(*, project: Project, by: User | None) -> None:
 
 
 def is_sample(project: Project) -> bool:
-    """True if the program created the project as the sample; a person may use its name for another
-    project.
+    """True if the program created the project as the sample.
+
+    The name is not enough, because a person may use it for another project.
     """
     return Event.objects.filter(project=project, verb=ADDED).exists()

@@ -1,1 +1,1 @@
-"""Exports: each level is a module that yields rows; `write` turns them into a file with a manifest."""
+"""Exports: the module of each level yields rows, and `write` turns them into a file with a manifest."""

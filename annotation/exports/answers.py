@@ -1,9 +1,9 @@
 """Level `answers`: one row per answer, including superseded and withdrawn answers.
 
 `claim_id` names the judged claim or question; for a rating it is the name of the criterion. `selected_by` and
-`inclusion_probability` describe the random sample in which a verdict was given (the last one, if several samples
-count the same verdict). `blind` is True if a person had not seen the judge's or others' answers; agreement and
-estimates use only these. It is empty for judges.
+`inclusion_probability` describe the random sample that asked for the verdict (if there are several samples, the last
+one). `blind` is True if a person had not seen the judge's or others' answers; agreement and estimates use only blind
+answers. `blind` is empty for judges.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ assignment__may_have_seen assignment__closed_at
 
 
 class ExportedAnswer(NamedTuple):
-    """An answer, with a field for each column of the level after the first four."""
+    """An answer; it has a field for each column of the level after the first four."""
 
     kind: str
     reference_id: str | None
@@ -61,7 +61,7 @@ class ExportedAnswer(NamedTuple):
     blind: bool | None = None
 
     def given(self, row: Any) -> ExportedAnswer:
-        """Return a copy with the fields that every kind of answer has, from its row."""
+        """Return a copy with the fields that every kind of answer has, taken from its row."""
         return self._replace(
             reason=row.reason or None,
             evidence=row.evidence,
@@ -75,10 +75,10 @@ Given = Iterator[tuple[Hashable, ExportedAnswer]]
 
 
 def standing_among(answers: Iterable[tuple[int, Hashable, bool]]) -> set[int]:
-    """Return the keys of the answers that count: the last one of each source.
+    """Return the keys of the answers that count: the last answer of each source.
 
     An answer is (key, source, says); `source` identifies who answered which question. An answer that says nothing,
-    such as a failed call of a judge, does not replace an earlier one that does.
+    such as a failed call of a judge, does not replace an earlier answer that says something.
     """
     last: dict[Hashable, tuple[int, bool]] = {}
     for key, source, says in answers:
@@ -92,7 +92,7 @@ def _read(answers: QuerySet[Any], columns: str) -> QuerySet[Any]:
 
 
 def rater(people: People, row: Any) -> str:
-    """The name or pseudonym of the person, else the judge, else the file that a verdict was imported from."""
+    """The name or pseudonym of the person; otherwise the judge, or the file that a verdict was imported from."""
     if row.person_id is not None:
         return people.name(row.person_id, row.person__username or "")
     return str(row.judge__name or row.origin_name)
@@ -104,10 +104,10 @@ def reference_of(side: str, external_id: str | None) -> str | None:
 
 
 def _rows(project: Project, people: People) -> Iterator[TableRow]:
-    """Rows of a summary are grouped by kind, then in the order of their keys.
+    """Yield rows by summary; the rows of a summary are grouped by kind and ordered by key.
 
     Answers to questions from the source come before the first summary of their document set. Answers of open
-    assignments are left out.
+    assignments are omitted.
     """
     document_id: str | None = None
     for batch in peer_batches(project):
@@ -131,13 +131,13 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
 
 
 def _percents(peer_ids: Sequence[int], people: People) -> Given:
-    """Percents of closed assignments and decisions, then the percents that follow from each judge's verdicts."""
+    """Yield percents of closed assignments and decisions, then percents that follow from each judge's verdicts."""
     is_given = Q(reading__state=Reading.State.SUBMITTED) | Q(role=CoverageJudgment.Role.ADJUDICATOR)
     judgments = CoverageJudgment.objects.filter(
         is_given, comparison__peer_id__in=peer_ids, percent__isnull=False
     )
     given = _read(judgments.order_by("-role", "pk"), _OF_PERCENTS)
-    # One row of a reading and unit is current; decisions have no reading.
+    # Keep the current row of each reading and unit; decisions belong to no reading.
     standing = standing_among(
         (row.pk, (row.comparison_id, row.unit_id, row.claim_id, row.reading_id), True)
         for row in given
@@ -167,7 +167,7 @@ def _percents(peer_ids: Sequence[int], people: People) -> Given:
 
 
 def _verdicts(people: People, **checks: Any) -> Given:
-    """Verdicts on the checks that match the lookups `checks`, which are relative to a verdict."""
+    """Yield verdicts on some checks; the lookups `checks` select verdicts."""
     given = _read(Verdict.objects.filter(**checks).order_by("pk"), _OF_VERDICTS)
     counting = [row for row in given if row.check_row__is_current and row.withdrawn_at is None]
     source = {row.pk: row.judge_id or row.person_id or row.origin_name for row in counting}
@@ -175,7 +175,7 @@ def _verdicts(people: People, **checks: Any) -> Given:
     standing = standing_among(
         (row.pk, (row.check_row_id, row.role, source[row.pk]), bool(row.label)) for row in counting
     )
-    # Answers that a sample asked for; a reviewer may also answer other checks.
+    # Only these answers belong to a sample; a reviewer may also answer other checks.
     sampled = SampledCheck.objects.filter(**checks, verdict__isnull=False, sample__cancelled_at=None)
     chosen = sampled.order_by("sample_id").values_list(
         "verdict_id", "sample__method", "inclusion_probability"
@@ -207,11 +207,11 @@ def _verdicts(people: People, **checks: Any) -> Given:
 
 
 def _ratings(peer_ids: Sequence[int], people: People) -> Given:
-    """Ratings of people and judges, without those of open assignments."""
+    """Yield ratings of people and judges, except those of open assignments."""
     is_open = Q(assignment__isnull=False, assignment__closed_at__isnull=True)
     ratings = Rating.objects.filter(~is_open, summary_id__in=peer_ids).order_by("pk")
     given = _read(ratings, _OF_RATINGS)
-    # A person's empty answer takes back the one before it, a judge's does not.
+    # A person's empty answer withdraws the answer before it; a judge's empty answer does not.
     standing = standing_among(
         (
             row.pk,

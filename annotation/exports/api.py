@@ -68,7 +68,7 @@ class Exports(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Request an export.
 
-        Needs the verb "export". A worker writes it. Poll the export until its state is done.
+        Needs the verb "export". A worker writes the file. Poll the export until its state is done.
         """
         project = self.enter(Verb.EXPORT)
         export = request_export(project=project, by=self.person, **self.body(NewExport))
@@ -109,7 +109,7 @@ class ExportFile(ApiView):
         """Download the file of an export, or the range of bytes in the header Range.
 
         Only owners download exports with names. A conflict (409) means that the file is not finished. To resume an
-        interrupted download, send Range, and the ETag in If-Range.
+        interrupted download, send the header Range, and the ETag in If-Range.
         """
         project = self.enter(Verb.EXPORT)
         opened = open_export(only(exports_of(project), public_id, "export"), by=self.person)
@@ -126,8 +126,8 @@ class ExportManifest(ApiView):
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show the manifest of an export.
 
-        It has versions, settings, the judge, row counts and a checksum. A conflict (409) means that the file is not
-        finished.
+        The manifest has versions, settings, the judge, row counts and a checksum. A conflict (409) means that the file
+        is not finished.
         """
         project = self.enter(Verb.EXPORT)
         return Response(manifest_of(only(exports_of(project), public_id, "export")))

@@ -31,10 +31,10 @@ _OF_VERDICT = "check_row_id role label person_id person__username judge__name or
 
 
 def judge_confidence(label: str | None, probability: float | None) -> float | None:
-    """Return a judge's confidence in its own label, in [0, 1], from its probability of yes.
+    """Compute a judge's confidence in its own label, in [0, 1], from its probability of yes.
 
-    It is p for yes and 1 - p for no. None without a probability and for other labels, because the probability of yes
-    does not measure how certain an *unsure* is.
+    It is p for yes and 1 - p for no. None if there is no probability, and for other labels, because the probability of
+    yes does not say how certain an *unsure* is.
     """
     if probability is None or label not in (Label.YES, Label.NO):
         return None
@@ -42,7 +42,7 @@ def judge_confidence(label: str | None, probability: float | None) -> float | No
 
 
 def _rows(project: Project, people: People) -> Iterator[TableRow]:
-    """Rows of a summary are ordered by side, reference and position of the claim."""
+    """Yield rows by summary, ordered by side, reference and position of the claim."""
     for batch in peer_batches(project):
         peer_ids = [peer.pk for peer in batch]
         asked = Check.objects.filter(OF_CLAIMS, peer_id__in=peer_ids, is_current=True)
@@ -57,13 +57,14 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
 
 
 def _verdicts(project: Project, peer_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """The last verdict of each role on each check, without withdrawn ones; `failure` is the last failed call of the
-    judge.
+    """Load the last verdict of each role on each check, except withdrawn ones.
+
+    `failure` is the last failed call of the judge.
     """
     said: dict[int, dict[str, Any]] = defaultdict(dict)
     counts = Q(judge=None) | Q(judge=project.deciding_judge_id)
     verdicts = Verdict.objects.filter(counts, check_row__peer_id__in=peer_ids, withdrawn_at=None)
-    # As text, because nearly all are empty, and parsing took as long as the query.
+    # Load evidence as text: nearly all rows have none, and parsing took as long as the query.
     verdicts = verdicts.annotate(evidence_text=Cast("evidence", TextField()))
     for row in verdicts.order_by("pk").values_list(*_OF_VERDICT.split(), "evidence_text", named=True):
         said[row.check_row_id][row.role if row.label is not None else "failure"] = row

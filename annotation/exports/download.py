@@ -22,7 +22,7 @@ _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
 def sent(request: HttpRequest, opened: OpenedExport) -> HttpResponseBase:
-    """Return the response to a request for the file (RFC 9110: 200, 206, 304, 412 or 416)."""
+    """Build the response to a request for the file (RFC 9110: 200, 206, 304, 412 or 416)."""
     if (other := get_conditional_response(request, etag=opened.tag)) is not None:
         opened.stream.close()
         other["ETag"] = opened.tag
@@ -38,7 +38,7 @@ def sent(request: HttpRequest, opened: OpenedExport) -> HttpResponseBase:
     first, last = found.groups()
     if first and last and int(last) < int(first):
         return whole
-    # Without a first byte, `last` is the number of bytes from the end.
+    # If the range has no first byte, `last` counts bytes from the end.
     start = int(first) if first else max(0, opened.size - int(last))
     end = min(int(last) + 1, opened.size) if first and last else opened.size
     if start >= end:

@@ -1,9 +1,8 @@
 """Level `nested`: one line per document set and target length, in the nested layout that imports read.
 
-Ids are sorted by their bytes and numbers by value, so that every database gives the same order, and an exported file
-that is imported and exported again has the same bytes. `claims` beside `systems` belong to the references or
-documents, `claims` in a system belong to its summary. If a set has several references, each claim names its
-`reference_id`.
+Ids are sorted by their bytes and numbers by value, so that every database gives the same order. An exported file that
+is imported and exported again has the same bytes. `claims` beside `systems` belong to the references or documents;
+`claims` in a system belong to its summary. If a set has several references, each claim names its `reference_id`.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
 
 
 def _lines(document_set: Any, said: _Said) -> Iterator[TableRow]:
-    """One line for each target length of the set's summaries."""
+    """Yield a line for each target length of the set's summaries."""
     texts = document_set.summaries.all()
     documents = [document.text for document in document_set.documents.all()]
     asked = [each for each in document_set.of_documents if each.kind == ClaimSet.Kind.QUESTIONS]
@@ -106,7 +105,7 @@ def _natural(name: str) -> tuple[bool, int, bytes]:
 
 
 class _Said:
-    """All answers to the claims of some summaries and all their ratings, read in a fixed number of queries."""
+    """All answers to the claims of some summaries, and all ratings of these summaries, in a fixed number of queries."""
 
     def __init__(self, peers: Sequence[int], people: People) -> None:
         self._people = people
@@ -142,8 +141,9 @@ class _Said:
         return self._people.name(row.person_id, row.person__username or "")
 
     def claims_of(self, sets: Sequence[Any]) -> list[Any]:
-        """The claims of claim sets, without sets that a judge extracted and nobody answered: a run creates these
-        again.
+        """The claims of claim sets. A set that a judge extracted is omitted if nobody answered its claims.
+
+        A run creates such claims again.
         """
         found = ((one.origin != ClaimOrigin.JUDGE, [*one.claims.all()]) for one in sets)
         return [
@@ -151,7 +151,7 @@ class _Said:
         ]
 
     def of_summary(self, peer: Any, claims: Sequence[Any]) -> Fields:
-        """A summary with its ratings, percents and own claims; empty fields are left out."""
+        """A summary with its ratings, percents and own claims, without empty fields."""
         ratings = self._ratings.get(peer.pk, {})
         told: Fields = {
             "system": peer.system.name,
@@ -163,7 +163,7 @@ class _Said:
         return {name: value for name, value in told.items() if value or name == "summary_text"}
 
     def of_claim(self, claim: Any, peers: Sequence[Any]) -> Fields:
-        """A claim with the labels of people and of the deciding judge by system."""
+        """A claim with the labels of people and of the deciding judge, by system."""
         checks = {peer.system.name: self._checks.get((claim.pk, peer.pk)) for peer in peers}
         answered = {system: check for system, check in checks.items() if check and check.human_label}
         told: Fields = {

@@ -1,4 +1,4 @@
-"""The list of a project's exports."""
+"""Load a project's exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Export a project's data: to a path at once, or by a worker to a file for download."""
+"""Export a project's data: at once to a path, or by a worker to a file for download."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ EXPORT_CONTENT_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class OpenedExport:
-    """The open file of a finished export; the caller closes `stream`. `tag` is its ETag, which depends on its bytes."""
+    """The open file of a finished export; the caller must close `stream`. `tag` is an ETag of the bytes."""
 
     stream: File[bytes]
     name: str
@@ -56,13 +56,13 @@ def write_export(
     named_people: bool = False,
     plain: bool = False,
 ) -> Manifest:
-    """Write one level, or the bundle of all tables, to `path`, with its manifest beside it; return the manifest.
+    """Write one level, or the bundle of all tables, to `path`; write its manifest beside it and return the manifest.
 
-    `plain` leaves texts of a CSV unchanged, even those that a spreadsheet would run as formulas. `by` is None for the
+    `plain` leaves texts of a CSV unchanged, even if a spreadsheet would run them as formulas. `by` is None for the
     operator at the shell. After an error, no partial file remains.
 
-    Raises Invalid for an unknown level or format and for a path in no existing folder; NotAllowed if `by` may not
-    export, or requests names without being an owner; OSError from the file system.
+    Raises Invalid if the level or format is unknown or the folder of the path does not exist. Raises NotAllowed if `by`
+    may not export, or requests names without being an owner. Raises OSError from the file system.
     """
     _authorise(project, by, named_people=named_people)
     _require_format(level, format)
@@ -93,9 +93,9 @@ def request_export(
     by: User | None,
     named_people: bool = False,
 ) -> Export:
-    """Queue an export, which a worker writes; its job has the state.
+    """Queue an export for a worker; the job of the export has its state.
 
-    Raises as `write_export`, before anything is queued.
+    Raises the errors of `write_export`, before anything is queued.
     """
     _authorise(project, by, named_people=named_people)
     _require_format(level, format)
@@ -110,7 +110,7 @@ def request_export(
 
 @transaction.atomic
 def cancel_export(*, export: Export, by: User | None) -> Export:
-    """Cancel an export, and remove what is written of it. Raises Conflict (code `over`) if it has ended."""
+    """Cancel an export, and delete what is already written. Raises Conflict (code `over`) if it has ended."""
     require(by, export.project, Verb.EXPORT)
     if not cancel(Job.objects.filter(export=export)):
         raise Conflict("This export has ended.", code="over")
@@ -120,15 +120,16 @@ def cancel_export(*, export: Export, by: User | None) -> Export:
 
 
 def perform(claimed: Claimed, lease: Lease) -> None:
-    """Write a requested export; a cancelled one leaves no file.
+    """Write a requested export; a cancelled export leaves no file.
 
-    Raises StoppedJob if it was cancelled or another worker has it.
+    Raises StoppedJob if it was cancelled or if another worker has it.
     """
     export = claimed.job.export
     try:
         _write(export, claimed, lease)
     except StoppedJob:
-        # After a lost lease, another worker may be writing the same file.
+        # Delete the file only if the job was cancelled: after a lost lease, another worker may be writing the same
+        # file.
         if Job.objects.filter(pk=claimed.job.pk, state=Job.State.CANCELLED).exists():
             forget_file(export)
         raise
@@ -140,7 +141,7 @@ def _write(export: Export, claimed: Claimed, lease: Lease) -> None:
         lease.require()
 
     project, by, name = export.project, export.requested_by, _file_of(export)
-    # The person may have lost the role since the request.
+    # Check the permission again, because the person may have lost the role since the request.
     _authorise(project, by, named_people=export.named_people)
     scratch = Path(settings.VAR_DIR) / "tmp"
     scratch.mkdir(parents=True, exist_ok=True)
@@ -155,7 +156,7 @@ def _write(export: Export, claimed: Claimed, lease: Lease) -> None:
             step=step,
         )
         with transaction.atomic():
-            # A worker that lost the job must not replace the file of the worker that has it.
+            # A worker that has lost the job must not replace the file of the worker that has it now.
             if not hold([claimed]):
                 raise StoppedJob
         keep(str(name), path, moved=True)
@@ -173,11 +174,11 @@ def forget_file(export: Export) -> None:
 
 
 def open_export(export: Export, *, by: User | None) -> OpenedExport:
-    """Open the file of a finished export; only owners may open one with names.
+    """Open the file of a finished export; only owners may open an export with names.
 
-    The path follows from the row's public id and never from imported data. Raises NotFound (code `gone`) for a
-    removed file, Conflict (code `unfinished`, or `over` for a failed or cancelled export), NotAllowed as
-    `write_export`.
+    The path depends only on the row's public id and never on imported data. Raises NotFound (code `gone`) if the file
+    was removed, Conflict (code `unfinished`, or `over` if the export failed or was cancelled), and NotAllowed for the
+    same reasons as `write_export`.
     """
     _authorise(export.project, by, named_people=export.named_people)
     _require_finished(export)
@@ -197,7 +198,7 @@ def remove_file(export: Export) -> None:
 
 
 def manifest_of(export: Export) -> Manifest:
-    """Return the manifest of a finished export. Raises Conflict as `open_export`."""
+    """Return the manifest of a finished export. Raises the Conflict of `open_export`."""
     _require_finished(export)
     made: Manifest = export.manifest
     return made
@@ -222,7 +223,7 @@ def _authorise(project: Project, by: User | None, *, named_people: bool) -> None
 
 
 def _require_format(level: str, format_name: str) -> None:
-    """Raise Invalid for an unknown level or format, or a format that the level lacks."""
+    """Raise Invalid if the level or format is unknown, or if the level does not have this format."""
     if level not in LEVEL_NAMES:
         raise Invalid(f"There is no level {level!r}. Take one of {', '.join(LEVEL_NAMES)}.", field="level")
     names = ("jsonl",) if level == NESTED else FORMAT_NAMES
@@ -240,5 +241,5 @@ def _file_of(export: Export) -> PurePosixPath:
 
 
 def _summary(manifest: Manifest) -> dict[str, object]:
-    """The part of a manifest that the event stores."""
+    """The part of a manifest that is stored with the event."""
     return {name: manifest[name] for name in ("level", "format", "people", "file", "rows", "sha256")}

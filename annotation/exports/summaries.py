@@ -1,4 +1,4 @@
-"""Summaries of a project in the order of every export, and the level `scores`."""
+"""The summaries of a project in the order of every export, and the level `scores`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ROWS_AT_ONCE = 2000
 
 
 class Peer(NamedTuple):
-    """A summary under test with its first columns."""
+    """A summary under test, with the values of its first columns."""
 
     pk: int
     document_id: str
@@ -29,19 +29,19 @@ class Peer(NamedTuple):
     target_words: int | None
 
     def head(self, project: Project) -> TableRow:
-        """The first four columns of each of its rows."""
+        """The first four columns, which all rows of the summary share."""
         return (project.slug, self.document_id, self.system, self.target_words)
 
 
 def ordered_peers(project: Project) -> QuerySet[Summary]:
-    """The summaries by document, system and target length; those without a target come first."""
+    """The summaries by document, system and target length; summaries without a target come first."""
     return Summary.objects.filter(document_set__project=project, is_peer=True).order_by(
         "document_set__external_id", "system__name", F("target_words").asc(nulls_first=True), "pk"
     )
 
 
 def peer_batches(project: Project) -> Iterator[list[Peer]]:
-    """Yield the summaries in batches, from one query."""
+    """Yield the summaries in batches; they are loaded by one query."""
     rows = ordered_peers(project).values_list(
         "pk", "document_set__external_id", "system__name", "target_words"
     )
@@ -49,7 +49,7 @@ def peer_batches(project: Project) -> Iterator[list[Peer]]:
 
 
 def _scores(project: Project, people: People) -> Iterator[TableRow]:
-    """A summary without a score has empty columns."""
+    """Yield a row per summary; without a score, the columns are empty."""
     columns = ("peer_words", *SCORES, "passed", "claims", "claims_unscored", "flags")
     values = ordered_peers(project).values_list(
         "document_set__external_id", "system__name", "target_words", *(f"score__{name}" for name in columns)

@@ -1,4 +1,4 @@
-"""Level `units`: one row per comparison and unit, or claim, of the reference that is compared."""
+"""Level `units`: one row per comparison and unit of its reference, or per claim that replaces a unit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _Passage(NamedTuple):
-    """A unit, or with a `claim_id` a claim that takes the place of a unit."""
+    """A unit; if it has a `claim_id`, it is a claim that replaces a unit."""
 
     number: int
     claim_id: str | None
@@ -25,7 +25,7 @@ class _Passage(NamedTuple):
 
 
 def _rows(project: Project, people: People) -> Iterator[TableRow]:
-    """Units of a comparison in their order; without a reference, the claims of the documents."""
+    """Yield the units of each comparison in order; if there is no reference, the claims of the documents."""
     rules = score_rules(project)
     for batch in peer_batches(project):
         peer_ids = [peer.pk for peer in batch]
@@ -39,13 +39,13 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
             record, head = records[peer.pk], peer.head(project)
             compared = record.value.comparisons
             given = {(each.comparison_id, unit.unit_id): unit for each in compared for unit in each.units}
-            # The sort is stable, so references without a name keep the order of their rows.
+            # The sort is stable, so references without a name stay in the order of their rows.
             for scored in sorted(
                 score(record.value, rules).comparisons,
                 key=lambda each: references.get(each.comparison_id, ""),
             ):
                 for unit in scored.units:
-                    # Claims of documents have no percents.
+                    # Claims of documents have no comparison, so they have no percents.
                     said = given.get((scored.comparison_id, unit.unit_id))
                     adjudicated = said.adjudicated_percent if said else None
                     passage = passages[unit.unit_id]
@@ -65,7 +65,7 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
 
 
 def _passages(model_ids: set[int], document_set_ids: set[int]) -> dict[str, _Passage]:
-    """Number and text of the units and claims of references, and of the claims of documents, by public id."""
+    """Load number and text of the units and claims of references, and of claims of documents, by public id."""
     texts = dict(Summary.objects.filter(pk__in=model_ids).values_list("pk", "text"))
     units = Unit.objects.filter(summary_id__in=model_ids)
     passages = {
@@ -74,7 +74,7 @@ def _passages(model_ids: set[int], document_set_ids: set[int]) -> dict[str, _Pas
             "public_id", "summary__pk", "position", "start", "end"
         )
     }
-    # One query with both conditions would scan all claims.
+    # Use two queries, because one query with both conditions would scan all claims.
     active = Claim.objects.filter(claim_set__is_active=True)
     for claims in (
         active.filter(claim_set__summary_id__in=model_ids),

@@ -59,8 +59,8 @@ def write_file(
 ) -> Manifest:
     """Write the file and return its manifest. Equal data give equal bytes.
 
-    `plain` leaves texts of a CSV unchanged, even those that a spreadsheet would run as formulas. `step` is called
-    every 100 rows. Memory does not grow with the number of rows.
+    `plain` leaves texts of a CSV unchanged, even if a spreadsheet would run them as formulas. `step` is called every
+    100 rows. The memory that is needed does not grow with the number of rows.
     """
     with snapshot():
         made = about(project=project, people=people, level=level, format_name=format_name, plain=plain)
@@ -98,9 +98,9 @@ def _stepped(rows: Iterable[TableRow], step: Step) -> Iterator[TableRow]:
 def _write_bundle(
     made: Manifest, write_level: Callable[[str, BinaryIO], Manifest], stream: BinaryIO, *, beside: Path
 ) -> list[Manifest]:
-    """Write every table and a common manifest into a zip; return the manifests of the tables."""
+    """Write every table and a common manifest into a zip. Return the manifests of the tables."""
     members: list[Manifest] = []
-    # Beside the target, because the bundle may be larger than the memory.
+    # Write temporary files beside the target, because a bundle may be larger than the memory.
     with (
         tempfile.TemporaryDirectory(dir=beside.parent) as folder,
         zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as bundle,
@@ -122,7 +122,7 @@ def _write_bundle(
 
 
 def _timeless(name: str) -> zipfile.ZipInfo:
-    """A compressed member without a time, so that equal data give equal bytes."""
+    """A compressed member without a time stamp, so that equal data give equal bytes."""
     member = zipfile.ZipInfo(name)
     member.compress_type = zipfile.ZIP_DEFLATED
     return member
@@ -136,9 +136,9 @@ def _fingerprint(path: Path) -> Manifest:
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Read from one snapshot of the database, without locks that writers wait for, within a with block.
+    """Read one snapshot of the database within the with block, without locks that writers would wait for.
 
-    In a transaction of the caller, the isolation of that transaction applies.
+    If the caller has a transaction, its isolation level applies.
     """
     if connection.in_atomic_block:
         yield
@@ -153,7 +153,7 @@ def snapshot() -> Iterator[None]:
 
 @contextmanager
 def _deferred() -> Iterator[None]:
-    """Django opens transactions on SQLite for writing (BEGIN IMMEDIATE), which would lock everybody out."""
+    """Open transactions for reading. Django opens them for writing on SQLite, which locks others out."""
     with connection.cursor() as cursor:
         cursor.execute("BEGIN DEFERRED")
         try:
@@ -163,10 +163,10 @@ def _deferred() -> Iterator[None]:
 
 
 def about(*, project: Project, people: People, level: str, format_name: str, plain: bool = False) -> Manifest:
-    """The part of the manifest that describes the whole export.
+    """Build the part of the manifest that describes the whole export.
 
-    `signature` identifies the current rules, `score_signatures` those of the stored scores. They differ only while a
-    project is rescored.
+    `signature` identifies the current rules, `score_signatures` the rules of the stored scores. They differ only while
+    a project is being rescored.
     """
     rules = score_rules(project)
     made: Manifest = {
@@ -202,7 +202,7 @@ def about(*, project: Project, people: People, level: str, format_name: str, pla
 
 
 def about_columns(level: str) -> list[dict[str, str]]:
-    """Name and type of each column of a level."""
+    """The name and type of each column of a level."""
     return [{"name": column.name, "type": column.kind.value} for column in LEVELS[level].columns]
 
 
@@ -223,7 +223,7 @@ def _judging(project: Project) -> list[Manifest]:
 
 
 def _deciding_judge(project: Project) -> Manifest | None:
-    """The deciding judge, with the signatures of its verdicts, which name its model and prompt version."""
+    """The deciding judge. The signatures of its verdicts name its model and the version of its prompt."""
     judge = project.deciding_judge
     if judge is None:
         return None

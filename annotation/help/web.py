@@ -1,4 +1,4 @@
-"""The help pages. They are open to everybody, because they contain nothing about projects or people."""
+"""The help pages. Everybody may read them, because they contain nothing about projects or people."""
 
 from __future__ import annotations
 

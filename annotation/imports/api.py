@@ -93,7 +93,7 @@ class Uploaded(ImportChoices):
 
 
 class Inline(ImportChoices):
-    """Small text files within the JSON body."""
+    """Small text files in the JSON body."""
 
     files = serializers.ListField(child=NamedText(), min_length=1, max_length=MOST_FILES)
 
@@ -103,7 +103,7 @@ _PROPERTIES = {name: {"type": held["kind"], "description": held["help"]} for nam
 
 @extend_schema_field({"type": "array", "items": {"type": "object", "properties": _PROPERTIES}})
 class PushRows(RowsField):
-    """Rows that the import reads, so that each problem names its row and field."""
+    """Rows as they were pushed; the import checks them, so that each problem names its row and field."""
 
 
 class Push(serializers.Serializer[Any]):
@@ -122,7 +122,7 @@ ImportRow = shape_of(IMPORTS, "ImportRow")
 
 
 class ImportDetail(ImportRow):  # type: ignore[misc,valid-type]
-    """An import with its report or problems. `error` is the refusal."""
+    """An import with its report or its problems. `error` is the refusal."""
 
     url = serializers.SerializerMethodField(
         help_text="Poll this address until the state is done, failed or cancelled."
@@ -164,7 +164,7 @@ class Imports(ApiView):
         Needs the verb "import". Send one CSV, JSON, JSONL or Parquet file with a row per summary, or any number of
         SEE HTML and DUCView files. The format is recognised. A problem in one row refuses the whole import, unless
         `skip_invalid` is set. A worker imports large files (202): poll the `url` of the reply until the import has
-        ended. The person who sent them finds refused and checked files on the page *Import* for a day.
+        ended. Refused and checked files stay for a day on the page *Import* of the person who sent them.
         """
         project = self.enter(Verb.IMPORT)
         is_inline = request.content_type.startswith("application/json")
@@ -197,9 +197,9 @@ class Pushes(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Push one or more summaries.
 
-        Needs the verb "import". Document, system, target length and reference identify a row; pushing it again
+        Needs the verb "import". Document, system, target length and reference identify a row. Pushing a row again
         changes nothing, so repeat a push that got no answer. Each push divides texts into units, adds comparisons and
-        updates scores. A summary whose row names a `reference_id` is compared with that reference; any other summary
+        updates scores. A summary whose row names a `reference_id` is compared with that reference. Any other summary
         is compared with all references of its document set, including later ones. A problem refuses all rows, unless
         `skip_invalid` is set.
         """
@@ -208,7 +208,7 @@ class Pushes(ApiView):
         try:
             return Response(plain(push_rows(project=project, by=self.person, **asked)))
         except ImportRefused as refusal:
-            # A push has no file.
+            # Name the field `rows`, because a push has no file.
             refusal.field = "rows"
             raise
 
@@ -224,7 +224,7 @@ class OneImport(ApiView):
 
 
 def _worded(refusal: ImportRefused) -> ImportRefused:
-    """The refusal with the proposed `mapping` in its message."""
+    """Add the proposed `mapping` to the message of the refusal."""
     worded = copy(refusal)
     worded.message = " ".join((refusal.message, *way_out(refusal.problems, WORDS)))
     return worded

@@ -1,4 +1,4 @@
-"""Read CSV, JSON, JSONL and Parquet files into records with the file's own names."""
+"""Read CSV, JSON, JSONL and Parquet files into records with the names that the file uses."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _SEVERAL = " Write several objects one per line (JSONL), as jq -c . does."
 
 @dataclass(frozen=True, slots=True)
 class NamedFile:
-    """A file with its original name; its path may be a temporary one."""
+    """A file with its original name; its path may be that of a temporary file."""
 
     name: str
     path: Path
@@ -66,7 +66,7 @@ class Format(StrEnum):
 
     @property
     def place(self) -> str:
-        """The word for a numbered place in such a file: line, row or item."""
+        """The word for a numbered place in the file: line, row or item."""
         return {Format.PARQUET: "row", Format.JSON_LIST: "item", Format.PUSHED: "row"}.get(self, "line")
 
     @property
@@ -83,10 +83,10 @@ NAMED = {
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """People's answers about the summary of a record that its columns do not hold.
+    """People's answers about a summary that are not in columns of its record.
 
-    `ratings` are (criterion, rater, value), `claims` are (sentence, votes by rater, reason), `remarks` say what is
-    left out.
+    `ratings` are (criterion, rater, value); `claims` are (sentence, votes by rater, reason). `remarks` name what the
+    import omits.
     """
 
     ratings: list[tuple[str, str, object]] = field(default_factory=list)
@@ -97,7 +97,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One row: its line from 1, its values by the file's own names, and people's answers."""
+    """A row: its line from 1, its values by the file's names, and people's answers."""
 
     line: int
     values: Mapping[str, Any]
@@ -106,9 +106,9 @@ class Record:
 
 @dataclass(slots=True)
 class Table:
-    """The records of a file, read once; reading them adds to `problems`.
+    """The records of a file. They can be read only once; reading them adds to `problems`.
 
-    `columns` are the names in a header, empty without one; `remarks` say how the file was read.
+    `columns` are the names in a header; empty if there is no header. `remarks` say how the file was read.
     """
 
     format: Format
@@ -121,8 +121,8 @@ class Table:
 def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
     """Open a file of rows; its content decides its format.
 
-    Without an `encoding`, text is read as UTF-8, or as Windows-1252 if no line with accents is UTF-8. Raises
-    ImportRefused for an empty file, one that cannot be opened, another kind of file, or a broken header.
+    If `encoding` is empty, text is read as UTF-8, or as Windows-1252 if no line with accents is UTF-8. Raises
+    ImportRefused if the file is empty, cannot be opened, has another format, or has a broken header.
     """
     form, problems = recognise(path, name=name), Findings()
     table = Table(form, iter(()), problems)
@@ -151,9 +151,9 @@ def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
 
 
 def recognise(path: Path, *, name: str) -> Format:
-    """Return the format of a file from its first characters: CSV, JSONL, a JSON list or Parquet.
+    """Recognise the format of a file from its first characters: CSV, JSONL, a JSON list or Parquet.
 
-    Raises ImportRefused for an empty file and for another kind of file.
+    Raises ImportRefused if the file is empty or has another format.
     """
     head = head_of(path, name)
     named = NAMED.get(Path(name).suffix.lower())
@@ -175,7 +175,7 @@ def recognise(path: Path, *, name: str) -> Format:
     elif named is Format.PARQUET:
         raise unreadable(f"{name} is named like Parquet but is not: it does not begin with PAR1.")
     else:
-        # The first line of a JSONL file may be broken; reading it then adds a problem.
+        # The first line of a JSONL file may be broken, so trust the file's name; reading the line then adds a problem.
         found = Format.JSONL if named is Format.JSONL else Format.CSV
     if found is Format.JSONL and _is_one_object(path, ends_soon=Path(name).suffix.lower() == ".json"):
         found = Format.JSON_LIST
@@ -195,7 +195,7 @@ def head_of(path: Path, name: str) -> bytes:
 
 
 def as_text(data: bytes) -> tuple[str, bool]:
-    """Return the text of a small file, and whether it is UTF-8; otherwise it is read as Windows-1252 or Latin-1."""
+    """Decode a small file, as UTF-8 or else as Windows-1252 or Latin-1. The flag is True for UTF-8."""
     data = data.removeprefix(_MARK)
     for encoding in ("utf-8", "cp1252"):
         with suppress(UnicodeDecodeError):
@@ -227,7 +227,7 @@ def _is_one_object(path: Path, *, ends_soon: bool) -> bool:
 
 
 def _lines(path: Path, encoding: str) -> Iterator[str]:
-    """The lines of a file. Invalid bytes become half surrogates, which `row` refuses.
+    """Yield the lines of a file. Invalid bytes become lone surrogates, which `row` refuses.
 
     Only a line feed ends a line, because JSON strings may contain every other separator.
     """
@@ -257,7 +257,7 @@ def _json_records(path: Path, problems: Findings, encoding: str) -> Iterator[Rec
 
 
 def _listed_records(path: Path, problems: Findings, name: str, encoding: str) -> Iterator[Record]:
-    """The objects of a file that is one JSON value, counted from 1."""
+    """Yield the objects of a file that is a single JSON value; numbers start at 1."""
     if path.stat().st_size > MAX_LINE_BYTES:
         raise unreadable(
             f"{name} is one JSON value of more than {MAX_LINE_BYTES // 1024**2} MB. Write one object a line instead "
@@ -272,12 +272,12 @@ def _listed_records(path: Path, problems: Findings, name: str, encoding: str) ->
 
 
 def _items(value: object) -> Iterable[object]:
-    """The rows of a JSON value: its items; of an object the list in it, the columns of pandas, or rows by id."""
+    """The rows of a JSON value: the items of a list, a list within an object, pandas columns, or rows by id."""
     if isinstance(value, list):
         return value
     if not isinstance(value, dict):
         return []
-    # Promptfoo nests its list in another `results`.
+    # Promptfoo nests its list of results in another `results`.
     if isinstance(value.get("results"), dict) and "results" in value["results"]:
         return _items(value["results"])
     lists = [name for name in _LISTS if (rows := value.get(name)) and isinstance(rows, list)]
@@ -294,7 +294,7 @@ def _items(value: object) -> Iterable[object]:
         return [value]
     if all("0" in part for part in parts):
         return [{name: column.get(row) for name, column in value.items()} for row in parts[0]]
-    # Rows by id share their names; a single row must have two names of fields.
+    # An object has rows by id if the rows have the same names; a single row must have the names of two fields.
     shapes = {frozenset(part) for part in parts[:50]}
     is_alike = len(shapes) <= (len(parts[:50]) + 1) // 2 and (
         len(parts) > 1 or sum(map(is_field, parts[0])) > 1
@@ -327,7 +327,7 @@ def _named_delimiter(line: str) -> str:
 
 
 def _delimiter(path: Path, encoding: str) -> str:
-    """The separator that the first line names, else the one that gives the most columns."""
+    """The separator that the first line names, otherwise the separator that gives the most columns."""
     first = next((line for line in _lines(path, encoding) if line.strip(" \r\n,;\t")), "")
     columns: dict[str, int] = {}
     for delimiter in _DELIMITERS:
@@ -337,12 +337,12 @@ def _delimiter(path: Path, encoding: str) -> str:
 
 
 def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Iterator[Record]:
-    """The header as a record, then the rows. Missing cells at the end of a row are null.
+    """Yield the header as a record, then the rows. Missing cells at the end of a row are null.
 
-    A quote that is not closed ends the reading, because everything after it is doubtful. If every cell of the first
-    row is JSON, as in files of Langfuse, all cells are read as JSON.
+    An unclosed quote ends the reading, because everything after it is doubtful. If every cell of the first row is
+    JSON, as in files of Langfuse, all cells are read as JSON.
     """
-    # By default, the module refuses cells of more than 131,072 characters.
+    # Raise the limit: by default, the module refuses cells of more than 131,072 characters.
     csv.field_size_limit(MAX_LINE_BYTES)
     reader = csv.reader(_lines(path, encoding), delimiter=delimiter, strict=True)
     columns: tuple[str, ...] = ()
@@ -356,7 +356,7 @@ def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Ite
             break
         except csv.Error as error:
             raise unreadable(_broken_csv(error), line=line) from error
-        # Excel writes rows of separators for emptied cells.
+        # Skip rows of mere separators, which Excel writes for emptied cells.
         if not any(cells) or (line == 1 and _named_delimiter(delimiter.join(cells))):
             continue
         if not columns:
@@ -402,7 +402,7 @@ def _broken_csv(error: csv.Error) -> str:
 
 
 def _header(cells: list[str], line: int) -> tuple[str, ...]:
-    """The names of the columns; a repeated name that is no required field gets a number."""
+    """Name the columns; if a name is repeated and is not a required field, it gets a number."""
     _require_few(len(cells), line=line)
     if len(cells) == 1 and "|" in cells[0]:
         raise unreadable(
@@ -411,7 +411,7 @@ def _header(cells: list[str], line: int) -> tuple[str, ...]:
         )
     columns: dict[str, None] = {}
     for cell in cells:
-        # Names from spreadsheets may have line breaks and no-break spaces.
+        # Normalise spaces, because names from spreadsheets may have line breaks and no-break spaces.
         column = " ".join(cell.split())
         if fault := text_fault(column):
             raise unreadable(f"the header {fault}", line=line)
@@ -445,8 +445,9 @@ def _parquet(path: Path, problems: Findings, name: str) -> tuple[tuple[str, ...]
 
 
 def parquet_bytes(path: Path) -> int:
-    """Return the unpacked size that a Parquet file declares, at least 100 bytes a row; 0 for another or a damaged
-    file.
+    """Return the unpacked size that a Parquet file declares, but at least 100 bytes a row.
+
+    Returns 0 for a damaged file and for another format.
     """
     from pyarrow import ArrowException, parquet  # noqa: PLC0415
 
@@ -472,7 +473,7 @@ def _parquet_records(source: Any, problems: Findings, name: str) -> Iterator[Rec
     row = size = 0
     try:
         for batch in source.iter_batches(batch_size=PARQUET_ROWS_AT_ONCE):
-            # The declared size of a file may be wrong.
+            # Count again while reading, because the declared size may be wrong.
             size += batch.nbytes
             _require_bounded(name, row + batch.num_rows, size)
             for index in range(batch.num_rows):

@@ -52,11 +52,13 @@ _PIECES = ("text", "sentences", "sents", "lines", "turns", "utterances", "paragr
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A layout for all fields of a file. `title` is the name of a known layout, `is_own` is True for Coverdict's own
-    names.
+    """A layout for all fields of a file.
 
-    `notes` explain choices that do not follow from names alone; `objections` contradict the layout, so that it is
-    shown and not used. `is_judged` is True if the file has people's answers about the summaries.
+    - `title`: the name of a known layout.
+    - `is_own`: True if the columns have Coverdict's own names.
+    - `notes`: explain choices that do not follow from names alone.
+    - `objections`: contradict the layout, so that it is shown but not used.
+    - `is_judged`: True if the file has people's answers about the summaries.
     """
 
     layout: Layout
@@ -68,7 +70,7 @@ class Guess:
 
     @property
     def is_sure(self) -> bool:
-        """True if the layout is used unasked: it has all texts, no notes and no objections."""
+        """True if the layout can be used without asking: it has all texts, no notes and no objections."""
         return self.is_own or (self.has_texts and not self.notes and not self.objections)
 
     @property
@@ -80,10 +82,10 @@ class Guess:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The columns of a file, including paths into them, and its records. `tool` is the tool that wrote it; may be
-    empty.
+    """The columns of a file, including paths into them, and its records.
 
-    `records` are the first 100; `all_records` yields these and the rest, once.
+    `tool` is the tool that wrote the file; it may be empty. `records` are the first 100 records. `all_records` yields
+    these and the rest; it can be used only once.
     """
 
     table: Table
@@ -113,10 +115,10 @@ class Look:
         return any(one.said.ratings or one.said.marks or one.said.claims for one in self.records)
 
     def guess(self, *, preset: str = AUTO, given: Mapping[str, tuple[str, ...]] | None = None) -> Guess:
-        """Return the likeliest layout. `given` has columns that are fixed; a field without a fitting column gets
-        none.
+        """Guess the layout.
 
-        A `preset` other than "auto" is used without recognition.
+        `given` fixes the columns of some fields; a field that no column fits stays unmapped. Any `preset` other than
+        "auto" is used without trying to recognise a layout.
         """
         rows = [record.values for record in self.records]
         mapping = {name: columns for name, columns in (given or {}).items() if name in FLAT_FIELDS}
@@ -125,7 +127,7 @@ class Look:
             return _Guesser(
                 self.columns, rows, PRESETS[AUTO], {**own, **mapping}, is_judged=self.is_judged
             ).own()
-        # A table may name a path, such as `inputs.article`; then `inputs` is a column, too.
+        # A table may name a path, such as `inputs.article`; then `inputs` counts as a column, too.
         spelled = {root(column): None for column in self.columns if plain(root(column)) in _OBJECTS}
         columns = tuple(dict.fromkeys((*self.columns, *spelled)))
         there = {plain(column) for column in columns}
@@ -143,7 +145,7 @@ class Look:
 
 
 def look_at(file: NamedFile, encoding: str = "") -> Look:
-    """Open a file of rows, and read its first records. Raises ImportRefused as `open_table`."""
+    """Open a file of rows, and read its first records. Raises the errors of `open_table`."""
     table = open_table(file.path, name=file.name, encoding=encoding)
     tool, records = laid_flat(table.records, table.problems)
     first = tuple(islice(records, ROWS_LOOKED_AT))
@@ -154,7 +156,7 @@ def look_at(file: NamedFile, encoding: str = "") -> Look:
 
 
 def look_at_rows(files: Sequence[NamedFile], encoding: str = "") -> Look | None:
-    """Open the file of rows among uploads as `look_at`; None if they are files of DUC and TAC."""
+    """Open the only file of rows among uploads with `look_at`; None if the files are from DUC or TAC."""
     return None if are_duc_files(files) else look_at(files[0], encoding)
 
 
@@ -168,7 +170,7 @@ class _Guesser:
     notes: list[str] = field(default_factory=list)
 
     def own(self) -> Guess:
-        # Some tools write the system prompt in a column `system`.
+        # Some tools write the system prompt into a column `system`, which then names no systems.
         if self.mapping["system"] == ("system",) and not self._names_systems("system"):
             del self.mapping["system"]
             self._assign("system")
@@ -204,7 +206,7 @@ class _Guesser:
             self._assign_likely_reference()
         if systems:
             self.mapping["summary"] = tuple(systems)
-        # A single column of texts is named after its system.
+        # If there is a single column of texts, its name is the name of the system.
         system = systems[0] if len(systems) == 1 and "system" not in self.mapping else ""
         is_alone = not ({"reference", "system"} & self.mapping.keys() or self.is_judged or self.preset.title)
         if self.mapping.get("summary") == ("summary",) and is_alone:
@@ -224,7 +226,7 @@ class _Guesser:
         return [value for row in self.rows if (value := pick(row, column)) is not None and value != ""]
 
     def _find_ratings(self) -> None:
-        # In files of evaluation tools, figures come from a judge.
+        # Warn in files of evaluation tools, because their figures come from a judge and not from people.
         if self.preset.title in {"DeepEval", "LangSmith", "Langfuse"} or "rating" in self.mapping:
             return
         used = self._used()
@@ -236,9 +238,9 @@ class _Guesser:
                 self._assign("rater")
 
     def _holds_ratings(self, column: str) -> bool:
-        """True if a column holds people's ratings: whole numbers, yes or no, for a common criterion.
+        """True if a column has people's ratings: whole numbers, yes or no, for a common criterion.
 
-        Decimals from 0 to 1 are figures of a metric.
+        Decimals from 0 to 1 are figures of a metric and not ratings.
         """
         cells = [value for row in self.rows if not is_no_rating(value := row.get(column))]
         given = [
@@ -252,7 +254,7 @@ class _Guesser:
         return not is_of_metric and all(number is not None and number.is_integer() for number in numbers)
 
     def _find_numbered(self, name: str) -> None:
-        """Assign columns with one text each, such as `references.0` and `references.1`, by their numbers."""
+        """Assign columns of one text each, such as `references.0` and `references.1`, in the order of their numbers."""
         named = [(indexed(column), column) for column in self.columns]
         found = sorted(
             (int(parts[1]), column)
@@ -289,7 +291,7 @@ class _Guesser:
         names = self.preset.names.get(name, GENERAL[name])
         fitting = [column for wanted in names for column in self._named(wanted) if self._fits(name, column)]
         if name == "reference" and not fitting and name not in self.preset.names:
-            # In XSum, `summary` is the reference.
+            # In XSum, `summary` is the reference, so do not use it again.
             taken = self._used()
             fitting = [
                 each for each in self._named("summary") if each not in taken and self._fits(name, each)
@@ -297,7 +299,7 @@ class _Guesser:
         if not fitting:
             return
         chosen = fitting[0]
-        # A name of two fields, such as `text`, is no rival.
+        # Ignore names that fit two fields, such as `text`, as rivals.
         rivals = [column for column in fitting[1:] if root(column) != root(chosen) and column in self._tops()]
         if name in {"summary", "reference"}:
             rivals = [each for each in rivals if plain(each) not in GENERAL["document"]]
@@ -321,13 +323,13 @@ class _Guesser:
         return [column for column in self.columns if not self._is_inside(column)]
 
     def _named(self, wanted: str) -> list[str]:
-        """Columns of a name; paths into other columns come last."""
+        """The columns with this name; paths into other columns come last."""
         fitting = [column for column in self._tops() if _known_as(column) == wanted]
         inside = (column for column in self.columns if self._is_inside(column))
         return fitting + [column for column in inside if last(column) == wanted]
 
     def _fits(self, name: str, column: str) -> bool:
-        # A path into a column may name a system, but holds no text, unless the column only wraps a row.
+        # A path into a column may name a system but holds no text, unless the column only wraps a row.
         is_wrapped = plain(root(column)) in _WRAPPERS
         is_hidden = self._is_inside(column) and not is_wrapped and name not in {"system", "language"}
         if is_hidden or any(column in columns for columns in self.mapping.values()):
@@ -343,7 +345,7 @@ class _Guesser:
         return fit is None or all(map(fit, values))
 
     def _names_systems(self, column: str) -> bool:
-        """True if the values are names rather than prompts."""
+        """True if the values are names and not prompts."""
         values = self._values(column)
         if not all(isinstance(value, str | int) for value in values):
             return False
@@ -357,11 +359,11 @@ class _Guesser:
         return column != root(column) and (not is_header or plain(root(column)) in _OBJECTS)
 
     def _is_of_documents(self, column: str) -> bool:
-        """True if each document has one id, and each id one document, in the first rows."""
+        """True if, in the first rows, each document has one id and each id one document."""
         document = self._one("document")
         if not document:
             return True
-        # A row without a document is invalid, so it does not count.
+        # Ignore rows without a document, because they are invalid.
         pairs = {(str(pick(row, column)), str(text)) for row in self.rows if (text := pick(row, document))}
         if len(pairs) == len({one for one, _ in pairs}) == len({text for _, text in pairs}):
             return True
@@ -369,9 +371,9 @@ class _Guesser:
         return False
 
     def _text_in(self, name: str, column: str) -> str:
-        """The column itself, or a path into it.
+        """Return the column, or a path into it if it holds objects or lists.
 
-        In objects it is the likeliest text; of a list of sentences, all of them.
+        In an object it is the likeliest text; in a list of sentences, all sentences.
         """
         value = next(iter(map(opened, self._values(column))), None)
         if name != "reference" and isinstance(value, list) and f"{column}[]" in self.columns:
@@ -388,7 +390,7 @@ class _Guesser:
         return chosen
 
     def _systems(self) -> list[str]:
-        """Columns that may hold one system's summaries each, if no column is known to hold the summaries."""
+        """Columns that may each hold one system's summaries. Used if no column is known to hold the summaries."""
         summary = self._one("summary")
         is_likely = plain(summary) == "summary" and "reference" not in self.mapping
         if summary and not (self.preset is PRESETS[WIDE] or is_likely):
@@ -400,7 +402,7 @@ class _Guesser:
         return [] if summary else rest
 
     def _rest(self) -> list[str]:
-        """Columns of texts that are no field and no remark."""
+        """Columns of texts that are neither a field nor a remark."""
         used = self._used()
         return [
             column
@@ -411,7 +413,7 @@ class _Guesser:
     def _is_text(self, column: str) -> bool:
         values = [value.strip() for value in self._values(column) if isinstance(value, str) and value.strip()]
         started = [value[:_BEGINNING] for value in values]
-        # In scripts without spaces, two characters are about one word.
+        # Count a word per two characters in scripts without spaces.
         words = sorted(len(text.split() if has_word_breaks(text) else text[::2]) for text in started)
         return bool(words) and words[len(words) // 2] >= WORDS_OF_A_TEXT
 
@@ -429,7 +431,7 @@ _FITTING: Mapping[str, Callable[[Any], object]] = {
 
 
 def _known_as(column: str) -> str:
-    """The name of a column without a wrapper: `data.article` is the article."""
+    """The name of a column without a wrapper: `data.article` becomes `article`."""
     return last(column) if column != root(column) and plain(root(column)) in _WRAPPERS else plain(column)
 
 
@@ -439,7 +441,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _is_tag(value: object) -> bool:
-    """True if a value is a number, or one word that ends no sentence: a label, a score or the name of a corpus."""
+    """True if a value is a number or a single word that ends no sentence: a label, a score, the name of a corpus."""
     if isinstance(value, bool | int | float):
         return True
     is_word = isinstance(value, str) and has_word_breaks(value) and len(value.split()) == 1

@@ -43,7 +43,7 @@ AUTO, WIDE = "auto", "wide"
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A known layout: its title, the columns that identify it, and the names of its columns by field."""
+    """A known layout: its title, columns that identify it, and the names of its columns by field."""
 
     title: str
     shown_by: frozenset[str]
@@ -63,19 +63,20 @@ PRESETS: Mapping[str, Preset] = {
 
 
 def plain(name: str) -> str:
-    """Return a column's name in lower case, without spaces, dashes, underscores and the brackets of a list."""
+    """Return a column's name in lower case, without spaces, dashes, underscores and list brackets."""
     return re.sub(r"[\s_\-]+|\[\]$", "", name).casefold()
 
 
 def is_field(name: str) -> bool:
-    """True if a name is that of a field in any layout."""
+    """True if any layout has a field with this name."""
     own = (*FLAT_FIELDS, *NESTED_FIELDS, "data", "item", "sample", "row", "record", "example", "fields")
     return name in own or any(plain(name) in names for names in GENERAL.values())
 
 
 def indexed(name: str) -> tuple[str, str] | None:
-    """Return the name and the number of a column such as `references.0`, `reference_2` or `fluency 3`; None for
-    others.
+    """Split the name of a column such as `references.0`, `reference_2` or `fluency 3` into its name and its number.
+
+    Returns None for other names.
     """
     found = re.fullmatch(r"(.*?[^\W\d_])[\s._\-\[]*(\d{1,3})\]?", name)
     return (found[1], found[2]) if found else None
@@ -85,9 +86,10 @@ def indexed(name: str) -> tuple[str, str] | None:
 class Layout:
     """The columns of each field, such as `{"summary": ("output",)}`.
 
-    A field that the mapping lacks has the column of its own name, or none if the mapping `is_whole`. Several columns
-    of `summary` are one system each, several of `reference` one reference each. `system` and `target` apply to rows
-    without these. `preset` names a layout; the mapping takes precedence over it. `encoding` is that of a text file.
+    A field that is missing in the mapping uses the column with its own name; if the mapping `is_whole`, it has no
+    column. Several columns for `summary` are one system each; several columns for `reference` are one reference each.
+    `system` and `target` apply to rows without these values. `preset` names a known layout; the mapping takes
+    precedence over it. `encoding` is the encoding of a text file.
     """
 
     mapping: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -99,16 +101,16 @@ class Layout:
 
     @property
     def is_of_rows(self) -> bool:
-        """True if it has a choice that only files of rows can use."""
+        """True if it makes a choice that only files of rows can use."""
         return bool(self.mapping or self.system or self.target or self.preset)
 
     def of(self, name: str) -> tuple[str, ...]:
-        """The columns of a field."""
+        """The columns of the field `name`."""
         own = () if self.is_whole or name == "rating" else (name,)
         return self.mapping.get(name, own)
 
     def pairs(self) -> list[str]:
-        """The mapping as people type it, field=column, without fields whose column has their name."""
+        """The mapping as people type it, field=column, without fields that use the column with their own name."""
         pairs = [(name, column) for name, columns in self.mapping.items() for column in columns]
         is_typed = {name for name, columns in self.mapping.items() if len(columns) > 1 or name == "rating"}
         return [f"{name}={column}" for name, column in pairs if name != column or name in is_typed]
@@ -117,9 +119,9 @@ class Layout:
 def layout_of(
     pairs: Iterable[str] = (), *, preset: str = "", system: str = "", target: str = "", encoding: str = ""
 ) -> Layout:
-    """Return the layout that pairs such as "summary=output" describe; the target is a number or "none".
+    """Parse pairs such as "summary=output" into a layout; the target is a number or "none".
 
-    The two sides of a pair may be swapped if only the right one is a field. Raises Invalid.
+    The sides of a pair are swapped if only the right side is the name of a field. Raises Invalid.
     """
     mapping = _mapping(pairs)
     for name, given, known in (("preset", preset, tuple(PRESETS)), ("encoding", encoding, ENCODINGS)):
@@ -169,7 +171,7 @@ def _target(typed: str) -> int | None:
 
 
 def document_hash(documents: Iterable[str]) -> str:
-    """Return an id made of the texts of a document set; equal texts have equal ids."""
+    """Make an id from the texts of a document set; equal texts have equal ids."""
     whole = sha256()
     for text in documents:
         whole.update(f"{len(text)} {text}".encode("utf-8", "surrogatepass"))
@@ -180,10 +182,10 @@ _STEP = re.compile(r"[^.\[\]]+|\[(?:-?[0-9]{1,6})?\]")
 
 
 def pick(values: Mapping[str, object], path: str) -> object:
-    """Return the value of a name, or else at the end of a path; None if the path leads nowhere.
+    """Return the value with this name; if there is none, the value at the end of the path. None if there is neither.
 
-    Paths are such as `input.article`, `messages[-1].content` and `sentences[].text`, which returns a list. Texts that
-    hold JSON are parsed.
+    Examples of paths are `input.article`, `messages[-1].content` and `sentences[].text`, which returns a list. Texts
+    that hold JSON are parsed.
     """
     if path in values or not ("." in path or "[" in path):
         return values.get(path)
@@ -214,7 +216,7 @@ def last(path: str) -> str:
 
 
 def text_paths(values: Mapping[str, object]) -> Iterator[str]:
-    """Yield every name of a record, each followed by the paths to texts in its value."""
+    """Yield every name of a record; after each name, yield the paths to texts in its value."""
     for name, value in values.items():
         yield name
         yield from _inside(name, opened(value), 1)
@@ -230,7 +232,7 @@ def _inside(path: str, value: object, depth: int) -> Iterator[str]:
         and all(isinstance(item, dict) for item in value)
         and "[]" not in path
     ):
-        # The last message of a conversation, but every item of another list.
+        # Use the last message of a conversation, but every item of another list.
         step, parts = "[-1]" if {"role", "content"} <= value[-1].keys() else "[]", value[-1]
     if isinstance(parts, dict):
         for name, part in parts.items():

@@ -1,4 +1,4 @@
-"""Problems and remarks of an import, with place and reason."""
+"""Problems and remarks of an import, each with its place and reason."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ COMMAND_WORDS = "Name the columns with --map, such as --map {typed}."
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem at a line (from 1; in Parquet and pushes the row) and column.
+    """A problem in a file.
 
-    `line` is None for the whole file, `column` is empty for the whole line. `pair` is a column assignment that may
-    help, such as "system=model". `times` counts the lines with this cause; `lines` has the first three if there are
-    more.
+    - `line`: counted from 1; in Parquet files and pushes it is the row; None if the whole file has the problem.
+    - `column`: empty if the whole line has the problem.
+    - `pair`: a column assignment that may help, such as "system=model".
+    - `times`: the number of lines with this cause.
+    - `lines`: the first three of them if there are more.
     """
 
     line: int | None
@@ -60,20 +62,20 @@ class Problem:
 
     @property
     def cause(self) -> tuple[str, str, str]:
-        """File, column and the reason without its particulars, which problems with one cause share."""
+        """File, column, and the reason without its details; equal for problems with the same cause."""
         return self.file, self.column, _PARTICULARS.sub("…", self.reason)
 
     def describe(self, word: str = "line") -> str:
-        """The problem as one sentence; `word` names the kind of place."""
+        """Describe the problem in a sentence; `word` names the kind of place."""
         line = f"{word}{'s' if self.lines else ''} {self.place}" if self.place else ""
         place = ", ".join(part for part in (self.file, line, self.column) if part)
         return f"{place}: {self.reason}" if place else self.reason
 
 
 def way_out(problems: Iterable[Problem], words: str) -> list[str]:
-    """Return a sentence on the column assignments that the problems propose; none if they propose none.
+    """Write a sentence about the column assignments that the problems propose; an empty list if they propose none.
 
-    `words` are those of a page, command or API, with {typed} or {listed} in place of the assignments.
+    `words` is the sentence of a page, command or API, with {typed} or {listed} in place of the assignments.
     """
     pairs = next((problem.pair.splitlines() for problem in problems if problem.pair), [])
     typed, listed = " --map ".join(map(shlex.quote, pairs)), ", ".join(f'"{each}"' for each in pairs)
@@ -82,9 +84,9 @@ def way_out(problems: Iterable[Problem], words: str) -> list[str]:
 
 @dataclass(slots=True)
 class Findings:
-    """Problems, or remarks, of a file. All are counted; the first 10,000 are kept.
+    """Problems, or remarks, of a file. All are counted, but only the first 10,000 are kept.
 
-    `bad_lines` counts lines with problems.
+    `bad_lines` is the number of lines with problems.
     """
 
     word: str = "line"
@@ -95,14 +97,14 @@ class Findings:
     _last: tuple[str, int | None] = ("", None)
 
     def add(self, line: int | None, column: str, reason: str, **others: Any) -> None:
-        """Add a problem; `others` are further fields of Problem."""
+        """Add a problem; `others` are further fields of `Problem`."""
         found = Problem(line, column, reason, **others)
         self.count += 1
         if (found.file, line) != self._last:
             self.bad_lines += 1
             self._last = (found.file, line)
         if line is not None:
-            # The last item counts all lines.
+            # The last item of the list counts all lines.
             lines = self._lines.setdefault(found.cause, [0])
             lines[-1] += 1
             if len(lines) <= EXAMPLES:
@@ -116,7 +118,7 @@ class Findings:
 
     @property
     def shown(self) -> list[Problem]:
-        """The first 50 problems; more than three with one cause are one."""
+        """The first 50 problems; if more than three have the same cause, they become one problem."""
         found: dict[object, Problem] = {}
         for place, problem in enumerate(self.kept):
             *lines, times = self._lines[problem.cause] if problem.line is not None else [1]
@@ -128,15 +130,16 @@ class Findings:
 
     @property
     def texts(self) -> list[str]:
-        """Remarks as sentences, without repeats."""
+        """The remarks as sentences, without repetitions."""
         told = dict.fromkeys((each.describe(self.word), bool(each.place)) for each in self.shown)
         return [text[:1].upper() + text[1:] if is_placed else text for text, is_placed in told]
 
 
 class ImportRefused(Invalid):
-    """Refusal of an import, which changed nothing.
+    """The import was refused and nothing was changed.
 
-    `problems` are the first problems, `problem_count` is the number of all, `word` names the kind of place.
+    `problems` lists the first problems, and `problem_count` counts all problems. Messages call a place in the file by
+    `word`, such as "line" or "row".
     """
 
     default_code = "import_refused"
@@ -157,6 +160,6 @@ class ImportRefused(Invalid):
 
 
 def unreadable(reason: str, *, line: int | None = None, column: str = "", **others: Any) -> ImportRefused:
-    """Return the refusal of a file that cannot be read at all; `others` are further fields of Problem."""
+    """Build the refusal of a file that cannot be read at all; `others` are further fields of `Problem`."""
     problem = Problem(line, column, reason, **others)
     return ImportRefused(problem.describe(), problems=[problem])

@@ -22,7 +22,7 @@ Given = tuple[str, str, object]
 
 
 def rating_value(value: object) -> float | None:
-    """Return the number of a rating: 0 to 100, or 1 for yes and 0 for no; None for anything else."""
+    """Convert a rating to a number: 0 to 100, or 1 for yes and 0 for no; None for other values."""
     if isinstance(value, bool | int | float) and 0 <= value <= 100:
         return float(value)
     text = str(value).strip().casefold() if isinstance(value, str) else ""
@@ -30,12 +30,12 @@ def rating_value(value: object) -> float | None:
 
 
 def is_no_rating(value: object) -> bool:
-    """True for an empty cell and for what tables write in its place."""
+    """True for an empty cell and for the marks that tables use for missing values."""
     return value is None or (isinstance(value, str) and value.strip().casefold() in _NONE)
 
 
 def _criterion_and_rater(column: str) -> tuple[str, str]:
-    """The criterion and the rater of a column such as `fluency_2` or `expert 1 coherence`; the rater may be empty."""
+    """Split a column such as `fluency_2` or `expert 1 coherence` into criterion and rater; the rater may be empty."""
     for pattern in (_RATER_FIRST, _RATER_LAST):
         if (found := pattern.fullmatch(column)) and plain(found["what"]) in CRITERIA:
             return found["what"], found["who"]
@@ -46,9 +46,9 @@ def _criterion_and_rater(column: str) -> tuple[str, str]:
 
 
 def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:
-    """Yield criterion, rater and value of each rating in a column; `rater` is that of the row.
+    """Yield the criterion, rater and value of each rating in a column; `rater` is the rater of the row.
 
-    The value is one rating, a list with one per rater (values, or objects with a value per criterion), or an object
+    The value is one rating, a list with an item per rater (values, or objects with a value per criterion), or an object
     by rater or by criterion.
     """
     criterion, named = _criterion_and_rater(column)
@@ -81,7 +81,7 @@ def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:
 
 
 def read_ratings(given: Iterable[Given]) -> tuple[list[RatingData], list[str]]:
-    """Return the valid ratings, and a remark on each invalid one."""
+    """Return the valid ratings, and a remark on each invalid rating."""
     found: list[RatingData] = []
     left: list[str] = []
     for criterion, rater, value in given:

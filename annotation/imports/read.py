@@ -57,10 +57,10 @@ _OF_ALL = {"document_id", "system", "rater", "rating"}
 
 @dataclass(slots=True)
 class Progress:
-    """Numbers of rows read, document sets written, and document sets in all (0 until all rows are read).
+    """Numbers of rows read, of document sets written, and of document sets in all (0 until all rows are read).
 
-    `step` is called every few hundred rows and sets; an exception from it ends the import. `hold` is called at the
-    end of the transaction; an exception from it rolls the import back.
+    `step` is called every few hundred rows and sets; if it raises an exception, the import ends. `hold` is called at
+    the end of the transaction; if it raises an exception, the import is rolled back.
     """
 
     rows_read: int = 0
@@ -68,17 +68,17 @@ class Progress:
     sets: int = 0
 
     def step(self) -> None:
-        """Does nothing; subclasses report progress."""
+        """Do nothing; subclasses report the progress."""
 
     def hold(self) -> None:
-        """Does nothing; subclasses may stop the import."""
+        """Do nothing; subclasses may stop the import."""
 
 
 @dataclass(slots=True)
 class FileReading:
-    """The contents and the problems of a file; the data set lacks rows with problems.
+    """The contents and the problems of a file; rows with problems are not in the data set.
 
-    `lacks_target` is True if neither rows nor layout have a target length.
+    `lacks_target` is True if neither the rows nor the layout have a target length.
     """
 
     format: Format
@@ -89,7 +89,7 @@ class FileReading:
 
     @property
     def claims_side(self) -> Side | None:
-        """As `Dataset.claims_side`."""
+        """The side of the claims, see `Dataset.claims_side`."""
         return self.dataset.claims_side
 
 
@@ -98,7 +98,7 @@ def read_files(
 ) -> FileReading:
     """Read one file of rows, or any number of SEE HTML and DUCView files.
 
-    Raises as `read_dataset`, and ImportRefused if no file has a known format.
+    Raises the errors of `read_dataset`, and ImportRefused if no file has a known format.
     """
     if not files:
         raise unreadable("There is no file to import.")
@@ -118,10 +118,10 @@ def read_files(
 def read_dataset(
     path: Path, *, name: str | None = None, layout: Layout | None = None, progress: Progress | None = None
 ) -> FileReading:
-    """Read a file of rows, and check every row by itself and against earlier ones.
+    """Read a file of rows; check every row and compare it with earlier rows.
 
     `name` is the original name if `path` is a temporary file. Raises ImportRefused if the file cannot be read at all:
-    an empty file, another kind of file, a missing column, broken quoting.
+    it is empty, has another format, lacks a column, or has broken quoting.
     """
     file, layout = NamedFile(name or path.name, path), layout or Layout()
     look = look_at(file, layout.encoding)
@@ -131,11 +131,11 @@ def read_dataset(
 
 @dataclass(slots=True)
 class RowReader:
-    """Turns records into typed rows, and notes problems with the file's own names.
+    """Turns records into typed rows, and reports problems with the names that the file uses.
 
-    `columns` are the columns of each field of flat rows, `given` are values of fields without a column, `target` is
-    the target length of rows without one. Pushed rows may lack a document, and may have a reference alone. `unread`
-    collects names of fields that are not read.
+    `columns` has the columns of each field of flat rows. `given` has the values of fields without a column, and
+    `target` is the target length of rows that have none. Pushed rows may lack a document, and may have a reference
+    without a summary. `unread` collects the names of fields that are not read.
     """
 
     problems: Findings
@@ -201,7 +201,9 @@ class RowReader:
         return row if self.problems.count == before else None
 
     def _value(self, record: Record, name: str, column: str | None = None) -> Any:
-        """The value of a field; a list for several columns, one text for the pieces of a text, `...` without a
+        """The value of a field.
+
+        It is a list if there are several columns, a single text for the pieces of a text, and `...` if there is no
         column.
         """
         columns = (column,) if column else self.columns.get(name, ())
@@ -236,7 +238,7 @@ class RowReader:
             self.warnings.remark(remark, line=record.line)
 
     def _marks(self, record: Record, summary: str) -> Iterator[Mark]:
-        """Marks in the summary, at their true offsets; marks in other texts are left out with a remark."""
+        """Yield marks in the summary, at their true offsets; for marks in other texts add a remark."""
         for mark in record.said.marks:
             words = mark.words or (mark.text or summary)[mark.start : mark.end]
             start = mark.start if summary[mark.start : mark.end] == words else summary.find(words)
@@ -278,7 +280,7 @@ class RowReader:
         return [self._known(one, level, f"{path}[].") if isinstance(one, dict) else one for one in value]
 
     def column(self, place: Sequence[str | int]) -> str:
-        """Return the file's name of a place in a row, such as `systems[2].summary_text`."""
+        """Return the file's name for a place in a row, such as `systems[2].summary_text`."""
         if not self.is_nested:
             name = next(part for part in reversed(place) if isinstance(part, str))
             return next(iter(self.columns.get(name, (name,))), name)
@@ -406,7 +408,7 @@ class _FileReader:
     def _note_unread(self, reader: RowReader, record: Record) -> None:
         read = {name for columns in reader.columns.values() for name in columns}
         read |= {*map(root, read), *(KEPT if self.look.tool else ())}
-        # The index column of pandas has no name; tools write empty fields.
+        # Ignore columns without a name, which pandas writes for its index, and empty fields, which tools write.
         filled = (
             name for name, value in record.values.items() if not self.look.tool or value not in ("", None, [])
         )
@@ -440,7 +442,7 @@ class _FileReader:
         layout = self.layout
         there = {name: tuple(filter(self._has, layout.of(name))) for name in FLAT_FIELDS}
         self._refuse_missing([name for name in FLAT_REQUIRED if not there[name] and not self._may_lack(name)])
-        # In JSON, a field may appear only in later rows.
+        # In JSON, a field may first appear in a later row.
         late = {*FLAT_FIELDS} - _OF_ALL if look.format.is_json and not layout.is_whole else ()
         used = {
             name: some for name in FLAT_FIELDS if (some := there[name] or (name in late and layout.of(name)))
@@ -483,7 +485,7 @@ class _FileReader:
             )
 
     def _refuse_claims(self, columns: Mapping[str, tuple[str, ...]]) -> None:
-        """Refuse claims in a column that is not read; otherwise they would be lost silently."""
+        """Refuse a file with claims in a column that is not read, because they would be lost silently."""
         read = {column for some in columns.values() for column in some}
         read |= set(map(root, read))
         for column in self.look.columns:
@@ -495,11 +497,11 @@ class _FileReader:
                 )
 
     def _has(self, column: str) -> bool:
-        # The index column of pandas has no name.
+        # Ignore the index column of pandas, which has no name.
         return bool(column) and (column in self.look.columns or root(column) in self.look.columns)
 
     def _there(self) -> str:
-        # In JSON, paths into objects are listed among the columns.
+        # In JSON files, paths into objects are listed among the columns.
         is_json = self.look.format.is_json
         return ", ".join(printable(each) for each in self.look.columns if not is_json or each == root(each))
 
@@ -512,7 +514,7 @@ class _FileReader:
         proposed = {pair.partition("=")[0] for pair in pairs}
         is_like = not layout.is_whole and not proposed.isdisjoint(missing) and proposal.has_texts
         if self.look.format.is_json and not is_like and not layout.is_whole:
-            # The problem of each row then lists its fields.
+            # The problems of the rows will list the missing fields.
             return
         wanted = [next(iter(layout.mapping.get(name, (name,)))) for name in missing]
         told = " and ".join(f"`{name}`" for name in missing)
@@ -532,7 +534,7 @@ class _FileReader:
         )
 
     def _may_lack(self, name: str) -> bool:
-        """True if a field without a column has a fixed value, or may be missing."""
+        """True if a field without a column has a fixed value or is optional."""
         layout = self.layout
         if name == "system" and (layout.system or len(layout.of("summary")) > 1):
             return True
@@ -541,7 +543,7 @@ class _FileReader:
         others = (*layout.of("reference"), *layout.of("rating"))
         if name == "document" and not (any(map(self._has, others)) or self.look.is_judged):
             return False
-        # A column that may be the field is proposed instead.
+        # If a column may be the field, propose the column and do not accept the row without it.
         return layout.is_whole or name not in self.look.guess(given=layout.mapping).layout.mapping
 
     def _tell_made(self, columns: Mapping[str, tuple[str, ...]]) -> None:

@@ -1,4 +1,4 @@
-"""Typed rows, and the data set that they form.
+"""Typed rows, and the data set that the rows of a file form.
 
 A row is a document set with summaries, references, claims and people's answers.
 """
@@ -50,7 +50,7 @@ _EMPTY = frozenset({
     "nan", "none", "null", "(null)", "n/a", "na", "<na>", "#n/a", "nat", "undefined", "\\n",
     "#value!", "#ref!", "#name?",
 })  # fmt: skip
-# Patterns, because parsing a cell with a million characters is slow.
+# Patterns recognise such texts, because parsing a cell with a million characters is slow.
 _QUOTED = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
 _WRITTEN_LIST = re.compile(rf"\[\s*(?:(?:{_QUOTED}|None|null|nan)[\s,]*+)*+\]", re.DOTALL)
 _OBJECT_BEGINS = re.compile(rf"(?:\[\s*)?\{{\s*{_QUOTED}\s*:", re.DOTALL)
@@ -68,7 +68,7 @@ class NotJson(ValueError):
 
 
 def load_json(text: str) -> object:
-    """Parse JSON strictly: NaN is null, and no object repeats a name. Raises NotJson."""
+    """Parse JSON strictly: NaN becomes null, and names in an object must be unique. Raises NotJson."""
     try:
         return json.loads(text, parse_constant=_constant, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
@@ -82,7 +82,7 @@ def load_json(text: str) -> object:
 
 
 def _constant(constant: str) -> None:
-    # pandas writes NaN for an empty cell.
+    # Accept NaN, which pandas writes for an empty cell.
     if constant != "NaN":
         raise NotJson(f"is not JSON: {constant} is no number in JSON. Write null for a missing value.")
 
@@ -96,7 +96,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def opened(value: object) -> object:
-    """Return the object or list that a text holds as JSON, else the value itself."""
+    """Return the object or list that a text holds as JSON; otherwise return the value unchanged."""
     if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
         with suppress(ValueError, RecursionError):
             return json.loads(value)
@@ -104,7 +104,7 @@ def opened(value: object) -> object:
 
 
 def shown(value: object) -> str:
-    """Return a value in the form for messages."""
+    """Format a value for messages."""
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
         return "a number of very many digits"
     is_plain = isinstance(value, str | int | float | bool)
@@ -125,7 +125,7 @@ def _checked(value: object, *, is_language: bool = False) -> str:
     if reason := text_fault(value):
         raise ValueError(reason)
     written = value.strip().casefold()
-    # "na" is Nauru. "nan" alone is an empty cell; Min Nan is written nan-Hant or zh-min-nan.
+    # "na" is a language (Nauru), but "nan" alone is an empty cell: Min Nan is written nan-Hant or zh-min-nan.
     if written in _EMPTY and not (is_language and written == "na"):
         raise ValueError(
             f"is {shown(value.strip())}, which tables hold in place of an empty cell. Write the text or another name, "
@@ -135,7 +135,7 @@ def _checked(value: object, *, is_language: bool = False) -> str:
 
 
 def _text(value: object, *, may_be_object: bool = False) -> str:
-    """A text to be scored; refuses file names, and lists and objects that a program wrote as text."""
+    """Check a text that will be scored; refuse file names, and lists or objects that a program wrote as text."""
     text = _checked(value)
     bare = text.strip()
     if _FILE_NAME.fullmatch(bare):
@@ -150,7 +150,7 @@ def _text(value: object, *, may_be_object: bool = False) -> str:
 
 
 def _name(value: object) -> str:
-    """A name without surrounding white space; whole numbers are names, too."""
+    """Check a name and remove surrounding white space; a whole number is a name, too."""
     if value is None or value == "":
         return ""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
@@ -229,7 +229,7 @@ def _metadata(value: object) -> dict[str, object]:
 
 
 def _questions(value: object) -> tuple[str, ...]:
-    """Questions from a list, a list written as JSON, or lines of a text."""
+    """Read questions from a list, from a list written as JSON, or from the lines of a text."""
     if isinstance(value, str):
         is_json = value.lstrip().startswith(("[", "{"))
         value = load_json(value) if is_json else [line for line in value.splitlines() if line.strip()]
@@ -268,7 +268,7 @@ def _statement(value: object) -> str:
 
 
 def label_of(given: object) -> str | None:
-    """Return the label that a file means by yes, no, unsure, 1 or 0; None for anything else."""
+    """Read a label that the file writes as yes, no, unsure, 1 or 0; None for other values."""
     return _LABELS.get(given) if isinstance(given, int | float | str) else None
 
 
@@ -317,8 +317,9 @@ def _raw_votes(value: object) -> dict[str, Votes]:
 
 
 def _named_vote(place: int, vote: object) -> tuple[str, object]:
-    """A rater's name with the vote; an object such as {"worker": 7, "vote": 1} names its rater, a plain vote does
-    not.
+    """Return a rater's name and the vote.
+
+    An object such as {"worker": 7, "vote": 1} names its rater; a plain vote does not.
     """
     if not isinstance(vote, dict) or "vote" not in vote:
         return RATER.format(place), vote
@@ -334,13 +335,13 @@ def _reasons(value: object) -> dict[str, str]:
 
 
 def majority(labels: Iterable[str]) -> str:
-    """Return the most frequent label, or unsure if two are equally frequent. Needs at least one label."""
+    """Return the most frequent label; unsure if several are equally frequent. Needs at least one label."""
     (label, most), *others = Counter(labels).most_common()
     return "unsure" if others and others[0][1] == most else label
 
 
 class RatingData(NamedTuple):
-    """A person's rating of a summary; `rater` is empty if the file names nobody."""
+    """A person's rating of a summary; `rater` is empty if the file does not name the person."""
 
     criterion: str
     rater: str
@@ -348,9 +349,9 @@ class RatingData(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A stretch of a text that a rater marked as wrong; with `end` 0, the rater marked nothing.
+    """A part of a text that a rater marked as wrong; `end` 0 means that the rater marked nothing.
 
-    `text` is the whole text, if the file has it; `words` are the marked words, `reason` is the rater's label.
+    `text` is the whole text, if the file has it. `words` are the marked words, and `reason` is the rater's label.
     """
 
     rater: str
@@ -372,9 +373,12 @@ class _Model(BaseModel):
 class Claim(_Model):
     """A claim with people's answers by system.
 
-    `verdicts` are the combined answers, `votes` those of single raters, `reasons` texts beside them. `systems` are
-    all systems that the file lists for the claim. `unit` is the number of its unit in the reference; `reference_id`
-    is empty if there is only one reference.
+    - `verdicts`: the combined answers
+    - `votes`: the answers of single raters
+    - `reasons`: texts that explain the answers
+    - `systems`: all systems that the file lists for the claim
+    - `unit`: the number of the claim's unit in the reference
+    - `reference_id`: empty if there is only one reference
     """
 
     text: Annotated[str, PlainValidator(_statement)] = Field(alias="claim_text")
@@ -401,9 +405,9 @@ Claims = Annotated[list[Claim], BeforeValidator(_listed)]
 class Peer(_Model):
     """A summary under test. `units` are its units, if the file has them.
 
-    `given` are the ratings of one row, first as written and then as RatingData; `rated` are the ratings of all rows
-    by criterion and rater. `names_references` is True if all its rows name the reference that it is compared with;
-    otherwise it is compared with every reference.
+    `given` has the ratings of one row, first as written and then as RatingData. `rated` has the ratings of all rows by
+    criterion and rater. `names_references` is True if each of its rows names the reference that it is compared with;
+    otherwise the summary is compared with every reference.
     """
 
     system: Annotated[str, PlainValidator(_required_name)]
@@ -418,7 +422,7 @@ class Peer(_Model):
     names_references: bool = False
 
     def remark(self, document_id: str) -> str:
-        """Return a remark on an unusual summary, which is imported all the same; empty for others."""
+        """Write a remark if the summary is unusual; it is imported nevertheless. Empty for other summaries."""
         name = f"the summary of {document_id!r} by {self.system!r}"
         if not self.summary.strip():
             return f"{name} is empty. It is flagged empty_peer."
@@ -427,12 +431,12 @@ class Peer(_Model):
         return ""
 
     def rate(self, criterion: str, rater: str, value: float) -> None:
-        """Add a rating. A rater without a name gets a number."""
+        """Add a rating. A rater without a name gets a number as name."""
         number = sum(name == criterion for name, _ in self.rated) + 1
         self.rated[criterion, rater or RATER.format(number)] = value
 
     def marked_claims(self, language: str) -> Iterator[Claim]:
-        """Yield each sentence as a claim with a vote of each rater: no if one of their marks touches it, else yes."""
+        """Yield each sentence as a claim with a vote per rater: no if a mark of the rater touches it, otherwise yes."""
         raters = dict.fromkeys(mark.rater for mark in self.marks)
         for span in sentence_spans(self.summary, language):
             touching = [
@@ -454,9 +458,9 @@ class Reference(NamedTuple):
 
 
 class Row(_Model):
-    """The checked contents of one record.
+    """The checked contents of a record.
 
-    A row without documents leaves those of its set unchanged. `names_reference` is True if the row names the one
+    A row without documents does not change the documents of its set. `names_reference` is True if the row names the
     reference that its summaries are compared with. `line` is its place in the file.
     """
 
@@ -491,12 +495,12 @@ class Row(_Model):
         return self
 
     def keys(self, peer: Peer) -> list[PairKey]:
-        """The keys of the row for one of its summaries, one for each reference."""
+        """The keys of the row for one of its summaries: one key for each reference."""
         named = [reference.id for reference in self.references] or [""]
         return [(peer.system, self.target, name) for name in named]
 
     def facts(self) -> Iterator[tuple[str, tuple[Any, ...], Any]]:
-        """Yield field, key and value of everything on which rows with the same key must agree."""
+        """Yield field, key and value of every fact that must be equal in all rows with this key."""
         for name in ("document", "group", "language", "questions"):
             yield name, (self.document_id,), getattr(self, "documents" if name == "document" else name)
         for one in self.references:
@@ -509,7 +513,7 @@ class Row(_Model):
 
 
 def faults(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield the place and the reason of each error; the reason is empty for a missing field."""
+    """Yield the place and the reason of each error; the reason is empty if a field is missing."""
     for each in error.errors(include_url=False):
         kind, told = each["type"], each.get("ctx", {}).get("error")
         reason = "must be a list of objects." if kind == "list_type" else "must be an object."
@@ -518,10 +522,10 @@ def faults(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], str]
 
 @dataclass(slots=True)
 class SetData:
-    """A document set as the rows of a file describe it; without documents, those of the project stay.
+    """A document set as the rows of a file describe it. If it has no documents, the project's documents stay.
 
     `references` has each reference by reference_id and target length. `claims` has the claims of each reference, or
-    of the documents if there is none. `pairs` has the lines of summaries with the references of their rows.
+    of the documents if there is no reference. `pairs` maps summaries and the references of their rows to lines.
     """
 
     line: int | None
@@ -536,7 +540,7 @@ class SetData:
     claims: dict[tuple[str, TargetWords], list[Claim]] = field(default_factory=dict)
 
     def take(self, row: Row) -> None:
-        """Add a row that contradicts no earlier one."""
+        """Add a row, which must not contradict earlier rows."""
         for name in ("documents", "group", "language", "questions"):
             setattr(self, name, getattr(self, name) or getattr(row, name))
         for claim in row.claims:
@@ -564,11 +568,11 @@ class SetData:
             texts[row.target] = before._replace(author=before.author or one.author)
 
     def author_of(self, reference_id: str) -> str:
-        """Return the author of a reference; empty if no row names one."""
+        """Return the author of a reference; empty if no row names an author."""
         return next((one.author for one in self.references[reference_id].values() if one.author), "")
 
     def reference_for(self, reference_id: str, target: TargetWords) -> str | None:
-        """Return the text of a reference for summaries of a target length; None if it has none for that length."""
+        """Return the text of a reference for summaries of a target length; None if there is no text for that length."""
         texts = self.references[reference_id]
         one = next(iter(texts.values())) if has_one_text(texts) else texts.get(target) or texts.get(None)
         return one.text if one else None
@@ -599,8 +603,8 @@ _CONTRADICTIONS = {
 class Dataset:
     """The document sets of a file by document_id, in the order of the file.
 
-    `repeated` maps a line that only repeats an earlier one to that line. `facts` has the values that later rows must
-    not contradict, with their lines, by field and key.
+    `repeated` maps a line that only repeats an earlier line to that line. `facts` has, by field and key, the values
+    that later rows must not contradict, with their lines.
     """
 
     sets: dict[str, SetData] = field(default_factory=dict)
@@ -609,9 +613,9 @@ class Dataset:
     key_advice: str = "Remove one of the two, or rename the system."
 
     def add(self, row: Row, *, is_nested: bool = False) -> list[tuple[str, str]]:
-        """Add a row, or return (field, reason) of each contradiction to earlier rows and add nothing.
+        """Add a row. If it contradicts earlier rows, add nothing and return (field, reason) of each contradiction.
 
-        The field is empty for a repeated key. A nested row may add only other target lengths to a known document.
+        The field is empty if a key is repeated. A nested row may add only other target lengths to a known document.
         """
         one = self.sets.get(row.document_id)
         if one and is_nested and any((peer.system, row.target) in one.peers for peer in row.systems):
@@ -662,15 +666,16 @@ class Dataset:
 
     @property
     def claims_side(self) -> Side | None:
-        """The kind of text whose claims the file has; None without claims."""
+        """The kind of text whose claims the file has; None if it has no claims."""
         if any(one.claims for one in self.sets.values()):
             return "reference"
         return "peer" if any(peer.claims for peer in self.peers()) else None
 
     def settle_claims(self) -> None:
-        """Move claims from references to summaries, if every claim of the file belongs to a summary.
+        """If every claim of the file belongs to a summary, move the claims from the references to the summaries.
 
-        Such a claim names one system, and that system's summary contains it word for word, apart from white space.
+        A claim belongs to a summary if it names a single system whose summary contains it word for word, apart from
+        white space.
         """
         sets = [one for one in self.sets.values() if one.claims]
         if not all(_is_of_peer(claim, one) for one in sets for some in one.claims.values() for claim in some):
@@ -682,9 +687,9 @@ class Dataset:
             one.claims = {}
 
     def take_marks(self) -> int:
-        """Turn the sentences of annotated summaries into claims, and return the number of marked sentences.
+        """Turn the sentences of annotated summaries into claims. Return the number of marked sentences.
 
-        A file without marks gets no claims.
+        If the file has no marks, it gets no claims.
         """
         if not any(mark.end for peer in self.peers() for mark in peer.marks):
             return 0
@@ -707,6 +712,6 @@ def _spaced(text: str) -> str:
 
 
 def judged_sentence(system: str, text: str, votes: Mapping[str, object], reason: str) -> Claim:
-    """Return a sentence of a summary as a claim with votes. Raises ValidationError for an invalid vote."""
+    """Turn a sentence of a summary into a claim with votes. Raises ValidationError for an invalid vote."""
     reasons = {system: reason} if reason else {}
     return Claim.model_validate({"claim_text": text, "raw_votes": {system: dict(votes)}, "reasons": reasons})

@@ -35,10 +35,10 @@ MOST_BYTES_ON_SQLITE = 100 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """The result of an import, or with `dry_run` of a check.
+    """The result of an import; with `dry_run`, the result of a check.
 
-    `problems` are the first problems of rows that `skip_invalid` left out, `problem_count` is the number of all
-    problems, `rows_left_out` the number of these rows. `claims_side` is None without claims.
+    `problems` are the first problems of rows that `skip_invalid` left out. `problem_count` counts all problems, and
+    `rows_left_out` counts the omitted rows. `claims_side` is None if there are no claims.
     """
 
     file: str
@@ -53,7 +53,7 @@ class ImportReport:
 
     @property
     def place(self) -> str:
-        """The word for a numbered place in the file."""
+        """The word for a numbered place in the file, such as line or row."""
         return Format(self.format).place
 
 
@@ -69,12 +69,12 @@ def import_files(
 ) -> ImportReport:
     """Import one file of rows (CSV, JSON, JSONL, Parquet), or any number of SEE HTML and DUCView files.
 
-    Managers and owners may. Everything is one transaction, with the scores that change; a `dry_run` is rolled back.
-    Importing a file again changes nothing. A summary or reference that differs from the project's replaces it with
-    its units and claims, unless a person or judge has judged it; documents and lists of claims are never replaced.
-    `skip_invalid` leaves out invalid rows and files, but not rows that contradict the project.
+    Managers and owners may import. One transaction writes everything, including changed scores; a `dry_run` is rolled
+    back. Importing a file again changes nothing. A summary or reference that differs from the project's text replaces
+    the text with its units and claims, unless a person or judge has judged it. Documents and lists of claims are never
+    replaced. `skip_invalid` omits invalid rows and files, but not rows that contradict the project.
 
-    Raises ImportRefused with the problems; Conflict (code `busy`) if the project changes at the same time.
+    Raises ImportRefused with the problems, and Conflict (code `busy`) if the project changes at the same time.
     """
     require(by, project, Verb.IMPORT)
     progress = progress or Progress()
@@ -122,9 +122,10 @@ def import_files(
 def import_new_project(
     *, slug: str, by: User | None, files: Sequence[NamedFile], dry_run: bool = False, **choices: Any
 ) -> ImportReport:
-    """Create a project and import files into it as `import_files`, in one transaction.
+    """Create a project and import files into it with `import_files`, in one transaction.
 
-    Raises Conflict (code `slug_taken`) for the slug of another project, Invalid for an unusable slug.
+    Raises Invalid for an unusable slug, Conflict (code `slug_taken`) if another project has the slug, and the errors of
+    `import_files`.
     """
     with transaction.atomic():
         project = create_project(slug=slug, by=by)
@@ -142,9 +143,9 @@ def _write(
     *,
     dry_run: bool = False,
 ) -> Store:
-    """Write, rescore and log in the caller's transaction. The project's lock admits one import at a time.
+    """Write, rescore and log in the caller's transaction. The lock of the project admits one import at a time.
 
-    Raises ImportRefused with all contradictions; Conflict.
+    Raises ImportRefused with all contradictions, and Conflict.
     """
     held = Project.objects.select_for_update(of=("self",), no_key=True).filter(pk=project.pk).first()
     if held is None:
@@ -204,7 +205,7 @@ def _log(store: Store, reading: FileReading, by: User | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PushedRow:
-    """The outcome of a row, its problems if it was refused, and the public ids of its summary and reference."""
+    """The result of a row, its problems if it was refused, and the public ids of its summary and reference."""
 
     state: Literal["created", "changed", "unchanged", "refused"]
     summary: str | None = None
@@ -214,7 +215,7 @@ class PushedRow:
 
 @dataclass(frozen=True, slots=True)
 class PushReport:
-    """The outcome of each row of a push, and the counts by kind of row."""
+    """The result of each row of a push, and the counts by kind of database row."""
 
     rows: tuple[PushedRow, ...]
     counts: ImportCounts
@@ -224,13 +225,13 @@ class PushReport:
 def push_rows(
     *, project: Project, rows: Sequence[Mapping[str, object]], by: User | None, skip_invalid: bool = False
 ) -> PushReport:
-    """Import rows into a project, as `import_files` imports a file.
+    """Import rows into a project in the same way as `import_files` imports a file.
 
-    Managers and owners may. A row has a summary with its system, a reference, or both; its document may be left out
-    if the project has it. Pushing the same rows again changes nothing. `skip_invalid` leaves out invalid rows, and
-    all rows of a document set that contradicts the project; otherwise one problem refuses the push.
+    Managers and owners may push. A row has a summary with its system, a reference, or both. Its document may be omitted
+    if the project has it. Pushing the same rows again changes nothing. One problem refuses the whole push, unless
+    `skip_invalid` omits invalid rows, and all rows of a document set that contradicts the project.
 
-    Raises ImportRefused, whose problems count rows from 1; Conflict (code `busy`).
+    Raises ImportRefused, whose problems count rows from 1, and Conflict (code `busy`).
     """
     require(by, project, Verb.IMPORT)
     refused: dict[int, tuple[Problem, ...]] = {}
@@ -248,7 +249,7 @@ def push_rows(
             found = _by_row(refusal.problems)
             if not skip_invalid or not found:
                 raise
-            # The problem of a document set names its first row, but refuses all its rows.
+            # A problem of a document set names only its first row but refuses all its rows.
             of_set = {read[number].document_id: problems for number, problems in found.items()}
             refused |= {
                 number: of_set[row.document_id] for number, row in read.items() if row.document_id in of_set
@@ -273,7 +274,7 @@ def _by_row(problems: Sequence[Problem]) -> dict[int, tuple[Problem, ...]]:
 
 
 def _read_pushed(rows: Mapping[int, Mapping[str, object]]) -> tuple[FileReading, dict[int, Row]]:
-    """The reading, with row numbers in place of lines, and the valid rows by number."""
+    """Read pushed rows. Problems have row numbers instead of lines; valid rows are returned by number."""
     problems, warnings, dataset = Findings(word="row"), Findings(word="row"), Dataset()
     reader = RowReader(problems, warnings, {name: (name,) for name in FLAT_FIELDS}, is_pushed=True)
     read: dict[int, Row] = {}

@@ -1,6 +1,7 @@
-"""Write document sets into a project: create rows that are new, and change rows that differ.
+"""Write document sets into a project: create new rows, and change rows that differ.
 
-Several hundred sets share each statement. The caller owns the transaction and rolls it back if there are `problems`.
+Each statement handles several hundred sets. The caller owns the transaction and must roll it back if there are
+`problems`.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ Owner = Summary | DocumentSet
 
 @dataclass(slots=True)
 class Count:
-    """Numbers of rows of a kind that an import created, changed and left unchanged."""
+    """The numbers of rows of one kind that an import created, changed and left unchanged."""
 
     created: int = 0
     changed: int = 0
@@ -89,7 +90,7 @@ class Count:
         return bool(self.created or self.changed)
 
     def of(self, there: object, *, is_changed: bool = False, times: int = 1) -> None:
-        """Count rows: created if `there` is falsy, else changed or unchanged."""
+        """Count rows: as created if `there` is falsy, otherwise as changed or unchanged."""
         kind = "changed" if there and is_changed else "unchanged" if there else "created"
         setattr(self, kind, getattr(self, kind) + times)
 
@@ -114,7 +115,7 @@ class ImportCounts:
 
     @property
     def by_kind(self) -> dict[str, Count]:
-        """The counts by kind, in the order of reports."""
+        """The counts by kind, in the order in which reports list them."""
         return {kind.name: getattr(self, kind.name) for kind in fields(self)}
 
     @property
@@ -130,8 +131,8 @@ class ImportCounts:
 class Store:
     """Writes the document sets of a file into a project, some at a time.
 
-    `stale` has keys of earlier sets that changed. `peers` and `models` have the row of each summary and reference,
-    with "created", "changed" or "unchanged".
+    `stale` has the keys of existing sets that changed. `peers` and `models` have the row of each summary and reference,
+    each with "created", "changed" or "unchanged".
     """
 
     project: Project
@@ -146,11 +147,11 @@ class Store:
 
     @property
     def origin(self) -> str:
-        """The `origin_name` of imported verdicts."""
+        """The `origin_name` that imported verdicts get."""
         return f"{ORIGIN}{self.origin_name}"
 
     def begin(self, dataset: Dataset) -> None:
-        """Create systems and criteria. People who only wrote references are counted apart."""
+        """Create systems and criteria. People who only wrote references are counted separately."""
         names, people = dataset.writers()
         self.systems = {row.name: row for row in System.objects.filter(project=self.project)}
         new = []
@@ -191,7 +192,7 @@ class Store:
             Criterion.objects.bulk_create(new)
 
     def write(self, sets: Sequence[tuple[str, SetData]], *, scores: bool = True) -> None:
-        """Write some sets, and the `scores` of new ones. After a problem, later sets are only checked."""
+        """Write some sets, and the scores of new sets if `scores` is True. After a problem, only check later sets."""
         batch = _Batch(self, dict(sets))
         batch.write_sets()
         batch.plan_summaries()
@@ -210,7 +211,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """People's answer to a claim about a summary; `check_id` is None for a new check."""
+    """People's answer to a claim about a summary; `check_id` is None if the check is new."""
 
     claim: Claim
     data: ClaimData
@@ -222,7 +223,7 @@ class _Answer:
 
 @dataclass(slots=True)
 class _Batch:
-    """Some document sets of a file with their rows in the project."""
+    """Some document sets of a file, with the rows that the project has for them."""
 
     store: Store
     data: dict[str, SetData]
@@ -348,7 +349,7 @@ class _Batch:
             )
             if old:
                 told["metadata"] = told["metadata"] or old.metadata
-                # Once a row names no reference, the summary is compared with every one.
+                # If any row names no reference, compare the summary with every reference.
                 told["names_references"] = peer.names_references and old.names_references
             self.peers[row.external_id][key] = self._plan(
                 self.counts.peer_summaries, old, new, peer.line, peer.units, told
@@ -357,7 +358,7 @@ class _Batch:
     def _plan_reference(
         self, row: DocumentSet, reference_id: str, texts: Mapping[TargetWords, Reference], written_by: str
     ) -> None:
-        """Find or create the reference for each target length: its own, else the one for all lengths.
+        """Find or create the reference for each target length: a text for that length, or one text for all lengths.
 
         The text for all lengths is replaced only if every length that uses it gets the new text.
         """
@@ -371,7 +372,8 @@ class _Batch:
         served = {peer.target_words for peer in peers}
         is_one = has_one_text(texts)
         author = self.store.systems[written_by] if written_by else None
-        # A person's own summary may be compared already with a reference without an author.
+        # If the author's own summary is already compared with this reference, do not add the author to the
+        # reference, because a text must not be compared with a text of its own author.
         is_peer = author in [peer.system for peer in peers]
         planned: dict[TargetWords, Summary] = {}
         for target, text in texts.items():
@@ -426,7 +428,7 @@ class _Batch:
         return row
 
     def make_way(self) -> None:
-        """Delete units and claims of replaced texts; texts with judgments are problems."""
+        """Delete units and claims of replaced texts. A text that has judgments is a problem and is not replaced."""
         if not self.replaced:
             return
         _hold(self.replaced)
@@ -451,7 +453,7 @@ class _Batch:
     def write_summaries(self) -> None:
         before = {id(each) for each in self.created}
         Summary.objects.bulk_create(self.created)
-        # bulk_update would write CASE expressions, which take ten times as long.
+        # Upsert by key: bulk_update would write CASE expressions, which take ten times as long.
         Summary.objects.bulk_create(
             list(self.updated.values()),
             update_conflicts=True,
@@ -459,7 +461,7 @@ class _Batch:
             update_fields=["text", "metadata", "system", "names_references"],
         )
         if self.replaced:
-            # A new text may equal the reference by the same author.
+            # Delete the comparison if the new text equals a reference by the same author.
             of_replaced = Q(peer__in=self.replaced) | Q(model__in=self.replaced)
             same = {"peer__system": F("model__system"), "peer__text": F("model__text")}
             Comparison.objects.filter(of_replaced, **same).delete()
@@ -474,7 +476,7 @@ class _Batch:
             self.store.models |= {(name, *key): (one, state(one)) for key, one in self.models[name].items()}
 
     def _units(self) -> Iterator[tuple[int | None, int | None, int, int, int]]:
-        """The units of new texts as tuples; numbers of document units continue through the set."""
+        """Yield the units of new texts as tuples. Units of documents are numbered through the whole set."""
         following: dict[int, int] = defaultdict(lambda: 1)
         for owner, given in self.cuts:
             is_document = isinstance(owner, Document)
@@ -504,12 +506,12 @@ class _Batch:
                 (peer, model)
                 for peer, model in product(every_peer, every_model)
                 if not peer.names_references
-                # A reference's text for a length takes precedence over its text for all lengths.
+                # If a reference has a text for this length, that text replaces its text for all lengths.
                 and model.target_words
                 == (peer.target_words if (model.external_id, peer.target_words) in of_length else None)
             ]
             for key, (peer, model) in {(peer.pk, model.pk): (peer, model) for peer, model in pairs}.items():
-                # No text is compared with itself.
+                # Do not compare a text with itself.
                 if peer is model or (peer.system and peer.system == model.system and peer.text == model.text):
                     continue
                 self.counts.comparisons.of(key in self.pairs)
@@ -521,9 +523,9 @@ class _Batch:
     # Questions and claims
 
     def write_questions(self) -> None:
-        """Create new questions, which replace generated ones.
+        """Create new questions; they replace the questions that a judge generated.
 
-        Retired questions stay retired. Questions that the file lacks stay.
+        Retired questions stay retired. Questions that are missing in the file stay.
         """
         asked = [row.pk for row, one in self.each() if one.questions]
         known: dict[int, list[Claim]] = defaultdict(list)
@@ -573,9 +575,9 @@ class _Batch:
         )
 
     def write_claims(self) -> list[_Answer] | None:
-        """Write the claims of each text, and return people's answers to them; None after a problem.
+        """Write the claims of each text, and return people's answers to them; return None after a problem.
 
-        A list of claims never changes.
+        An existing list of claims is never changed.
         """
         lists = list(self._lists_of_claims())
         owners = [owner for _, owner, *_ in lists if _set_of(owner).pk not in self.new_sets]
@@ -632,7 +634,7 @@ class _Batch:
             row.unit_id = units.get((row.claim_set.summary_id or 0, number))
 
     def _answers(self, answered: Iterable[tuple[Any, ...]]) -> list[_Answer]:
-        """Answers that the project lacks. If a file was imported several times, its latest answer counts."""
+        """Return answers that the project lacks, compared with the latest answer of each file."""
         checks, said = _known_answers(self.old_sets)
         found = []
         for rows, claims, side, document_set, target in answered:
@@ -686,7 +688,7 @@ class _Batch:
         )
 
     def _score_new(self, answers: Sequence[_Answer]) -> dict[tuple[int, int], Any]:
-        """Store the scores of new sets; return the derived columns of their checks by claim and summary."""
+        """Store the scores of new sets. Return the derived columns of their checks, by claim and summary."""
         peers = [row for row in self.created if row.is_peer and row.document_set_id in self.new_sets]
         labels: dict[int, dict[int, str]] = defaultdict(dict)
         for each in answers:
@@ -726,7 +728,7 @@ class _Batch:
 
 
 def _changed(row: Any, **values: Any) -> list[str]:
-    """Set these values, and return the names of those that differed."""
+    """Set these values on the row, and return the names of the values that differed."""
     names = [name for name, value in values.items() if getattr(row, name) != value]
     for name in names:
         setattr(row, name, values[name])
@@ -734,16 +736,16 @@ def _changed(row: Any, **values: Any) -> list[str]:
 
 
 def _copy_answers(kind: type[Answer], names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
-    """Store answers as tuples; model instances would take half of the time of an import."""
+    """Store answers from tuples; model instances would take half of the time of an import."""
     now = connection.ops.adapt_datetimefield_value(timezone.now())
     rest = {"role": Answer.Role.REVIEWER, "error_type": "", "evidence": "[]", "created_at": now}
     copy_rows(kind, (*names, *rest), ((*row, *rest.values()) for row in rows))
 
 
 def _known_claims(owners: Sequence[Owner]) -> dict[Any, list[Claim]]:
-    """Active claims as they were imported, by kind and key of their text.
+    """Load active claims as they were imported, by kind and key of their text.
 
-    Reworded claims appear in their imported words, so that the same file finds them again.
+    A reworded claim has its imported words here, so that importing the same file again finds it.
     """
     claims: dict[Any, list[Claim]] = defaultdict(list)
     summaries = [each.pk for each in owners if isinstance(each, Summary)]
@@ -762,7 +764,7 @@ def _known_claims(owners: Sequence[Owner]) -> dict[Any, list[Claim]]:
 def _known_answers(
     sets: Sequence[int],
 ) -> tuple[dict[tuple[int, int], int], dict[int, dict[str, tuple[Any, Votes]]]]:
-    """Checks by claim and summary, and by check the answer of each file, the latest last."""
+    """Load checks by claim and summary, and for each check the answer of each file, the latest last."""
     said: dict[int, dict[str, tuple[Any, Votes]]] = defaultdict(dict)
     if not sets:
         return {}, said
@@ -781,9 +783,9 @@ def _known_answers(
 
 
 def _criterion(name: str, values: Collection[float]) -> metrics.Criterion:
-    """The criterion for a column: the published one of SummEval, else one whose scale fits the values.
+    """Choose the criterion for a column: the published SummEval criterion, otherwise a scale that fits the values.
 
-    It never has the name of a judge's criterion.
+    The criterion never has the name of a judge's criterion.
     """
     published = {each.name.removeprefix("summeval_"): each for each in PACKS["SummEval"]}
     known = published.get(name.casefold())
@@ -827,7 +829,7 @@ def _owner_name(owner: Owner) -> str:
 
 
 def _hold(summaries: Iterable[int]) -> None:
-    """Lock summaries and their assignments, so that nobody saves an answer meanwhile."""
+    """Lock summaries and their assignments, so that nobody can save an answer meanwhile."""
     keys = list(summaries)
     held = Reading.objects.filter(Q(comparison__peer__in=keys) | Q(comparison__model__in=keys))
     assignments = Assignment.objects.select_for_update(of=("self",)).filter(

@@ -1,6 +1,6 @@
-"""The page *Import*: upload files, choose what their columns hold, check and import them.
+"""The page *Import*: upload files, choose what their columns mean, check and import them.
 
-Between these steps, the files stay on the server; only the person who sent them can use them.
+Between these steps, the files stay on the server, and only the person who sent them can use them.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ CELL_CHARACTERS = 100
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The choices of the second step: a field for each column, and the rest."""
+    """The choices of the second step: the field of each column, and further options."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
     system: str = ""
@@ -88,13 +88,13 @@ class Form:
 
     @classmethod
     def kept(cls, asked: Import, look: Look | None) -> Form:
-        """The earlier choices, or else the guess."""
+        """Build the form from the earlier choices; if there are none, from the guess."""
         chosen = choices_of(asked)
         layout: Layout = chosen.get("layout") or (look.guess().layout if look else Layout())
         columns = {column: name for name in FLAT_FIELDS for column in layout.of(name)}
         return cls(
             columns,
-            # Separate files are likely to have different systems.
+            # Name the system after the file, because separate files usually have different systems.
             layout.system or PurePath(asked.files[0]).stem[:MAX_NAME_CHARACTERS],
             str(layout.target or ""),
             chosen.get("skip_invalid", False),
@@ -102,7 +102,7 @@ class Form:
         )
 
     def choices(self, look: Look | None) -> dict[str, Any]:
-        """Return the choices for `import_kept`. Raises Invalid."""
+        """Return the choices as arguments of `import_kept`. Raises Invalid."""
         layout = None
         if look is not None and not look.is_nested:
             pairs = [f"{name}={column}" for column, name in self.columns.items() if name in FLAT_FIELDS]
@@ -241,7 +241,7 @@ def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
 
 
 def _lacks_reference(project: Project, look: Look | None, form: Form) -> bool:
-    """True if the project compares with references and no column holds them."""
+    """True if the project compares with references but no column holds references."""
     is_flat = look is not None and not look.is_nested
     return is_flat and project.compares == Project.Compares.REFERENCE and not form.has_reference
 
@@ -282,7 +282,7 @@ def _uploads(request: Request) -> list[UploadedFile[bytes]]:
 
 
 def _outcome(report: ImportReport | None, refusal: Conflict | Invalid | None) -> dict[str, object]:
-    """The context of a report or refusal; problems are left out if the message is the only one."""
+    """The context of a report or refusal. A single problem is omitted if it only repeats the message."""
     refused = refusal if isinstance(refusal, ImportRefused) else None
     told = report or refused
     problems, count = (told.problems, told.problem_count) if told else ((), 0)

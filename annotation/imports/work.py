@@ -1,5 +1,6 @@
-"""Uploaded files: kept until somebody chooses how to read them, then checked or imported; a worker imports large
-ones.
+"""Store uploaded files, and check or import them; large files are imported by a worker.
+
+The files are stored until the person who sent them has chosen how to read them.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ MOST_FILES = 100
 
 @contextmanager
 def staged(uploads: Iterable[File[bytes]], *, most_bytes: int) -> Iterator[tuple[NamedFile, ...]]:
-    """Write uploads to temporary files within a with block.
+    """Write uploads to temporary files, which exist within the with block.
 
     Raises Invalid (field `files`) if they have more than `most_bytes` together.
     """
@@ -71,7 +72,7 @@ def staged(uploads: Iterable[File[bytes]], *, most_bytes: int) -> Iterator[tuple
 
 
 def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None) -> Import:
-    """Store files for this person for 24 hours, until they are imported. Managers and owners may."""
+    """Store files of this person for 24 hours or until they are imported. Managers and owners may do so."""
     require(by, project, Verb.IMPORT)
     drop_stale_uploads()
     asked = Import(project=project, files=[file.name for file in files], requested_by=by)
@@ -88,12 +89,12 @@ def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None
 def import_kept(*, asked: Import, by: User | None, **choices: Any) -> Import:
     """Check or import stored files, with the choices of `import_files`; a worker does so for large files.
 
-    The row has the result, refusals included. Raises Conflict (code `unkept`) if the files are gone, or already
-    imported; otherwise as `import_files`.
+    The row stores the result, even if it is a refusal. Raises Conflict (code `unkept`) if the files are gone or already
+    imported, and the errors of `import_files`.
     """
     require(by, asked.project, Verb.IMPORT)
     with transaction.atomic():
-        # The second of two simultaneous requests finds the job of the first.
+        # Lock the row, so that the second of two simultaneous requests finds the job of the first.
         if is_there := Import.objects.select_for_update().filter(pk=asked.pk).first() is not None:
             asked.refresh_from_db()
         if not is_there or not is_kept(asked) or asked.requested_by != by:
@@ -127,7 +128,7 @@ def is_kept(asked: Import) -> bool:
 
 
 def is_large(asked: Import) -> bool:
-    """True if a worker imports its files, because a request would take too long."""
+    """True if a worker must import its files, because a request would take too long."""
     with files_of(asked) as files:
         size = sum(max(file.path.stat().st_size, parquet_bytes(file.path)) for file in files)
     return size > int(settings.IMPORT_BACKGROUND_BYTES)
@@ -136,7 +137,7 @@ def is_large(asked: Import) -> bool:
 def _begin(
     asked: Import, *, layout: Layout | None = None, dry_run: bool = False, skip_invalid: bool = False
 ) -> Job:
-    """Queue the import; the caller holds its row."""
+    """Queue the import; the caller has locked its row."""
     asked.choices = {"layout": asdict(layout) if layout else None, "skip_invalid": skip_invalid}
     asked.dry_run = dry_run
     asked.report = asked.refusal = None
@@ -154,9 +155,9 @@ def _begin(
 
 @transaction.atomic
 def cancel_import(*, asked: Import, by: User | None) -> Import:
-    """Cancel an import, which then changes nothing. Raises Conflict (code `over`) if it has ended."""
+    """Cancel an import, so that it changes nothing. Raises Conflict (code `over`) if it has ended."""
     require(by, asked.project, Verb.IMPORT)
-    # Once all sets are written, the import ends within moments.
+    # If all sets are written, let the import end, which takes only moments.
     is_written = Q(state=Job.State.WORKING, total__gt=0, done=F("total"))
     if not jobs.cancel(Job.objects.filter(~is_written, import_row=asked)):
         raise Conflict("This import has ended.", code="over")
@@ -167,18 +168,18 @@ def cancel_import(*, asked: Import, by: User | None) -> Import:
 
 
 def imports_of(project: Project, person: User) -> QuerySet[Import]:
-    """The imports of a project, newest first, with their jobs. Uploads of others that are not started are left out."""
+    """The imports of a project with their jobs, newest first. Other people's uploads are omitted until they start."""
     seen = Q(job__isnull=False) | Q(requested_by=person)
     return project.imports.filter(seen).select_related("project", "requested_by", "job").order_by("-pk")
 
 
 def state_of(asked: Import) -> str:
-    """The state of its job; *waiting* if there is none."""
+    """The state of its job; *waiting* if it has no job yet."""
     return asked.job.state if asked.job else Job.State.WAITING
 
 
 def is_open(asked: Import) -> bool:
-    """True if its job waits or runs."""
+    """True if its job is waiting or running."""
     return asked.job is not None and asked.job.state in jobs.OPEN
 
 
@@ -220,7 +221,7 @@ IMPORTS = List(
 
 
 def report_of(asked: Import) -> ImportReport | None:
-    """The report of the import or check; None before it ends and if it was refused."""
+    """The report of the import or check; None until it ends, and if it was refused."""
     if asked.report is None:
         return None
     return read(ImportReport, asked.report)
@@ -236,7 +237,7 @@ def refusal_of(asked: Import) -> ImportRefused | None:
 
 
 def choices_of(asked: Import) -> dict[str, Any]:
-    """The stored choices for `import_files`."""
+    """The stored choices, as arguments of `import_files`."""
     chosen: dict[str, Any] = dict(asked.choices)
     if chosen.get("layout"):
         chosen["layout"] = read(Layout, chosen["layout"])
@@ -244,9 +245,9 @@ def choices_of(asked: Import) -> dict[str, Any]:
 
 
 def perform(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
-    """Check or import the files in a worker. After a lost lease, another worker starts again.
+    """Check or import the files in a worker. If the worker loses its lease, another worker starts again.
 
-    Raises StoppedJob for a cancelled job, Refusal for files that cannot be imported.
+    Raises StoppedJob if the job was cancelled, and Refusal if the files cannot be imported.
     """
     asked = claimed.job.import_row
     try:
@@ -269,7 +270,7 @@ def drop_stale_uploads() -> None:
 
 
 def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
-    """Check or import, and store the result in the row. Files stay if rows were left out."""
+    """Check or import, and store the result in the row. If rows were omitted, keep the files."""
     progress = _JobProgress(claimed, lease)
     try:
         with files_of(asked) as files:
@@ -299,7 +300,7 @@ def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
 
 
 class _JobProgress(Progress):
-    """Writes the progress into the job, and ends the import if the job is cancelled."""
+    """Writes the progress into the job, and stops the import if the job is cancelled."""
 
     def __init__(self, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
         super().__init__()
@@ -323,7 +324,7 @@ class _JobProgress(Progress):
 
 @contextmanager
 def files_of(asked: Import) -> Iterator[list[NamedFile]]:
-    """The files on the local disk, within a with block."""
+    """The files on the local disk, which exist within the with block."""
     with at_hand(_names_of(asked)) as paths:
         yield [NamedFile(name, path) for name, path in zip(asked.files, paths, strict=True)]
 
@@ -339,7 +340,7 @@ def forget_files(asked: Import) -> None:
 
 
 def forget_files_of(project: Project) -> None:
-    """Delete all stored files of a project: exports and uploads."""
+    """Delete all stored files of a project, of exports and uploads."""
     for export in project.exports.all():
         remove_file(export)
     for asked in project.imports.all():

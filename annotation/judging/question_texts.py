@@ -12,14 +12,14 @@ MOST_QUESTIONS = 100
 
 
 def question_key(text: str) -> str:
-    """The key that questions share if they differ only in spacing and capitals."""
+    """A key that is equal for questions that differ only in spacing and capitals."""
     return " ".join(text.split()).casefold()
 
 
 def questions_fault(texts: Sequence[str]) -> str:
-    """The fault of a list of questions about one document set; "" if there is none.
+    """Describe the fault of a list of questions about a document set; "" if there is none.
 
-    The sentence continues after the name of the list.
+    The result continues a sentence that begins with the name of the list.
     Example: `questions_fault(["Did it rain?", ""])` is "holds a question, number 2, that contains no words."
     """
     if len(texts) > MOST_QUESTIONS:

@@ -15,7 +15,7 @@ APP = "annotation"
 
 
 def refuse_earlier_database(connection: BaseDatabaseWrapper) -> None:
-    """Raise CommandError if the database has migrations that this version lacks. Changes nothing."""
+    """Raise CommandError if the database has migrations that this version lacks. Nothing is changed."""
     applied = {name for app, name in MigrationRecorder(connection).applied_migrations() if app == APP}
     known = {name for app, name in MigrationLoader(None).disk_migrations if app == APP}
     if applied <= known:

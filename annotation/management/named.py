@@ -1,4 +1,4 @@
-"""Find the rows that the arguments of commands name."""
+"""Find rows by the arguments of commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from annotation.operator_commands import as_typed
 
 
 def project_named(slug: str) -> Project:
-    """Return the project with that slug. Raises CommandError with the known slugs."""
+    """Return the project with this slug. Raises CommandError, which lists the known slugs."""
     project = Project.objects.select_related("deciding_judge").filter(slug=slug).first()
     if project is not None:
         return project
@@ -21,7 +21,7 @@ def project_named(slug: str) -> Project:
 
 
 def person_named(username: str) -> User:
-    """Return the account with that username. Raises CommandError."""
+    """Return the account with this username. Raises CommandError."""
     person = User.objects.filter(username=username).first()
     if person is None:
         raise CommandError(f"There is no account {username!r}. Create it with createsuperuser or in /admin/.")

@@ -1,4 +1,4 @@
-"""The message with a setup link, printed by a server without accounts."""
+"""The message with a setup link, which a server without accounts prints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ADDRESS_HELP = (
 
 
 def own_address() -> str:
-    """The installation's base URL: HTTPS in production, otherwise this machine."""
+    """The installation's base URL: HTTPS in production, otherwise an address of this machine."""
     if not settings.SESSION_COOKIE_SECURE:
         return "http://127.0.0.1:8000"
     hosts = settings.ALLOWED_HOSTS
@@ -23,9 +23,9 @@ def own_address() -> str:
 
 
 def setup_words(address: str, *, asked: bool = False) -> str:
-    """The message with a new link for creating an administrator, "" if there is one.
+    """Write the message with a new link for creating an administrator; "" if there is an administrator.
 
-    Unless `asked` is true, it is also "" if there is any account, because the demo has no administrator.
+    Unless `asked` is True, any account makes it "", because the demo has accounts but no administrator.
     """
     secret = None if User.objects.exists() and not asked else issue_setup_link()
     if secret is None:

@@ -25,7 +25,7 @@ LONGEST_PAUSE_SECONDS = 10.0
 
 
 class Process(Protocol):
-    """A running process with the methods of `subprocess.Popen` that are used here."""
+    """A running process; it has the methods of `subprocess.Popen` that this module uses."""
 
     @property
     def pid(self) -> int: ...
@@ -35,14 +35,13 @@ class Process(Protocol):
 
 def spawned(command: Sequence[str], environment: Mapping[str, str], *, stdout: int | None = None) -> Process:
     """Start the command in a new process with additional environment variables."""
-    # The process gets its own session, so that Ctrl-C reaches only the supervisor, which stops its children
-    # in order.
+    # Start a new session, so that Ctrl-C reaches only the supervisor, which stops its children in order.
     return subprocess.Popen(command, env={**os.environ, **environment}, stdout=stdout, start_new_session=True)
 
 
 @dataclass
 class Fork:
-    """A fork of this process, which shares the memory of imported modules."""
+    """A fork of this process; it shares the memory of imported modules."""
 
     process: BaseProcess
 
@@ -58,7 +57,7 @@ class Fork:
 
 
 def forked(work: Callable[[], object]) -> Process:
-    """Run the work in a fork; threads and connections of this process must not be in use."""
+    """Run the work in a fork. Threads and connections of this process must not be in use."""
 
     def begin() -> None:
         os.setpgid(0, 0)
@@ -68,25 +67,25 @@ def forked(work: Callable[[], object]) -> Process:
         work()
 
     process = multiprocessing.get_context("fork").Process(target=begin)
-    # Signals are blocked until the fork has restored the default handlers.
+    # Block signals until the fork has restored the default handlers.
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
     process.start()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
-    # Both processes set the group, because it must exist before anybody sends it a signal.
+    # Set the group in both processes, because it must exist before anybody sends it a signal.
     with contextlib.suppress(OSError):
         os.setpgid(process.pid or 0, process.pid or 0)
     return Fork(process)
 
 
 def run_here(command: Sequence[str]) -> None:
-    """Run a module as `python -m module ...` would, but with the modules that are imported already."""
+    """Run a module as `python -m module ...` does, but with the modules that this process has imported already."""
     sys.argv = list(command[2:])
     runpy.run_module(command[2], run_name="__main__", alter_sys=True)
 
 
 @dataclass
 class Child:
-    """A process that is restarted whenever it ends, with growing pauses."""
+    """A process that is restarted whenever it ends."""
 
     name: str
     begin: Callable[[], Process]
@@ -100,7 +99,7 @@ class Child:
         self.started_at = time.monotonic()
 
     def look(self, say: Callable[[str], None]) -> None:
-        """Restart the process if it has ended, at once the first time, then after growing pauses."""
+        """Restart the process if it has ended: at once the first time, then after growing pauses."""
         if self.process is None:
             if time.monotonic() >= self.start_again_at:
                 self.start()
@@ -119,7 +118,7 @@ class Child:
         self.start_again_at = time.monotonic() + pause
 
     def stop(self) -> None:
-        """Ask the process to end, and kill its group after a while."""
+        """Ask the process to end; after a while, kill its group."""
         if self.process is None:
             return
         _signal_group(self.process, signal.SIGTERM)
@@ -134,7 +133,7 @@ class Child:
 class Supervisor:
     """Child processes and an optional periodic task; they end at SIGINT or SIGTERM.
 
-    Use it as a context manager: it stops all children at the end.
+    Use it in a with statement: it stops all children at the end.
     """
 
     say: Callable[[str], None]
@@ -181,7 +180,7 @@ class Supervisor:
     def have_done(self, work: Callable[[], object], *, seconds: float) -> bool:
         """Run the work in a fork, which releases its memory, and keep the children running meanwhile.
 
-        Returns True if it succeeded, False if it failed, after a signal or after `seconds`.
+        Returns True if the work succeeded; False if it failed, after a signal, or after `seconds`.
         """
         process = forked(work)
         try:

@@ -1,11 +1,11 @@
 """Triggers that keep the event log append-only.
 
-PostgreSQL lets a removed project's entries go with it, and an erased person's entries be rewritten: the statements set
-`coverdict.removed_project` and `coverdict.erased_person` for their transaction. On SQLite deleting is not refused,
-because Django empties tables by DELETE there.
+When a project is removed, PostgreSQL lets its entries be deleted; when a person is erased, it lets entries be
+rewritten. The statements set `coverdict.removed_project` and `coverdict.erased_person` for their transaction. SQLite
+does not refuse deletions, because Django empties tables there by DELETE.
 
-SQLite rebuilds a table to alter a column, which drops its triggers: a migration that alters a column of events has to
-call `guard` again.
+To alter a column, SQLite rebuilds the table, which drops its triggers. So a migration that alters a column of events
+must call `guard` again.
 """
 
 from typing import Any

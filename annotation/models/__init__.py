@@ -1,4 +1,4 @@
-"""The models, one noun per module."""
+"""The models, in a module per noun."""
 
 from annotation.models.access import AccountEvent
 from annotation.models.allowed_server import AllowedServer

@@ -10,11 +10,11 @@ from annotation.models.run import Job
 
 
 class Analysis(PublicRow):
-    """One computed table of statistics, with its seed and the fingerprint of its inputs.
+    """A computed table of statistics, with its seed and the fingerprint of its inputs.
 
-    `inputs` is the project's fingerprint when the inputs were read (see `analysis/fingerprint`). If the
-    present one is equal, computing again would give the same payload. It is "" before the first
-    computation. `job` is the latest job for computing it.
+    `inputs` is the project's fingerprint at the time when the inputs were read (see `analysis/fingerprint`); "" before
+    the first computation. If it equals the current fingerprint, another computation would give the same payload. `job`
+    is the latest job for computing it.
     """
 
     class Kind(models.TextChoices):

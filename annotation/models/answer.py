@@ -20,9 +20,9 @@ class ErrorType(models.TextChoices):
 
 
 class Answer(PublicRow):
-    """One answer given in a role. A row never changes; a later answer is a new row.
+    """An answer that somebody gave in a role. A row never changes; a later answer is a new row.
 
-    An adjudicator's answer is a decision: the latest one that is not withdrawn outranks all other answers.
+    An adjudicator's answer is a decision: the latest decision that is not withdrawn outranks all other answers.
     """
 
     class Role(models.TextChoices):

@@ -17,7 +17,8 @@ from annotation.models.summary import Comparison
 class Sample(PublicRow):
     """A random sample of checks for reviewers, with its frame and inclusion probabilities.
 
-    The frame has the judge's probability of yes for each check; `sampled_checks` has the sampled ones.
+    The frame has all checks that could be sampled, each with the judge's probability of yes; `sampled_checks` has the
+    sampled checks.
     """
 
     class Method(models.TextChoices):
@@ -58,8 +59,8 @@ AWAITED = Q(verdict__isnull=True, sample__cancelled_at__isnull=True)
 class SampledCheck(PublicRow):
     """A check in a sample, with its inclusion probability and its answer.
 
-    `verdict` is the first blind answer of a person. Until there is one, the check waits in the sample's queue; it
-    is never replaced by another check.
+    `verdict` is the first blind answer of a person. Until there is one, the check waits in the sample's queue; no other
+    check ever replaces it.
     """
 
     sample = models.ForeignKey(Sample, on_delete=models.CASCADE, related_name="sampled_checks")
@@ -89,11 +90,11 @@ class SampledCheck(PublicRow):
 
 
 class Assignment(PublicRow):
-    """One assessor on one document set. Closing the assignment submits everything in it.
+    """The work of one assessor on one document set. Closing the assignment submits everything in it.
 
-    An assignment from the queue has a lease. If nobody works on it until `lease_until`, it is unassigned.
-    The answers of an unassigned assignment are kept but do not count; if the set is assigned to the person
-    again, they continue with these answers.
+    An assignment from the queue has a lease. If nobody works on it until `lease_until`, it is unassigned. The answers
+    of an unassigned assignment are kept but do not count. If the set is assigned to the person again, they continue
+    with these answers.
     """
 
     assessor = models.ForeignKey(

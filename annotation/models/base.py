@@ -16,23 +16,23 @@ ID_LENGTH = 16
 _MADE_AT_ONCE = 256
 _SHARED_LENGTH = 4
 SEED_BITS = 31
-# Each of the 32 digits stands for 8 of the 256 bytes, so all are equally likely.
+# Map each of the 256 bytes to one of 32 digits; 8 bytes share a digit, so all digits are equally likely.
 _DIGIT_OF_BYTE = b"abcdefghijklmnopqrstuvwxyz234567" * 8
 
 
 def new_public_id() -> str:
-    """A random id of 16 letters and digits (80 bits), safe in URLs, file names and spreadsheets.
+    """Make a random id of 16 letters and digits (80 bits), safe in URLs, file names and spreadsheets.
 
-    It reveals neither order nor count.
+    It reveals neither order nor number.
     """
     return secrets.token_bytes(ID_LENGTH).translate(_DIGIT_OF_BYTE).decode()
 
 
 def new_public_ids() -> Iterator[str]:
-    """Endless ids for rows stored together; they have a common start and 60 random bits each.
+    """Yield ids for rows that are stored together; they have a common start and 60 random bits each.
 
-    The common start keeps the rows adjacent in the index. With independent ids, each row would change
-    another page of it.
+    The common start keeps the rows adjacent in the index. With independent ids, each row would change another page of
+    the index.
     """
     shared = new_public_id()[:_SHARED_LENGTH]
     own = ID_LENGTH - _SHARED_LENGTH
@@ -42,7 +42,7 @@ def new_public_ids() -> Iterator[str]:
 
 
 def public_id_of(name: str) -> str:
-    """The id of a row that is deleted and rebuilt. It is equal each time, so that links remain valid.
+    """Compute the id of a row that is deleted and rebuilt; it is the same each time, so that links remain valid.
 
     It cannot be guessed if the name contains a public id.
     """
@@ -54,19 +54,19 @@ def _spelled(number: bytes) -> str:
 
 
 def current_request_id() -> str:
-    """The id of the current request in the log, "" outside of requests."""
+    """The id of the current request in the log; "" outside of requests."""
     return str(structlog.contextvars.get_contextvars().get("request_id", ""))
 
 
 def new_seed() -> int:
-    """A random seed in [0, 2^31), valid in databases, form fields and browsers' JSON."""
+    """Make a random seed in [0, 2^31), which databases, form fields and browsers' JSON can hold."""
     return secrets.randbits(SEED_BITS)
 
 
 class Leased(models.Model):
-    """A queue row that one person at a time can hold; see `reviewing/services/leases`."""
+    """A queue row that only one person at a time can hold; see `reviewing/services/leases`."""
 
-    # The column has no index of its own, because most rows are not leased.
+    # Do not index this column, because most rows are not leased.
     leased_to = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
@@ -84,9 +84,7 @@ class Leased(models.Model):
 
 
 class PublicRow(models.Model):
-    """A row that addresses and files name by `public_id`, because its primary key would reveal order and
-    number.
-    """
+    """A row that addresses and files name by `public_id`, because its primary key would reveal order and number."""
 
     public_id = models.CharField(max_length=ID_LENGTH, unique=True, editable=False, default=new_public_id)
 

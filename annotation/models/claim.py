@@ -34,12 +34,12 @@ def has_number(text: str) -> bool:
 
 
 def new_queue_key() -> int:
-    """A random position in queues, which reveals nothing and separates rows with equal values."""
+    """Make a random position in queues; it reveals nothing and orders rows with equal values."""
     return secrets.randbits(QUEUE_KEY_BITS)
 
 
 class Label(models.TextChoices):
-    """The labels of `evaluation`, with their names on screen. Scores count all labels but yes as not yes."""
+    """The labels of `evaluation`, with their names on screen. Scores count every label except yes as not yes."""
 
     YES = "yes", "Yes"
     NO = "no", "No"
@@ -59,9 +59,9 @@ class ClaimOrigin(models.TextChoices):
 
 
 class ClaimSet(PublicRow):
-    """One version of the claims of a text; the active one is checked.
+    """A version of the claims of a text; the active version is checked.
 
-    Closed questions about a document set are claims in sets of kind `questions`, all of which are active.
+    Closed questions about a document set are claims in sets of kind `questions`; all these sets are active.
     """
 
     class Kind(models.TextChoices):
@@ -115,17 +115,17 @@ class ClaimSet(PublicRow):
 
 
 class CurrentClaims(models.Manager["Claim"]):
-    """Claims that were not removed, including those of older claim sets."""
+    """Claims that were not removed, including claims of older claim sets."""
 
     def get_queryset(self) -> QuerySet[Claim]:
         return super().get_queryset().filter(removed_at__isnull=True)
 
 
 class Claim(PublicRow):
-    """One atomic, checkable statement from a text, or a closed question about a document set.
+    """An atomic, checkable statement from a text, or a closed question about a document set.
 
-    Its wording never changes. A removed claim (a retired question) keeps its row and verdicts; `objects` leaves it
-    out.
+    Its wording never changes. A removed claim, or a retired question, keeps its row and verdicts; `objects` does not
+    contain it.
     """
 
     claim_set = models.ForeignKey(ClaimSet, on_delete=models.CASCADE, related_name="claims")
@@ -176,13 +176,13 @@ AGAINST_JUDGE = Q(is_current=True, human_label__isnull=False, judge_label__isnul
 class Check(PublicRow, Leased):
     """The question whether a text expresses or supports a claim.
 
-    On the reference side, a claim of the reference (or of the documents without a reference) is compared with the
-    summary; on the peer side, a claim of the summary is compared with its source documents. `peer` is the summary
-    that the answer scores. On the question side, a closed question is answered from the summary alone or, without a
-    `peer`, from the source documents; that answer scores all summaries of the set.
+    - Reference side: a claim of the reference (of the documents if there is no reference) is compared with the summary.
+    - Peer side: a claim of the summary is compared with its source documents.
+    - Question side: a closed question is answered from the summary alone, or from the source documents if there is no
+      `peer`; in this case the answer changes the scores of all summaries of the set.
 
-    The columns from `judge_label` on are derived from verdicts. Only the verdict service and `rescore` write them,
-    and `verify_scores` checks them.
+    `peer` is the summary whose score the answer changes. The columns from `judge_label` on are derived from verdicts.
+    Only the verdict service and `rescore` write them, and `verify_scores` checks them.
     """
 
     class Side(models.TextChoices):
@@ -196,12 +196,12 @@ class Check(PublicRow, Leased):
         RULE = "rule", "Rule"
         JUDGE = "judge", "Judge"
 
-    # Here and elsewhere, a column has no index of its own if another index begins with it.
+    # Here and elsewhere, do not index a column alone if another index begins with it.
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="checks", db_index=False)
     claim = models.ForeignKey(Claim, on_delete=models.CASCADE, related_name="checks", db_index=False)
     peer = models.ForeignKey(Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="checks")
-    # The queues need this copy of the summary's set, because an index covers one table. The key of the
-    # summary ensures that it is correct.
+    # Copy the summary's set, because an index of the queues covers only one table. The foreign key with the summary
+    # ensures that the copy is correct.
     document_set = models.ForeignKey(
         DocumentSet, on_delete=models.DO_NOTHING, related_name="checks", db_constraint=False, db_index=False
     )
@@ -233,7 +233,7 @@ class Check(PublicRow, Leased):
         ordering = ("id",)
         constraints = (
             models.UniqueConstraint(fields=("claim", "peer"), name="check_once"),
-            # The database also uses this constraint's index to find the checks of a set's source.
+            # The index of this constraint also finds the checks of a set's source.
             models.UniqueConstraint(
                 fields=("document_set", "claim"), condition=Q(peer__isnull=True), name="check_of_source_once"
             ),
@@ -266,7 +266,7 @@ class Check(PublicRow, Leased):
                 fields=("project", "peer", "claim"), condition=DISPUTED, name="check_disputed_by_peer"
             ),
             models.Index(fields=("project", "peer", "queue_key"), name="check_by_peer"),
-            # Answered checks are not in these indexes; otherwise each query would read them first.
+            # Leave answered checks out of these indexes; otherwise each query would read them first.
             models.Index(
                 fields=("project", *BY_SET),
                 condition=Q(human_label__isnull=True, is_current=True),
@@ -317,17 +317,17 @@ class Check(PublicRow, Leased):
 
     @property
     def reads_source(self) -> bool:
-        """True if the source documents decide the check, False if the text of the summary does."""
+        """True if the source documents decide the check; False if the text of the summary does."""
         return self.side == self.Side.PEER or self.peer_id is None
 
 
 class Verdict(Answer):
     """The answer of a judge, reviewer or adjudicator to a check.
 
-    A null label keeps a judge's unusable answer with its reason; it counts as no verdict.
+    A null label keeps an unusable answer of a judge with its reason; it does not count as a verdict.
     """
 
-    # The name `check` is a class method of every Django model.
+    # Not named `check`, because that is a class method of every Django model.
     check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="verdicts")
     judge = models.ForeignKey(Judge, null=True, blank=True, on_delete=models.PROTECT, related_name="verdicts")
     origin_name = models.CharField(
@@ -400,9 +400,9 @@ SCORE_SIDES = {score: side for side, score in SIDE_SCORES.items()}
 
 
 class Look(PublicRow):
-    """A record that one person saw a check, or a summary with all its units and ratings.
+    """A record that a person saw a check, or a summary with all its units and ratings.
 
-    `revealed_at` is the time at which others' answers were on the screen; null means not yet.
+    `revealed_at` is the time at which others' answers were on the screen; null means that they were not.
     """
 
     check_row = models.ForeignKey(
@@ -411,8 +411,7 @@ class Look(PublicRow):
     summary = models.ForeignKey(
         Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="looks"
     )
-    # The column has no index of its own: PostgreSQL would use it to find one look among all looks of a
-    # person.
+    # Do not index this column alone: PostgreSQL would use that index to find one look among all looks of a person.
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="looks", db_index=False
     )

@@ -6,7 +6,7 @@ from django.db.models import CheckConstraint, Q
 
 
 def bounded(name: str, column: str, most: int = 1, *, may_be_empty: bool = False) -> CheckConstraint:
-    """A constraint: the column is between 0 and `most`, inclusive."""
+    """Build a constraint: the column is between 0 and `most`, inclusive."""
     rule = Q(**{f"{column}__gte": 0, f"{column}__lte": most})
     return CheckConstraint(
         name=name, condition=Q(**{f"{column}__isnull": True}) | rule if may_be_empty else rule
@@ -14,7 +14,7 @@ def bounded(name: str, column: str, most: int = 1, *, may_be_empty: bool = False
 
 
 def either(name: str, one: str, other: str) -> CheckConstraint:
-    """A constraint: one of the two columns is filled, and the other is empty."""
+    """Build a constraint: one of the two columns is filled, and the other is empty."""
     return CheckConstraint(
         name=name,
         condition=Q(**{f"{one}__isnull": False, f"{other}__isnull": True})
@@ -23,7 +23,7 @@ def either(name: str, one: str, other: str) -> CheckConstraint:
 
 
 def together(name: str, one: str, other: str) -> CheckConstraint:
-    """A constraint: both columns are filled, or both are empty."""
+    """Build a constraint: both columns are filled, or both are empty."""
     return CheckConstraint(
         name=name,
         condition=Q(**{f"{one}__isnull": True, f"{other}__isnull": True})
@@ -32,5 +32,5 @@ def together(name: str, one: str, other: str) -> CheckConstraint:
 
 
 def has_text(name: str) -> CheckConstraint:
-    """A constraint: the column `text` is not empty."""
+    """Build a constraint: the column `text` is not empty."""
     return CheckConstraint(name=name, condition=~Q(text=""))

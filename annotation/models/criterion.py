@@ -26,10 +26,8 @@ LONGEST_WORDS = 200
 class Criterion(PublicRow):
     """A question about a summary that a project asks.
 
-    A row never changes; a changed question is a row with the next version.
-
-    `evaluation.metrics.Criterion` describes the columns. A retired criterion is not asked any more and
-    keeps its ratings.
+    A row never changes; a changed question is a row with the next version. `evaluation.metrics.Criterion` describes the
+    columns. A retired criterion is no longer asked but keeps its ratings.
     """
 
     class Scale(models.TextChoices):
@@ -86,7 +84,7 @@ class Criterion(PublicRow):
 
     @property
     def fact(self) -> metrics.Criterion:
-        """The criterion as a value of the library."""
+        """The criterion as the library's type."""
         columns = {field.name: getattr(self, field.name) for field in dataclasses.fields(metrics.Criterion)}
         return metrics.Criterion(
             **columns | {"points": tuple((value, words) for value, words in self.points)}
@@ -112,7 +110,7 @@ class Criterion(PublicRow):
 class Rating(Answer):
     """The answer to a criterion about one summary. A row never changes; a later answer is the next version.
 
-    A null value keeps a judge's unusable answer with its reason, or withdraws a person's answer.
+    A null value keeps an unusable answer of a judge with its reason, or withdraws a person's answer.
     """
 
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="ratings")

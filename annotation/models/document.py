@@ -9,9 +9,9 @@ from annotation.models.project import Project
 
 
 def cluster_of(document_set: str, group: str) -> str:
-    """The cluster of a document set for resampling and folds: its group, otherwise the set itself.
+    """Name the cluster of a document set for resampling and folds: its group, or the set itself if it has no group.
 
-    A group and a set with the same name differ.
+    A group and a set with the same name get different names.
     """
     return f"group {group}" if group else f"set {document_set}"
 

@@ -1,4 +1,4 @@
-"""The log of acts in a project."""
+"""The event log of a project."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Events(models.QuerySet["Event"]):
 
 
 class Event(PublicRow):
-    """One act in the log. Rows are only added.
+    """An entry in the event log. Rows are only added.
 
-    Triggers of the database refuse changes, and on PostgreSQL deletions. `privacy` is exempt: erasing a
-    person rewrites names, and retention and the removal of a project delete entries.
+    Triggers of the database refuse changes, and on PostgreSQL deletions. Only `privacy` may rewrite names when it
+    erases a person, and delete entries when retention ends or a project is removed.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="events", db_index=False)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Judge(PublicRow):
-    """The profile of an automatic judge, of one project or shared by all without a project.
+    """The profile of an automatic judge. It belongs to a project; without a project, all projects share it.
 
-    Its API key is either in the environment, named by `api_key_env`, or encrypted in `sealed_key`.
+    Its API key is either in the environment variable `api_key_env`, or encrypted in `sealed_key`.
     """
 
     class Kind(models.TextChoices):
@@ -146,9 +146,9 @@ class Judge(PublicRow):
 
 
 class JudgeExamples(PublicRow):
-    """Examples of people's answers in the prompt of a project's judge, which otherwise equals its base.
+    """Examples of people's answers in the prompt of a project's judge; otherwise this judge equals its base.
 
-    A hash divides document sets (or groups) into two halves, and each is judged with examples of the other.
+    A hash divides document sets (or groups) into two halves. Each half is judged with examples from the other half.
     """
 
     judge = models.OneToOneField(Judge, on_delete=models.CASCADE, related_name="examples")
@@ -180,12 +180,10 @@ class AnsweredCalls(models.Manager["JudgeCall"]):
 
 
 class JudgeCall(PublicRow):
-    """One request to a judge with its reply, stored so that it is paid for only once, unless retention erased
-    it.
+    """A request to a judge with its reply. It is stored, so that it is paid for only once, unless retention erases it.
 
-    While a worker waits for the reply, the row has a lease, so that no other worker pays too; `objects`
-    leaves out such rows. The reply replaces the lease. If the worker dies, another one takes the lease
-    over.
+    While a worker waits for the reply, the row has a lease, so that no other worker pays too; `objects` does not
+    contain such rows. The reply replaces the lease. If the worker dies, another worker takes over the lease.
     """
 
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="calls")

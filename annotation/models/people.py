@@ -14,7 +14,7 @@ from annotation.models.project import Project
 
 
 class Invitation(PublicRow):
-    """A link that lets one person join a project with some roles. Only a hash of its secret is stored."""
+    """A link with which one person can join a project with some roles. Only a hash of its secret is stored."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
     roles = models.JSONField(default=list)
@@ -85,7 +85,7 @@ class CachedValue(models.Model):
 
 
 class Comment(PublicRow):
-    """A remark on a claim. The text of a withdrawn comment is not shown."""
+    """A remark on a claim. If it is withdrawn, its text is not shown."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="comments")
     claim = models.ForeignKey(Claim, on_delete=models.CASCADE, related_name="comments")

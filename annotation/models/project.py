@@ -32,7 +32,7 @@ class ShownProjects(models.Manager["Project"]):
 
 
 class Project(PublicRow):
-    """Documents, summaries and answers that are scored together under one set of rules."""
+    """Documents, summaries and answers that are scored together by one set of rules."""
 
     class Blend(models.TextChoices):
         HUMAN_FIRST = "human_first", "Human first"
@@ -196,18 +196,18 @@ class Project(PublicRow):
 
     @property
     def usual_metrics(self) -> list[str]:
-        """The default metrics of a run."""
+        """The metrics that a run has by default."""
         return ["coverage"] if self.compares == self.Compares.CLAIMS else list(USUAL_METRICS)
 
     @property
     def percent_step(self) -> int:
-        """The step of assessors' percents."""
+        """The step between assessors' percents."""
         steps: dict[str, int] = {self.PercentScale.SIX: 20, self.PercentScale.FIVES: 5}
         return steps.get(self.percent_scale, 1)
 
 
 def rule_name(name: str) -> str:
-    """The displayed name of a rule, by the name of its column."""
+    """The displayed name of a rule, from the name of its column."""
     return next(str(field.verbose_name) for field in Project._meta.concrete_fields if field.name == name)
 
 

@@ -18,11 +18,10 @@ MOST_QUESTIONS_MADE = 50
 
 
 class Run(PublicRow):
-    """One run of a judge over a project's document sets.
+    """A run of a judge over a project's document sets.
 
-    A person can cancel it. It is stopped if the judge would refuse all further requests. It has failed if
-    no document set succeeded or no answer was usable; otherwise it is finished. `stop_reason` explains an
-    incomplete run.
+    A person can cancel it. It is stopped if the judge would refuse all further requests. It has failed if no document
+    set succeeded or no answer was usable; otherwise it is finished. `stop_reason` says why a run is incomplete.
     """
 
     class State(models.TextChoices):
@@ -115,8 +114,8 @@ class Export(PublicRow):
 class Import(PublicRow):
     """Files that are checked or imported, with the result.
 
-    `report` describes the import, `refusal` the faults of the files. The files are stored until it ends.
-    It gets a job when its columns are assigned.
+    `report` describes the import, `refusal` the faults of the files. The files are stored until the import ends. It
+    gets a job when a person has chosen what its columns mean.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
@@ -143,9 +142,9 @@ class Import(PublicRow):
 class Job(PublicRow):
     """A piece of background work that ends exactly once, even if workers die.
 
-    The row that points to it (an export, import or analysis) describes the work; a job of a run judges one
-    document set. A worker owns a job while the job is in the state *working*, has the worker's token, and
-    its lease has not expired. Messages of the broker only wake workers.
+    A row that refers to it (an export, import or analysis) describes the work; a job of a run judges one document set.
+    A worker owns a job as long as the job is in the state *working* with the worker's token and its lease has not
+    expired. Messages of the broker only wake workers.
     """
 
     class Kind(models.TextChoices):
@@ -212,7 +211,7 @@ class Job(PublicRow):
 
 
 class Worker(models.Model):
-    """A worker process with the time of its last report."""
+    """A worker process, and the time of its last report."""
 
     name = models.CharField(max_length=200, unique=True)
     version = models.CharField(

@@ -11,12 +11,12 @@ from annotation.models.summary import Summary
 
 
 def new_revision() -> int:
-    """A random number that changes with each write of a score's row; see `Score.revision`."""
+    """Make a random number for `Score.revision`, which changes whenever a score's row is written."""
     return secrets.randbits(31)
 
 
 class Score(models.Model):
-    """All scores of one summary. The columns have the names of the export."""
+    """All scores of one summary. The columns have the names that exports use."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="scores", db_index=False)
     summary = models.OneToOneField(Summary, on_delete=models.CASCADE, related_name="score")

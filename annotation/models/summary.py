@@ -106,8 +106,8 @@ class Summary(PublicRow):
 class Unit(PublicRow):
     """A numbered unit of a summary or a source document.
 
-    Positions start at 1 and continue over one summary, or over all documents of a set together, so that a
-    number identifies one passage of the compared text.
+    Positions start at 1. They run through one summary, or through all documents of a set together, so that a number
+    identifies one passage of the compared text.
     """
 
     summary = models.ForeignKey(
@@ -148,7 +148,7 @@ class Unit(PublicRow):
 
 
 class Comparison(PublicRow):
-    """One summary compared with one reference."""
+    """A summary that is compared with a reference."""
 
     peer = models.ForeignKey(
         Summary, on_delete=models.CASCADE, related_name="comparisons_as_peer", db_index=False

@@ -1,4 +1,4 @@
-"""The rows that belong to a project, found from the foreign keys of the models, and their removal."""
+"""Find the rows that belong to a project by the foreign keys of the models, and delete them."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ STEP = 1000
 
 
 def remove_in_steps(project: Project) -> dict[str, int]:
-    """Delete a project with all its rows and its log; returns the number of rows by table.
+    """Delete a project with all its rows and its log. Returns the number of rows by table.
 
-    Runs in transactions of about a tenth of a second. Rows go before the rows that they name, newest first, so an
-    interrupted call leaves no dangling key and can be repeated.
+    Each transaction takes about a tenth of a second. Rows are deleted before the rows they refer to, newest first, so
+    an interrupted call leaves no dangling key and can be repeated.
     """
     Project.all_projects.filter(pk=project.pk).update(deciding_judge=None)
     known = apps.get_app_config("annotation").get_models(include_auto_created=True)
     held = {model: paths for model in known if (paths := paths_to_project(model))}
-    # A project names its deciding judge, which was just taken away.
+    # Ignore this cycle: the project's reference to its deciding judge was just removed.
     order = TopologicalSorter(
         {
             model: {key.related_model for key in _keys_of(model)} & held.keys() - {model}
@@ -58,7 +58,7 @@ def remove_in_steps(project: Project) -> dict[str, int]:
                 rows._raw_delete(using=rows.db)
         if keys:
             gone[model._meta.db_table] = len(keys)
-            # Entries of Django's admin name people and projects.
+            # Delete entries of Django's admin, because they name people and projects.
             entries = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(model))
             about = set(entries.values_list("object_id", flat=True)) & set(map(str, keys))
             entries.filter(object_id__in=about).delete()
@@ -66,28 +66,29 @@ def remove_in_steps(project: Project) -> dict[str, int]:
 
 
 def in_steps(keys: list[int]) -> Iterator[list[int]]:
-    """Yield the keys in slices of as many rows as a transaction changes in about a tenth of a second."""
+    """Yield the keys in slices; a transaction needs about a tenth of a second for a slice."""
     for start in range(0, len(keys), STEP):
         yield keys[start : start + STEP]
 
 
 def let_go_of_log(project: Project) -> None:
-    """Allow the transaction to delete entries of the project's log."""
+    """Allow the current transaction to delete entries of the project's log."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT set_config(%s, %s, true)", [REMOVED, str(project.pk)])
 
 
 def any_of(conditions: Iterable[tuple[str, object]]) -> Q:
-    """The condition that at least one of these lookups holds."""
+    """Build the condition that at least one of these lookups matches."""
     return Q(*conditions, _connector=Q.OR)
 
 
 @cache
 def paths_to_project(model: Model) -> list[str]:
-    """The paths from a model whose rows are deleted with a project: one on which every row depends, or all of them.
+    """Find the paths from a model to the project with which its rows are deleted.
 
-    Empty for other models.
+    If every row depends on one path, only that path is returned, otherwise all paths. The list is empty if rows are not
+    deleted with a project.
     """
     if model is Project:
         return ["pk"]

@@ -1,4 +1,4 @@
-"""Remove a deleted project for good, with its rows, calls and files."""
+"""Remove a deleted project permanently, with its rows, calls and files."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ def overdue() -> QuerySet[Project]:
 
 
 def purge(project: Project) -> Mapping[str, int]:
-    """Remove an overdue project; returns the number of rows by table. An interrupted call can be repeated.
+    """Remove an overdue project. Returns the number of rows by table. An interrupted call can be repeated.
 
-    Runs in transactions of about a tenth of a second. Shared judges remain. Calls paid by its runs are removed even
-    if other projects used them; those would pay again. Does nothing if the project was restored.
+    Each transaction takes about a tenth of a second. Shared judges remain. Calls that its runs paid for are removed
+    even if other projects used them; these projects would have to pay again. If the project was restored, nothing
+    happens.
     """
     if not overdue().filter(pk=project.pk).exists():
         return {}

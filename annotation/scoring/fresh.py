@@ -1,4 +1,4 @@
-"""Scores and derived columns of new summaries during an import, computed without queries."""
+"""Compute scores and derived columns of new summaries during an import, without queries."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def fresh_scores(
 ) -> Iterator[FreshScore]:
     """Compute what `rescore` would store for summaries of new document sets, in order.
 
-    `labels`, by summary and claim, come from one reviewer; a single answer is never disputed. The other rows have
-    just been stored. No query.
+    `labels`, by summary and claim, must come from one reviewer, because the function assumes that nothing is disputed.
+    The other rows must have been stored just now. It makes no query.
     """
     rules = score_rules(project)
     names = {claim.pk: claim.public_id for claim in claims}
@@ -70,6 +70,6 @@ def _answers(label: str, is_empty: bool) -> CheckAnswers:
 
 @cache
 def _columns(answers: CheckAnswers) -> Columns:
-    """All columns except the last, the impact, which differs between checks with equal answers."""
+    """Compute all columns except the impact, which differs between checks with equal answers."""
     columns = derived_columns(answers, claim_id="", impact=0.0)
     return tuple(columns[name] for name in DERIVED if name != "impact")

@@ -1,4 +1,4 @@
-"""Judges' verdicts expressed as an assessor's percents per unit."""
+"""Express judges' verdicts as percents per unit, as an assessor gives them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from annotation.scoring.unit_lists import with_linked_claims
 
 @dataclass(frozen=True, slots=True)
 class JudgePercent:
-    """A judge's percent for one unit of a comparison, with the summary units that support it.
+    """A judge's percent for a unit of a comparison, with the summary units that support it.
 
     `percent` is the share of yes among the judge's scored claims of the unit, 0 to 100; unsure counts as not yes.
-    `marks` is the evidence of the yes verdicts. `unit_id` is the public id of the unit or of the claim that
-    replaces it, `number` its place in the reference's unit list.
+    `marks` is the evidence of the yes verdicts. `unit_id` is the public id of the unit, or of the claim that replaces
+    it. `number` is its place in the reference's unit list.
     """
 
     judge: str
@@ -49,7 +49,7 @@ class _JudgeAnswer(NamedTuple):
 
 
 def judge_percents(peer_ids: Sequence[int]) -> list[JudgePercent]:
-    """Every judge's percents for the units of these summaries' comparisons, by summary, judge, comparison and unit.
+    """Compute every judge's percents for units of these summaries, by summary, judge, comparison and unit.
 
     A unit without an answered claim has no percent.
     """
@@ -86,7 +86,7 @@ def _percent(group: Sequence[_JudgeAnswer], comparison: int, number: int, *, is_
 
 
 def _latest_answers(peer_ids: Sequence[int]) -> list[_JudgeAnswer]:
-    """Each judge's latest usable verdict on each check of a reference's active claims."""
+    """Load each judge's latest usable verdict on each check of a reference's active claims."""
     verdicts = Verdict.objects.filter(
         check_row__peer_id__in=peer_ids,
         check_row__side=Check.Side.REFERENCE,

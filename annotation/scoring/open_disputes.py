@@ -1,4 +1,4 @@
-"""Maintain the adjudicators' queue: a dispute for each item with differing answers.
+"""Maintain the adjudicators' queue, which has a dispute for each item with differing answers.
 
 Disputes follow from the answers and the project's rules, so all columns except the leases can be deleted
 and rebuilt.
@@ -32,10 +32,9 @@ DisputeTarget = tuple[int | None, int | None, int | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """The required state of one target's dispute.
+    """The state that the dispute of one target should have.
 
-    `is_due` is True if there must be a row, open or settled. `name` identifies the target, also after a
-    rebuild.
+    `is_due` is True if there must be a row, open or settled. `name` identifies the target, even after a rebuild.
     """
 
     target: DisputeTarget
@@ -54,10 +53,10 @@ DERIVED_COLUMNS = ("state", "spread", "answers")
 
 
 def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> None:
-    """Update the disputes of some summaries. The caller owns the transaction and has locked the summaries.
+    """Update the disputes of some summaries. The caller has a transaction and has locked the summaries.
 
-    No query if nothing is or was disputed, one if nothing changed. Disputes of removed claims are deleted;
-    decisions are separate rows and remain.
+    It makes no query if nothing is or was disputed, and one query if nothing changed. Disputes of removed claims are
+    deleted. Decisions are separate rows and remain.
     """
     disputed = [record.summary.pk for record in records if record.has_disputes]
     stored = stored_disputes(disputed) if disputed else {}
@@ -72,7 +71,7 @@ def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> Non
                 setattr(row, name, value)
             changed.append(row)
     if new:
-        # A concurrent transaction may have created the same row.
+        # Ignore conflicts, because a concurrent transaction may have created the same row.
         Dispute.objects.bulk_create(new, ignore_conflicts=True)
     if changed:
         Dispute.objects.bulk_create(
@@ -93,7 +92,7 @@ def stored_disputes(peer_ids: Sequence[int]) -> dict[DisputeTarget, Dispute]:
 
 
 def dues(project: Project, record: SummaryRecord) -> Iterator[Due]:
-    """The required disputes of one summary, for every current check and unit."""
+    """Yield the state that the dispute of every current check and unit of a summary should have."""
     with_judge = project.dispute_answers == Project.DisputeAnswers.JUDGE
     for row in record.checks:
         yield _due(
@@ -146,7 +145,7 @@ def _values_of_unit(unit: ScoredUnit, *, with_judge: bool) -> list[float]:
 
 
 def _stable_key(name: str) -> int:
-    """A pseudorandom key for ties, equal whenever the queue is rebuilt."""
+    """A pseudorandom number that orders ties; it is the same whenever the queue is rebuilt."""
     digest = hashlib.sha256(name.encode()).digest()
     return int.from_bytes(digest[:8], "big") >> (64 - QUEUE_KEY_BITS)
 

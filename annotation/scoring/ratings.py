@@ -7,7 +7,7 @@ from annotation.models import Project, Rating, Summary
 
 @dataclass(frozen=True, slots=True)
 class GivenRating:
-    """A number for a summary, its judge ("" if it was computed) and the reason."""
+    """A rating or score of a summary, its judge ("" if it was computed) and the reason."""
 
     name: str
     value: float | None
@@ -16,9 +16,9 @@ class GivenRating:
 
 
 def ratings_of(project: Project, summary: Summary) -> tuple[GivenRating, ...]:
-    """The ratings of a summary: the deciding judge's, and computed scores.
+    """The ratings of a summary: those of the deciding judge, and computed scores.
 
-    For each criterion it is the judge's latest usable rating, otherwise its latest failure.
+    For each criterion it is the judge's latest usable rating; if there is none, the judge's latest failure.
     """
     latest = {
         name: GivenRating(name, made["value"], "", made["reason"]) for name, made in summary.computed.items()

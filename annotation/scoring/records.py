@@ -1,6 +1,6 @@
-"""Turn rows into the values that `evaluation.score` takes. No other module does.
+"""Turn database rows into the arguments of `evaluation.score`. No other module does this.
 
-It reads the answers themselves, never derived columns, so that scores can be deleted and rebuilt.
+The module reads the answers and never derived columns, so that scores can be deleted and rebuilt.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ _PEER_PARTS = (_PEER, _SET, _SYSTEM)
 
 @dataclass(frozen=True, slots=True)
 class CheckAnswers:
-    """The answers to one check, reduced to those that count.
+    """The answers to one check that count.
 
-    `judge` is the deciding judge's latest usable answer; without one, `unscored_reason` is the reason.
-    `judge_uncertainty` is the share of a panel's votes that differ from its label. `standing` has each
-    reviewer's latest answer, the newest last; `is_disputed` is True if they differ.
+    `judge` is the deciding judge's latest usable answer; if there is none, `unscored_reason` is the reason.
+    `judge_uncertainty` is the share of a panel's votes that differ from its label. `standing` has each reviewer's
+    latest answer, the newest last; `is_disputed` is True if these differ.
     """
 
     judge: Label | None = None
@@ -124,9 +124,9 @@ class UnitRecord:
 
 @dataclass(frozen=True, slots=True)
 class SummaryRecord:
-    """A summary with its value, checks and units.
+    """A summary with the arguments of `evaluation.score`, its checks and its units.
 
-    `conciseness_terms` is set if its conciseness was rated; `has_disputes` is True if any are stored.
+    `conciseness_terms` is set if its conciseness was rated. `has_disputes` is True if disputes are stored for it.
     """
 
     summary: Summary
@@ -138,7 +138,7 @@ class SummaryRecord:
 
 
 def score_rules(project: Project) -> ScoreRules:
-    """The project's scoring rules as a library value."""
+    """Convert the project's scoring rules to the library's type."""
     return ScoreRules(
         blend=cast("Blend", project.blend),
         human_weight=project.blend_human_weight,
@@ -154,12 +154,12 @@ def score_rules(project: Project) -> ScoreRules:
 
 
 def target_of(summary: Summary, project: Project) -> int | None:
-    """The target length of a summary: its own, otherwise the project's, otherwise None."""
+    """The target length of a summary: its own, or the project's; None if there is neither."""
     return summary.target_words or project.target_length
 
 
 def judged_text(summary: Summary, project: Project) -> str:
-    """The text that is judged: the summary, cut to the target if the project says so."""
+    """The text that is judged: the summary, truncated to the target if the project requires it."""
     target = target_of(summary, project)
     if project.over_length == Project.OverLength.TRUNCATE and summary.is_peer and target:
         return truncate(summary.text, target, cast("LengthUnit", project.length_unit))
@@ -167,9 +167,9 @@ def judged_text(summary: Summary, project: Project) -> str:
 
 
 def summary_records(project: Project, summary_ids: Sequence[int] | None = None) -> Iterator[SummaryRecord]:
-    """The records of the project's summaries, or of those named.
+    """Yield the records of the project's summaries, or only of `summary_ids`.
 
-    The rows are read in batches of summaries, each with at most four statements.
+    Summaries are read in batches, with at most four statements per batch.
     """
     is_one_batch = summary_ids is not None and len(summary_ids) <= RECORDS_AT_ONCE
     keys = summary_ids if summary_ids is not None and is_one_batch else peer_keys(project, summary_ids)
@@ -178,16 +178,16 @@ def summary_records(project: Project, summary_ids: Sequence[int] | None = None) 
 
 
 def records_of(project: Project, found: Sequence[Summary]) -> Iterator[SummaryRecord]:
-    """As `summary_records`, for at most one batch of summaries from `peers`."""
+    """Yield records as `summary_records` does, for at most one batch of summaries from `peers`."""
     if found:
         yield from _SummaryBatch.load(project, found).records()
 
 
 def peers(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
-    """The summaries among these keys with their sets and systems, ordered by set.
+    """Load the summaries with these keys, with their sets and systems, ordered by set.
 
-    `hold` locks them in the order of their keys, which is the same for all callers. Call it in a
-    transaction, and read the answers after it.
+    `hold` locks them in the order of their keys, as all callers do, to avoid deadlocks. Call it in a transaction, and
+    read the answers only afterwards.
     """
     if not keys:
         return []
@@ -200,10 +200,10 @@ def peers(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
 
 
 def hold_scored(place: Check | Comparison) -> list[Summary]:
-    """Lock and return the summaries that an answer changes: its own, or all of the set for a check of the
-    source.
+    """Lock and return the summaries whose scores an answer changes.
 
-    Other answers wait for these locks. The document set of a source check is locked first.
+    These are the summary of the check, or all summaries of the set for a check of the source. Other answers wait for
+    these locks. For a check of the source, the document set is locked first.
     """
     return hold_set(place.document_set_id) if place.peer_id is None else peers([place.peer_id], hold=True)
 
@@ -233,9 +233,9 @@ def new_records(
     units: Iterable[Unit],
     claims: Sequence[Claim],
 ) -> Iterator[SummaryRecord]:
-    """Records of summaries of new document sets, made from rows that the caller has just stored.
+    """Yield records of summaries of new document sets from rows that the caller has just stored.
 
-    `answers`, by summary and claim, has all their answers. No query. The records have no `checks`.
+    `answers` has all their answers, by summary and claim. It makes no query. The records have no `checks`.
     """
     of_summaries: dict[int, list[_Piece]] = defaultdict(list)
     of_documents: dict[int, list[_Piece]] = defaultdict(list)
@@ -269,8 +269,8 @@ def new_records(
 
 
 def peer_keys(project: Project, summary_ids: Sequence[int] | None = None) -> list[int]:
-    """The keys of the project's summaries, or of those named, ordered by set."""
-    # If keys are given, the project is not joined: with the join, SQLite would read all sets of the project.
+    """The keys of the project's summaries, or of `summary_ids` only, ordered by set."""
+    # If keys are given, do not join the project, because SQLite would then read all its sets.
     named = Q(document_set__project=project) if summary_ids is None else Q(pk__in=summary_ids)
     peers = Summary.objects.filter(named, is_peer=True)
     return list(peers.order_by("document_set_id", "pk").values_list("pk", flat=True))
@@ -298,7 +298,7 @@ class _Comparison(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """A unit, or a claim with its unit."""
+    """A unit; or a claim with its unit."""
 
     pk: int
     public_id: str
@@ -308,9 +308,9 @@ class _Piece(NamedTuple):
 
 @dataclass(slots=True)
 class _Said:
-    """The answers to one check or unit, added in the order of time and reduced to those that count.
+    """The answers to one check or unit; they are added in the order of time, and only those that count are kept.
 
-    The latest decision outranks people's latest answers, which outrank the judge's latest usable one.
+    The latest decision outranks people's latest answers, and these outrank the judge's latest usable answer.
     """
 
     judge: _Fact | None = None
@@ -322,7 +322,7 @@ class _Said:
         if role == Answer.Role.ADJUDICATOR:
             self.decision = value
         elif role != Answer.Role.JUDGE:
-            # Removing the entry first keeps the answers in the order of time.
+            # Remove the author's earlier entry first, so that the answers stay in the order of time.
             self.people.pop(author, None)
             self.people[author] = value
         elif value:
@@ -347,7 +347,7 @@ _NOTHING = _Said()
 
 
 class _Facts:
-    """The comparisons and answers of some summaries, by kind, in one statement."""
+    """The comparisons and answers of some summaries, by kind; one statement loads them."""
 
     def __init__(self, project: Project, peer_ids: Sequence[int]) -> None:
         self._rows: dict[str, list[_Fact]] = defaultdict(list)
@@ -359,7 +359,7 @@ class _Facts:
         return self._rows.get(kind, [])
 
     def said(self) -> dict[int | UnitKey, _Said]:
-        """The counting answers, by the key of the check or unit."""
+        """The answers that count, by the key of the check or unit."""
         said: dict[int | UnitKey, _Said] = defaultdict(_Said)
         for role in Answer.Role.values:
             for fact in self.of(role):
@@ -376,9 +376,9 @@ class _Facts:
         return found
 
     def pieces(self, kind: str) -> dict[int, list[_Piece]]:
-        """Units or claims by the key of their text.
+        """Units or claims, by the key of their text.
 
-        A text that was searched without finding claims has an empty list.
+        The list of a text is empty if it was searched for claims but none were found.
         """
         found: dict[int, list[_Piece]] = {}
         for fact in self.of(kind):
@@ -424,7 +424,7 @@ _ChecksOfClaims = dict[int, dict[int, CheckOfClaim]]
 
 
 def _checks(peer_ids: Sequence[int]) -> tuple[_ChecksOfClaims, _ChecksOfClaims]:
-    """The current checks by summary and claim, and those of sources by document set and claim."""
+    """Load the current checks by summary and claim, and the checks of sources by document set and claim."""
     of_peers: _ChecksOfClaims = defaultdict(dict)
     of_sources: _ChecksOfClaims = defaultdict(dict)
     columns = f"claim.public_id, {_CHECK.columns}"
@@ -438,7 +438,7 @@ def _checks(peer_ids: Sequence[int]) -> tuple[_ChecksOfClaims, _ChecksOfClaims]:
 
 @dataclass(slots=True)
 class _SummaryBatch:
-    """The rows of some summaries, each kind loaded once."""
+    """The rows of some summaries; each kind is loaded once."""
 
     project: Project
     peers: Sequence[Summary]
@@ -484,8 +484,7 @@ class _SummaryBatch:
         for peer in self.peers:
             of_source = sources.get(peer.document_set_id, {})
             of_peer = self._answered(self.checks.get(peer.pk, {}), rule="no" if peer.is_empty else None)
-            # The source's checks are in the record of only one summary of the set, so that they are written
-            # once.
+            # Give the checks of the source to only one summary of the set, so that they are written once.
             shared = () if peer.document_set_id == set_before else of_source.values()
             set_before = peer.document_set_id
             yield self.record_of(
@@ -506,10 +505,10 @@ class _SummaryBatch:
     def _question_labels(
         self, peer: Summary, of_source: Mapping[int, CheckRecord], of_peer: Mapping[int, CheckRecord]
     ) -> tuple[list[Label | None], list[Label | None]]:
-        """The final answers of the source and the summary to each question; empty lists if the summary was not
-        asked.
+        """The final answers to each question from the source and from the summary.
 
-        An empty summary answers no by rule, and counts as asked if its source has an answer.
+        The lists are empty if the summary was not asked. An empty summary answers no by rule; it counts as asked if its
+        source has an answer.
         """
         questions = self.questions.get(peer.document_set_id, [])
         by_rule: Label | None = "no" if peer.is_empty else None
@@ -525,7 +524,7 @@ class _SummaryBatch:
         checks: tuple[CheckRecord, ...] = (),
         of_questions: tuple[list[Label | None], list[Label | None]] = ([], []),
     ) -> SummaryRecord:
-        """The record of a summary, given the answers to its checks by claim key."""
+        """Build the record of a summary from the answers to its checks, by claim key."""
         unasked = CheckAnswers(rule="no" if peer.is_empty else None)
 
         def scored(claims: Iterable[_Piece]) -> tuple[ScoredClaim, ...]:
@@ -579,7 +578,7 @@ class _SummaryBatch:
     def _units(
         self, comparison: _Comparison, scored: Callable[[Iterable[_Piece]], tuple[ScoredClaim, ...]]
     ) -> Iterator[UnitRecord]:
-        """The units over which a comparison is scored: its units, or the claims that replace them."""
+        """Yield the units that score a comparison: the reference's units, or the claims that replace them."""
         claims = self.claims.get(comparison.model_id, [])
         if has_claims_as_units(claims):
             for claim in claims:

@@ -51,11 +51,10 @@ DERIVED = (
 
 
 def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> int:
-    """Rebuild the derived columns, scores and disputes of the project's summaries, or of those in
-    `summary_ids`.
+    """Rebuild the derived columns, scores and disputes of the project's summaries, or only of `summary_ids`.
 
-    It commits after each batch, so that no lock lasts long; a concurrent answer waits for its batch or is
-    included in it. Returns the number of scored summaries. Idempotent.
+    It commits after each batch, so that no lock lasts long. A concurrent answer waits for the batch or is included in
+    it. Returns the number of scored summaries. A second call changes nothing.
     """
     if summary_ids is None:
         put_in_force(Check.objects.filter(project=project))
@@ -66,7 +65,7 @@ def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> in
             held = peers(keys[first : first + RESCORED_AT_ONCE], hold=True)
             count += len(rescore_held(project=_as_it_is_now(project), held=held))
     if summary_ids is None and project.rescore_due_at is not None:
-        # If a rule has changed meanwhile, the time differs, and the project must be rescored again.
+        # Clear the mark only if its time is unchanged; if a rule has changed meanwhile, rescore again.
         marked = Project.all_projects.filter(pk=project.pk, rescore_due_at=project.rescore_due_at)
         marked.update(rescore_due_at=None)
     return count
@@ -75,35 +74,35 @@ def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> in
 def mark_due(project: Project) -> None:
     """Record, in the transaction that changes a rule, that `rescore` must follow.
 
-    If the process that should rescore ends before it has done so, a worker does it.
+    If the process ends before it has rescored, a worker does so.
     """
     project.rescore_due_at = timezone.now()
     project.save(update_fields=["rescore_due_at"])
 
 
 def overdue() -> QuerySet[Project]:
-    """Projects whose rescoring seems to be interrupted."""
+    """The projects whose rescoring was probably interrupted."""
     return Project.objects.filter(rescore_due_at__lt=timezone.now() - OVERDUE_AFTER)
 
 
 def rescore_overdue() -> None:
-    """Rescore overdue projects, each in one worker at a time unless it takes very long."""
+    """Rescore overdue projects. Usually only one worker at a time rescores a project."""
     for project in overdue():
         if count_turns(f"rescore:{project.pk}", seconds=int(OVERDUE_AFTER.total_seconds())) <= 1:
             rescore(project=project)
 
 
 def rescore_now(*, project: Project, summary_ids: Sequence[int]) -> None:
-    """Update a few summaries in the caller's transaction, which holds their locks."""
+    """Update a few summaries in the caller's transaction, which has locked them."""
     project = _as_it_is_now(project)
     _store(project, list(summary_records(project, summary_ids)))
 
 
 def rescore_held(*, project: Project, held: Sequence[Summary]) -> list[SummaryRecord]:
-    """As `rescore_now`, for summaries locked by `records.peers`; returns their records.
+    """Do the same as `rescore_now` for summaries locked by `records.peers`; return their records.
 
-    The caller must read the project after locking: another process may have changed its rules and rescored
-    these summaries already.
+    The caller must read the project after locking, because another process may have changed its rules and rescored
+    these summaries.
     """
     records = list(records_of(project, held))
     _store(project, records)
@@ -111,9 +110,9 @@ def rescore_held(*, project: Project, held: Sequence[Summary]) -> list[SummaryRe
 
 
 def _as_it_is_now(project: Project) -> Project:
-    """The project with its present rules, because the caller may have read it before waiting for a lock.
+    """Read the project's present rules, because the caller may have read it before waiting for a lock.
 
-    Deleted projects are included.
+    The project may be a deleted one.
     """
     return Project.all_projects.get(pk=project.pk)
 
@@ -122,8 +121,7 @@ def _store(project: Project, records: Sequence[SummaryRecord]) -> None:
     rules = score_rules(project)
     scored = [(record, score(record.value, rules)) for record in records]
     stale = [check for each in scored for check in _changed_checks(*each, rules)]
-    # An upsert by key takes a tenth of the time of an update by CASE, which has one branch per row and
-    # column.
+    # Upsert by key: it takes a tenth of the time of an update by CASE, which has a branch per row and column.
     Check.objects.bulk_create(stale, update_conflicts=True, unique_fields=["pk"], update_fields=DERIVED)
     Score.objects.bulk_create(
         [score_row(project=project, record=record, result=result) for record, result in scored],
@@ -145,7 +143,7 @@ def _store(project: Project, records: Sequence[SummaryRecord]) -> None:
 
 
 def score_row(*, project: Project, record: SummaryRecord, result: SummaryScore) -> Score:
-    """The score of one summary as an unsaved row."""
+    """Build the unsaved score row of a summary."""
     return Score(
         project=project,
         summary=record.summary,
@@ -165,7 +163,7 @@ def derived_columns(
     claim_id: str,
     impact: float,
 ) -> dict[str, str | float | bool | None]:
-    """The derived columns of a check, computed from its answers."""
+    """Compute the derived columns of a check from its answers."""
     claim = answers.scored(claim_id)
     return {
         "judge_label": answers.judge,
@@ -181,10 +179,10 @@ def derived_columns(
 
 
 def _uncertainty(answers: CheckAnswers) -> float:
-    """The judge's uncertainty: 1 if the judge is undecided, 0 if it is certain.
+    """Compute the judge's uncertainty: 1 if the judge is undecided, 0 if it is certain.
 
-    It is 1 minus twice the distance of the probability from .5. A panel's uncertainty is the share of its
-    votes that differ from its label.
+    It is 1 minus twice the distance of the probability from .5. For a panel, it is the share of votes that differ from
+    its label.
     """
     if answers.rule is not None:
         return 0.0
@@ -200,7 +198,7 @@ def _uncertainty(answers: CheckAnswers) -> float:
 def columns_of(
     record: SummaryRecord, result: SummaryScore, rules: ScoreRules
 ) -> Iterator[tuple[CheckRecord, dict[str, str | float | bool | None]]]:
-    """Each check of a summary with its derived columns."""
+    """Yield each check of a summary with its derived columns."""
     impacts = flip_impacts(record.value, rules, result=result)
     for row in record.checks:
         impact = impacts.get(row.claim_id, 0.0)

@@ -1,4 +1,4 @@
-"""The changes that one act makes to the scores of a summary."""
+"""The changes of scores that an answer or decision causes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ShownScores = dict[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class ScoreChange:
-    """A score before and after an act, in [0, 1]."""
+    """A score before and after an answer or decision, in [0, 1]."""
 
     name: str
     before: float | None
@@ -34,7 +34,7 @@ class ScoreChange:
 
 
 def scores_now(place: Check | Comparison) -> ShownScores:
-    """The scores that an act can change: those of its summary, or for a source check their means over the set."""
+    """The scores that an answer can change: those of its summary; for a source check, their means over the set."""
     scored = Q(summary=place.peer_id)
     if isinstance(place, Check) and place.peer_id is None:
         scored = Q(summary__document_set=place.document_set_id)
@@ -42,7 +42,7 @@ def scores_now(place: Check | Comparison) -> ShownScores:
 
 
 def score_changes(before: ShownScores, after: ShownScores) -> list[ScoreChange]:
-    """The scores before and after an act, without those that are missing in both."""
+    """Pair the scores before and after; omit scores that are missing in both."""
     return [
         ScoreChange(name=name, before=before[name], after=after[name])
         for name in SHOWN
@@ -51,7 +51,7 @@ def score_changes(before: ShownScores, after: ShownScores) -> list[ScoreChange]:
 
 
 def in_words(changes: Sequence[ScoreChange]) -> str:
-    """The changed scores as one sentence, such as "Coverage 0.500 → 0.750."."""
+    """Write the changed scores in a sentence, such as "Coverage 0.500 → 0.750."."""
     words = ", ".join(str(change) for change in changes if change.is_moved)
     if not words:
         return "No scores changed."

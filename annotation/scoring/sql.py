@@ -1,6 +1,6 @@
-"""The hand-written statements that scoring reads with; every answer runs them.
+"""The hand-written statements that load the inputs of scoring; every answer runs them.
 
-As fifteen queries of the ORM, they took longer to build than to run. tests/bench/answering.py (answer) and
+They replace fifteen queries of the ORM, which took longer to build than to run. tests/bench/answering.py (answer) and
 tests/bench/next_claim.py (override) measure them.
 """
 
@@ -29,9 +29,9 @@ WHERE annotation_check.is_current AND annotation_check.id IN (
 ORDER BY annotation_check.id
 """
 
-# The other inputs of scoring for some summaries, in one row per fact; the kind of a fact defines the meaning
-# of its columns. MATERIALIZED is needed because PostgreSQL, until a growing table is analysed, expects one
-# verdict and would read all checks for each. tests/bench/runs.py (lexical run) measures it.
+# This loads the other inputs of scoring for some summaries, one row per fact; the kind of a fact defines the meaning
+# of its columns. MATERIALIZED is needed: until a growing table is analysed, PostgreSQL expects one verdict and
+# would read all checks for each verdict. tests/bench/runs.py (lexical run) measures it.
 FACTS = """
 WITH peer AS (
     SELECT id, document_set_id FROM annotation_summary WHERE id IN ({peers})

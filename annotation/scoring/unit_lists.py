@@ -1,4 +1,4 @@
-"""The units over which a comparison is judged and scored."""
+"""The units that are judged and scored in a comparison."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from annotation.models import Claim, Summary, Unit
 
 
 class Linked(Protocol):
-    """A claim with the key of its unit."""
+    """A claim that has the key of its unit."""
 
     @property
     def unit_id(self) -> int | None: ...
 
 
 def has_claims_as_units(claims: Iterable[Linked]) -> bool:
-    """True if a reference's active claims replace its units, because they are not linked to units."""
+    """True if a reference's active claims replace its units because at least one claim has no unit."""
     return any(claim.unit_id is None for claim in claims)
 
 
 def with_linked_claims(models: Collection[int]) -> set[int]:
-    """The references among these keys that are scored over units: every active claim is linked to one."""
+    """Select the references that are scored over units, because every active claim has a unit."""
     unlinked = Claim.objects.filter(
         claim_set__summary_id__in=models, claim_set__is_active=True, unit__isnull=True
     )
@@ -29,7 +29,7 @@ def with_linked_claims(models: Collection[int]) -> set[int]:
 
 
 def unit_list(model: Summary) -> list[Unit] | list[Claim]:
-    """The reference's units, or its active claims if they are not linked to units."""
+    """The reference's units; its active claims if these replace the units."""
     claims = list(
         Claim.objects.filter(claim_set__summary=model, claim_set__is_active=True).order_by("position")
     )

@@ -28,7 +28,7 @@ REMEMBERED = 64
 @register.simple_tag
 @lru_cache(REMEMBERED)
 def options(choices: tuple[tuple[str, str], ...], chosen: str) -> SafeString:
-    """The options of a select, with the one whose value is `chosen` selected."""
+    """Render the options of a select; the option with the value `chosen` is selected."""
     return format_html_join(
         "",
         '<option value="{}"{}>{}</option>',

@@ -1,4 +1,4 @@
-"""Code in messages, and commands as an operator types them."""
+"""Show code in messages, and commands in the form in which an operator types them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ register.simple_tag(operator_commands.as_typed)
 
 @register.filter
 def in_code(message: str) -> str | SafeString:
-    """Set text between backticks as code; a message with an unpaired backtick stays unchanged."""
+    """Mark text between backticks as code; a message with an unpaired backtick stays unchanged."""
     parts = str(message).split("`")
     if len(parts) % 2 == 0:
         return message

@@ -1,4 +1,4 @@
-"""The steps to a first judged run, shown on the pages where people carry them out."""
+"""The steps to a first judged run; the pages where people take these steps show them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ register = template.Library()
 
 
 class Guide(NamedTuple):
-    """The steps, and the first open one unless the current page's step is open.
+    """The steps, and the first open step; None if the step of the current page is open.
 
-    People who cannot carry them out get no steps.
+    People who cannot take the steps get none.
     """
 
     steps: list[GuideStep]
@@ -26,7 +26,7 @@ class Guide(NamedTuple):
 def guide(room: Room, here: str = "") -> Guide:
     """Build the guide: `{% guide room "judges" as way %}`.
 
-    `way.following` is the first open step, None if there is none or the step of the current page is open.
+    `way.following` is the first open step; None if there is none or if the step of the current page is open.
     """
     steps = guide_steps(room.project, room.verbs)
     open_ones = [step for step in steps if not step.is_done]

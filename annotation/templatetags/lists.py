@@ -23,7 +23,7 @@ LONGEST_SHOWN = 400
 
 @register.simple_tag(takes_context=True)
 def cell(context: Context, column: Column, row: Any) -> str | SafeString:
-    """The cell of a row, by the column's own template or by its kind."""
+    """Render the cell of a row, by the column's own template or by the kind of the column."""
     value = column.of(row)
     if column.cell:
         own: Any = get_template(column.cell)

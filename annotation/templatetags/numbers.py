@@ -25,7 +25,7 @@ NOTHING = "–"
 
 @register.filter
 def target_length(own: int | None, project: Project) -> str:
-    """The target length of some summaries: "100 words", "default 100 words" from the project, or "no target"."""
+    """Describe a target length: "100 words", "default 100 words" if it is the project's, or "no target"."""
     if own:
         return f"{own} {project.length_unit}"
     return f"default {project.target_length} {project.length_unit}" if project.target_length else "no target"
@@ -33,55 +33,55 @@ def target_length(own: int | None, project: Project) -> str:
 
 @register.filter
 def score(value: float | None) -> str:
-    """A score with three decimals; a dash for None, never 0."""
+    """Format a score with three decimals; a missing score is a dash."""
     return NOTHING if value is None else f"{value:.3f}"
 
 
 @register.filter
 def short(value: float | None) -> str:
-    """A score with two decimals; a dash for None."""
-    # Adding 0 removes the sign of a number that is rounded to -0.
+    """Format a score with two decimals; a missing score is a dash."""
+    # Add 0 to remove the sign of a number that is rounded to -0.
     return NOTHING if value is None else f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
 
 
 @register.filter
 def points(value: float | None) -> str:
-    """A difference of shares in points with its sign, "+3.2"; a dash for None."""
+    """Format a difference of shares in points with its sign, "+3.2"; a missing difference is a dash."""
     return NOTHING if value is None else f"{round(100 * value, 1) + 0.0:+.1f}".replace("-", "−")
 
 
 @register.filter
 def thousands(count: int) -> str:
-    """A whole number with commas between thousands: "10,000"."""
+    """Format a whole number with commas between thousands: "10,000"."""
     return f"{count:,}"
 
 
 @register.simple_tag
 def why_no_bounds(clusters: int) -> str:
-    """The reason for a missing interval: "no interval: 3 document sets, 5 needed"."""
+    """Write why there is no interval: "no interval: 3 document sets, 5 needed"."""
     return why_no_interval(clusters)
 
 
 @register.simple_tag
 def no_bounds(clusters: int) -> SafeString:
-    """A short text in place of a missing interval; its tooltip has the reason."""
+    """A short text that replaces a missing interval; its tooltip has the reason."""
     return format_html('<abbr class="muted" title="{}">no interval</abbr>', why_no_interval(clusters))
 
 
 @register.simple_tag
 def fewest_sets() -> int:
-    """The number of clusters below which there is no interval."""
+    """The smallest number of clusters for which intervals are shown."""
     return FEWEST_FOR_INTERVAL
 
 
 @register.filter
 def p_value(value: float | None) -> str:
-    """A p-value with three decimals, never rounded to 0; a dash for None."""
+    """Format a p-value with three decimals, never as 0; a missing p-value is a dash."""
     return "< 0.001" if value is not None and value < 0.001 else score(value)
 
 
 def mean(average: Average, n: int) -> SafeString:
-    """A mean with three decimals, and its number of document sets if it differs from `n`."""
+    """Format a mean with three decimals; if its number of document sets differs from `n`, show the number."""
     if average.mean is None or average.n == n:
         return format_html("{}", score(average.mean))
     return format_html(
@@ -94,7 +94,7 @@ def mean(average: Average, n: int) -> SafeString:
 
 @register.filter
 def percent(value: float | None) -> str:
-    """A share in whole percent, never rounded to 0 or 100 %."""
+    """Format a share in whole percent, but never round it to 0 or 100 %."""
     if value is None:
         return NOTHING
     rounded = round(value * 100)
@@ -105,19 +105,19 @@ def percent(value: float | None) -> str:
 
 @register.filter
 def sign(label: str | None) -> str:
-    """The sign of a label, so that colour is not the only distinction."""
+    """The sign of a label, so that labels differ by more than their colour."""
     return SIGNS[Label(label)] if label in Label.values else "·"
 
 
 @register.filter
 def marked_by(units: list[JudgedUnit], number: int) -> list[int]:
-    """The numbers of the reference units for which a summary unit is marked."""
+    """The numbers of the reference units for which this summary unit is marked."""
     return [unit.number for unit in units if number in unit.marks]
 
 
 @register.simple_tag
 def label(value: str | None) -> SafeString:
-    """A label with its sign; "unscored" for None."""
+    """Show a label with its sign; None is "unscored"."""
     word = value or "unscored"
     return format_html(
         '<span class="label {}"><span aria-hidden="true">{}</span> {}</span>', word, sign(value), word
@@ -126,7 +126,7 @@ def label(value: str | None) -> SafeString:
 
 @register.simple_tag
 def share(value: float | None, words: str = "") -> SafeString:
-    """A share as a small bar and in percent."""
+    """Show a share as a small bar and in percent."""
     if value is None:
         return format_html('<span class="muted">{}</span>', NOTHING)
     return format_html(
@@ -141,13 +141,13 @@ def share(value: float | None, words: str = "") -> SafeString:
 
 @register.filter
 def in_words(name: str) -> str:
-    """A name in the code as words: `factual_alignment` becomes "factual alignment"."""
+    """Turn a name in the code into words: `factual_alignment` becomes "factual alignment"."""
     return name.replace("_", " ")
 
 
 @register.filter
 def as_words(value: object) -> object:
-    """A list or an object of a log entry as readable text: "a.csv, b.csv", "claims 2, checks 4"."""
+    """Write a list or an object of a log entry as text: "a.csv, b.csv", "claims 2, checks 4"."""
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if isinstance(value, dict):
@@ -157,7 +157,7 @@ def as_words(value: object) -> object:
 
 @register.filter
 def about_time(seconds: float | None) -> str:
-    """A duration in words: "about 40 seconds", "about 12 minutes", "about 3.5 hours"; "" for None."""
+    """Write a duration in words: "about 40 seconds", "about 12 minutes", "about 3.5 hours"; "" for None."""
     if seconds is None:
         return ""
     if seconds < 90:

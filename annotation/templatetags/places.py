@@ -17,19 +17,19 @@ register = template.Library()
 
 @register.simple_tag
 def alike(places: Mapping[str, Place], system: str) -> SafeString:
-    """The system's letters, each in its group's column, so that a group forms a line down the table."""
+    """Show the system's letters, each in its group's column, so that a group forms a line down the table."""
     place = places.get(system)
     if place is None:
         return format_html('<span class="muted">{}</span>', "–")
     letters = iter(_letters(place.letters))
-    # A group without this system gets an empty column, so that the letters of a group are aligned.
+    # Keep a column for each group, also for groups without this system, so that equal letters are aligned.
     cells = [(next(letters),) if is_in else ("",) for is_in in place.group_marks]
     return format_html('<span class="groups">{}</span>', format_html_join("", "<i>{}</i>", cells))
 
 
 @register.simple_tag
 def alike_heads(places: Mapping[str, Place]) -> SafeString:
-    """The letters of all groups, each above its group's column."""
+    """Show the letters of all groups, each above its group's column."""
     named: dict[int, str] = {}
     for place in places.values():
         groups = (number for number, is_in in enumerate(place.group_marks) if is_in)
@@ -39,7 +39,7 @@ def alike_heads(places: Mapping[str, Place]) -> SafeString:
 
 
 def _letters(letters: str) -> list[str]:
-    """Split letters with their numbers: "ab" and "a1b1" have two each."""
+    """Split a text into letters with their numbers: "ab" and "a1b1" have two each."""
     found: list[str] = []
     for character in letters:
         if character.isdigit() and found:
@@ -51,20 +51,20 @@ def _letters(letters: str) -> list[str]:
 
 @register.filter
 def level(value: float) -> str:
-    """The level of a test in percent, such as "5 %" or "1.2 %"."""
+    """Format the level of a test in percent, such as "5 %" or "1.2 %"."""
     return f"{100 * value:.2g} %"
 
 
 @register.filter
 def signed(value: float | None) -> str:
-    """A difference with its sign and three decimals; a dash for None."""
-    # Adding 0 removes the sign of a number that is rounded to -0.
+    """Format a difference with its sign and three decimals; a missing difference is a dash."""
+    # Add 0 to remove the sign of a number that is rounded to -0.
     return "–" if value is None else f"{round(value, 3) + 0.0:+.3f}".replace("-", "−")
 
 
 @register.filter
 def signed_short(value: float | None) -> str:
-    """A difference for a narrow cell: sign and two decimals without the leading zero."""
+    """Format a difference for a narrow cell: sign and two decimals, without the leading zero."""
     if value is None:
         return "–"
     rounded = round(value, 2)
@@ -73,7 +73,7 @@ def signed_short(value: float | None) -> str:
 
 @register.filter
 def p_short(value: float | None) -> str:
-    """A p-value for a narrow cell: exact near the level, never 0."""
+    """Format a p-value for a narrow cell: exact near the level, never 0."""
     if value is None:
         return "–"
     if value < 0.01:

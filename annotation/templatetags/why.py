@@ -1,4 +1,4 @@
-"""Scores that link to their explanation."""
+"""Show scores as links to their explanation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NEEDS_TARGET = ("brevity", "composite_2_3", "composite_custom")
 
 @register.simple_tag(takes_context=True)
 def why(context: dict[str, Any], row: Score, column: str) -> SafeString:
-    """A summary's score, linked to its explanation."""
+    """Show a summary's score, linked to its explanation."""
     value: float | None = getattr(row, column)
     if value is None:
         return _blank(context, column, row.summary.target_words)
@@ -33,9 +33,9 @@ def why(context: dict[str, Any], row: Score, column: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def why_mean(context: dict[str, Any], row: SystemRow, column: str, n: int = 0) -> SafeString:
-    """A system's mean, linked to the system's page with its lowest summaries first.
+    """Show a system's mean, linked to the system's page with its lowest summaries first.
 
-    Shows the number of document sets if it differs from `n`.
+    If its number of document sets differs from `n`, the number is shown.
     """
     average = row.scores[column]
     if average.mean is None:
@@ -51,7 +51,7 @@ def value(row: SystemRow, column: str) -> Average:
 
 
 def _blank(context: dict[str, Any], column: str, target: int | None) -> SafeString:
-    """A dash. If the target length is missing, it links to the setting for people who may change it."""
+    """Show a dash. If the target length is missing, link it to the setting for people who may change that."""
     room = context["room"]
     if column not in NEEDS_TARGET or target or room.project.target_length:
         return format_html('<span class="muted">{}</span>', NOTHING)

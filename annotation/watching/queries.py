@@ -31,8 +31,8 @@ from annotation.operator_commands import own_user
 class KindState:
     """The open jobs of a kind.
 
-    `oldest_seconds` is the longest waiting time of a job that could be taken, 0 without one. Jobs that
-    wait for another attempt count as waiting, without an age before their pause ends.
+    `oldest_seconds` is the longest time that a job has been waiting although it could be taken; 0 if there is none.
+    Jobs that wait for another attempt count as waiting, but their time starts after their pause.
     """
 
     kind: Job.Kind
@@ -43,7 +43,7 @@ class KindState:
 
 
 def open_jobs() -> list[KindState]:
-    """The state of every kind, in one statement over the open jobs."""
+    """Load the state of every kind of job, in one statement over the open jobs."""
     now = timezone.now()
     waits = Q(state=Job.State.WAITING)
     found = (
@@ -72,7 +72,7 @@ def _state(kind: Job.Kind, row: Mapping[str, Any] | None, now: datetime) -> Kind
 class Spent:
     """The calls, tokens and cost of a run.
 
-    `cost` is in the currency of the judge's prices; 0 for a judge without prices.
+    `cost` is in the currency of the judge's prices; it is 0 for a judge without prices.
     """
 
     calls: int
@@ -81,7 +81,7 @@ class Spent:
 
 
 def spent_by_active_runs() -> dict[str, Spent]:
-    """The calls, tokens and cost of every active run so far, by its public id."""
+    """Load the calls, tokens and cost of every active run so far, by its public id."""
     tokens = F("calls__prompt_tokens") + F("calls__completion_tokens")
     runs = Run.objects.filter(state=Run.State.ACTIVE).order_by()
     counted = runs.annotate(asked=Count("calls"), tokens=Coalesce(Sum(tokens), 0))
@@ -89,7 +89,7 @@ def spent_by_active_runs() -> dict[str, Spent]:
 
 
 def failed_jobs(*, days: int = 7) -> dict[Job.Kind, int]:
-    """The number of failed jobs of each kind in these days; kinds without any are left out."""
+    """Count the failed jobs of each kind in the last `days`; kinds without failed jobs are missing."""
     since = timezone.now() - timedelta(days=days)
     failed = Job.objects.filter(state=Job.State.FAILED, finished_at__gte=since)
     counts = failed.order_by().values_list("kind").annotate(Count("pk"))
@@ -107,7 +107,7 @@ class WorkerState:
 
 
 def workers() -> list[WorkerState]:
-    """Every worker of the last day, with its state."""
+    """Load every worker that reported within the last day, with its state."""
     lately = shared_now() - timedelta(seconds=settings.WORKER_SILENT_SECONDS)
     return [
         WorkerState(
@@ -140,7 +140,7 @@ def disk() -> Disk:
 
 
 def files_fault() -> str | None:
-    """A sentence with a folder for files that this process cannot write to; None if there is none."""
+    """Write a sentence that names a folder for files to which this process cannot write; None if there is none."""
     for folder in filter(None, (settings.VAR_DIR, kept_folder())):
         if not os.access(_existing(folder), os.W_OK | os.X_OK):
             return f"{folder} is not writable by the user {own_user()}"
@@ -148,18 +148,18 @@ def files_fault() -> str | None:
 
 
 def _existing(folder: Path) -> Path:
-    """The folder, or its nearest existing parent, because folders are created on demand."""
+    """Return the folder or its nearest existing parent, because folders are created on demand."""
     return next(each for each in (folder, *folder.parents) if os.access(each, os.F_OK))
 
 
 def missing_migrations() -> int:
-    """The number of missing migrations."""
+    """Count the migrations that the database lacks."""
     executor = MigrationExecutor(connection)
     return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def versions() -> dict[str, str]:
-    """The versions of the running software, by name."""
+    """List the versions of the running software, by name."""
     if connection.vendor == "postgresql":
         number = int(getattr(connection, "pg_version"))  # noqa: B009 - other databases have none
         database = f"PostgreSQL {number // 10_000}.{number % 10_000}"

@@ -1,4 +1,4 @@
-"""The *Status* page for staff, and the figures for Prometheus."""
+"""The page *Status* for staff, and the figures for Prometheus."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def disallow_server(request: Request, server_id: str) -> HttpResponse:
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """The figures for Prometheus: 404 if no METRICS_TOKEN is set, 401 if the request lacks it."""
+    """Send the figures to Prometheus: 404 if no METRICS_TOKEN is set, 401 if the request lacks it."""
     if not settings.METRICS_TOKEN:
         return HttpResponse("There is no such page.", content_type="text/plain", status=404)
     scheme, _, given = request.headers.get("Authorization", "").partition(" ")

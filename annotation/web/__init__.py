@@ -1,1 +1,1 @@
-"""Parts that all web views share."""
+"""Parts that all pages share."""

@@ -21,8 +21,8 @@ NOTHING_SAVED = "Nothing was saved. Your input is still in your browser: go back
 class ReadableRequests:
     """Middleware that answers unreadable requests with a page or notice: 413 if too large, otherwise 400.
 
-    It runs before the CSRF check, which would read the form first. Views without this check (the API's) read their
-    bodies themselves.
+    It must run before the CSRF check, which would read the form first. Views without the CSRF check (those of the API)
+    read their bodies themselves.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -41,7 +41,7 @@ class ReadableRequests:
 
 
 def too_large() -> TooLarge:
-    """The refusal of a body above the server's limit."""
+    """Build the refusal of a body that exceeds the server's limit."""
     limit = filesizeformat(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
     return TooLarge(f"This is more than the limit of {limit}. {NOTHING_SAVED} and send less.")
 
@@ -76,5 +76,5 @@ def _fault_of_form(request: HttpRequest) -> Refusal | None:
 
 
 def _holds_nul(given: QueryDict) -> bool:
-    """True if a value contains NUL, which databases neither store nor find in a text."""
+    """True if a value contains NUL, which databases can neither store nor search."""
     return any("\0" in value for _, values in given.lists() for value in values)

@@ -1,4 +1,4 @@
-"""A confirmation page that shows the consequences of an act before it is carried out."""
+"""A confirmation page that shows the consequences of an action before it happens."""
 
 from __future__ import annotations
 
@@ -32,9 +32,8 @@ def ask_to_confirm(
 ) -> HttpResponse:
     """Show the confirmation page.
 
-    Its button `act` sends the form again, with `fields` in place of its values.
-
-    `back` is the address that leaves the page without the act.
+    Its button `act` sends the form again with the values in `fields`. `back` is the address of the link that leaves the
+    page without acting.
     """
     sent = {**request.POST.dict(), **fields, "confirmed": 1}
     sent.pop("csrfmiddlewaretoken", None)

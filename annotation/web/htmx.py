@@ -1,5 +1,6 @@
-"""Responses as a page or a fragment: one view, one context, and a page template that includes the
-fragment's template.
+"""Respond with a page or a fragment.
+
+One view and one context serve both, because the template of the page includes the template of the fragment.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ VARIES_BY = ("HX-Request", "HX-History-Restore-Request")
 
 
 class Request(HttpRequest):
-    """The type of a request by a signed-in person."""
+    """A request by a signed-in person (only a type)."""
 
     user: User
     htmx: HtmxDetails
@@ -28,7 +29,7 @@ class Request(HttpRequest):
 def wants_fragment(request: HttpRequest) -> bool:
     """True if htmx inserts the response into an existing page.
 
-    A page restored from the history must be whole.
+    It is False if htmx restores a page from the history, because then it needs the whole page.
     """
     details: HtmxDetails | None = getattr(request, "htmx", None)
     return bool(details) and details is not None and not details.history_restore_request

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def listed(
     request: Request, room: Room, what: List, *, address: str = "", is_beside: bool = False
 ) -> dict[str, Any]:
-    """The context of `_list.html`. `address` is the list's own address if it differs from the request's.
+    """Build the context of `_list.html`. `address` is the list's own address if it differs from the request's.
 
-    If `is_beside`, the list is additional on its page; it shows its first rows and ignores the query.
+    If `is_beside`, the page has another main content: the list shows its first rows and ignores the query.
     """
     look = look_of(request, room, what, {} if is_beside else request.GET.dict())
     rows, following = look.page()
@@ -36,7 +36,7 @@ def listed(
 
 
 def look_of(request: Request, room: Room, what: List, given: Mapping[str, str]) -> Listing:
-    """Read the request for a list from the address. Raises as `List.look`."""
+    """Read the request for a list from the address. Raises the errors of `List.look`."""
     return what.look(Viewer(request.user, room.project, room.verbs), given)
 
 
@@ -49,9 +49,9 @@ def list_page(
     fragment: str = "_list.html",
     context: Mapping[str, object] | Callable[[Listing], Mapping[str, object]] | None = None,
 ) -> HttpResponseBase:
-    """The page that includes `_list.html`; its fragment for htmx; or with `file=csv` all rows as a file.
+    """Respond with the page that includes `_list.html`, or for htmx with its fragment.
 
-    `context` may be a function of the listing.
+    With `file=csv`, the response is a file with all rows. `context` may be a function of the listing.
     """
     if request.GET.get("file") == "csv":
         name = f"{room.project.slug}-{what.name}.csv"

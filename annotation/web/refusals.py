@@ -70,7 +70,7 @@ def status_of(refusal: Refusal) -> int:
 
 
 def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
-    """The refusal as a page, or as a notice for htmx."""
+    """Show the refusal as a page; for htmx, as a notice."""
     status = status_of(refusal)
     context = {
         "refusal": refusal,
@@ -87,7 +87,7 @@ def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
 
 
 def to_notices(response: HttpResponse) -> HttpResponse:
-    """Put a fragment into the page's notices instead of the element that sent the request."""
+    """Make htmx put a fragment into the page's notices, and not into the element that sent the request."""
     response["HX-Retarget"] = NOTICES
     response["HX-Reswap"] = "innerHTML"
     return response
@@ -102,14 +102,14 @@ def sign_in_first(request: HttpRequest) -> HttpResponse:
 
 
 def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Respond to a form without a valid CSRF token. Without cookies, the session is missing too."""
+    """Respond to a form without a valid CSRF token. If cookies are disabled, the session is missing too."""
     if wants_fragment(request) and not request.user.is_authenticated:
         return sign_in_first(request)
     return csrf_failure(request, reason)
 
 
 def page_before(request: HttpRequest) -> str:
-    """The path of the page of this installation that sent the request, otherwise the list of projects."""
+    """The path of the page that sent the request; the list of projects if that is no page of ours."""
     referer = request.headers.get("Referer", "")
     if not referer or not url_has_allowed_host_and_scheme(referer, allowed_hosts={request.get_host()}):
         return "/"

@@ -1,4 +1,4 @@
-"""A project as one person sees it: their permissions and the navigation."""
+"""A project as one person sees it, with their permissions and the navigation."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A project with the person's present permissions and the current page."""
+    """A project with the person's current permissions and the current page."""
 
     project: Project
     verbs: frozenset[Verb]
@@ -101,23 +101,23 @@ class Room:
 
     @property
     def guidelines(self) -> InForce | None:
-        """The current guidelines. Each use runs a query, so that pages without guidelines run none."""
+        """The current guidelines. They are loaded on use, so that pages without guidelines make no query."""
         return in_force(self.project)
 
     @property
     def may(self) -> dict[str, bool]:
-        """Permissions for templates: `room.may.view_scores`."""
+        """Permissions for templates, such as `room.may.view_scores`."""
         return {verb.name.lower(): verb in self.verbs for verb in Verb}
 
 
 def enter(request: Request, slug: str, verb: Verb, *, here: str) -> Room:
-    """Return the project with that slug if the person may carry out the verb. Raises as `project_for`."""
+    """Return the project with this slug if the person may carry out the verb. Raises the errors of `project_for`."""
     project, verbs = project_and_verbs(request.user, slug, verb)
     return Room(project=project, verbs=verbs, here=here)
 
 
 def found(rows: QuerySet[Row], public_id: str, what: str) -> Row:
-    """Return the row with that public id among rows that the person may see. Raises NotFound."""
+    """Return the row with this public id among rows that the person may see. Raises NotFound."""
     row = rows.filter(public_id=public_id).first()
     if row is None:
         raise NotFound(f"There is no such {what} in this project.")

@@ -25,7 +25,7 @@ def screen(
     [Callable[Concatenate[Request, Arguments], HttpResponseBase]],
     Callable[Concatenate[HttpRequest, Arguments], HttpResponseBase],
 ]:
-    """A view for signed-in people that allows these methods (HEAD with GET) and translates refusals."""
+    """Make a view for signed-in people that allows these methods (HEAD with GET) and translates refusals."""
     allowed = [*methods, "HEAD"] if "GET" in methods else list(methods)
 
     def decorate(
@@ -45,7 +45,7 @@ def screen(
 def json_screen(
     view: Callable[Concatenate[Request, Arguments], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, Arguments], HttpResponse]:
-    """A view for requests of our own scripts. Refusals are JSON too, and it never redirects.
+    """Make a view for requests of our own scripts. It never redirects, and refusals are JSON too.
 
     It sets `speaks_json` on the view, so that the error handler also responds in JSON.
     """

@@ -1,4 +1,4 @@
-"""The impact of one more answer on a score, by which review queues are sorted."""
+"""The impact of another answer on a score; review queues sort by it."""
 
 from evaluation.blend._score import (
     DEFAULT_RULES,
@@ -14,13 +14,12 @@ from evaluation.blend._score import (
 def flip_impacts(
     summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES, *, result: SummaryScore | None = None
 ) -> dict[str, float]:
-    """The largest change of the summary's coverage that another answer to each check could make.
+    """Compute for each claim the largest change of the summary's coverage that another answer could make.
 
-    The keys are the ids of the claims of the reference side; the values are in [0, 1]. A claim has 0 if
-    percents alone decide its unit. Another answer to a scored claim changes its unit by one claim's share; an
-    unscored claim may be answered either way. The summary's own claims are left out, because they change only
-    alignment.
-    `result` is the summary's score if the caller has computed it already.
+    The keys are the ids of claims of the reference side; the values are in [0, 1]. A claim has the impact 0 if the
+    coverage of its unit comes only from percents. Another answer to a scored claim changes the unit by one claim's
+    share; an unscored claim may get either answer. The summary's own claims are omitted, because they change only
+    alignment. `result` is the summary's score if the caller has computed it already.
     Example: the only claim of one unit out of four equal ones has the impact 0.25.
     """
     result = score(summary, rules) if result is None else result
@@ -44,9 +43,9 @@ def flip_impacts(
 def _effect(
     comparison: ComparisonScore, weights: float, unit: UnitCoverage, *, is_scored: bool, rules: ScoreRules
 ) -> float:
-    """The largest change of one comparison's coverage that another answer in this unit could make.
+    """Compute the largest change of one comparison's coverage that another answer in this unit could make.
 
-    `weights` is the sum over the comparison's units with a value.
+    `weights` is the sum of the weights of the comparison's units with a value.
     """
     if unit.source in ("adjudicated", "rule") or (
         unit.source == "assessors" and rules.blend == "human_first"
@@ -61,10 +60,10 @@ def _effect(
 
 
 def _share_of_answer(unit: UnitCoverage, *, is_scored: bool) -> float:
-    """The largest change of a unit's share of yes that one answer could make."""
+    """Compute the largest change of a unit's share of yes that one answer could make."""
     if is_scored:
         return 1 / unit.scored_claims
-    # The first answer is combined with the percents, if there are any.
+    # Without a share of yes so far, the first answer is combined with the percents, if there are any.
     share = unit.value if unit.claim_share is None else unit.claim_share
     assert share is not None
     return max(share, 1 - share) / (unit.scored_claims + 1)

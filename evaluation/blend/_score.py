@@ -1,9 +1,9 @@
-"""The blend: the scores of one summary from all answers of judges and people.
+"""The blend: scores of a summary from all answers of judges and people.
 
-All functions are pure: the same rows give the same scores, in any order. The final verdict of a check is the
-adjudicator's, else the reviewer's, else the rule's (an empty summary expresses nothing), else the deciding judge's.
-Unit coverage is the adjudicated percent, else the assessors' average, else the share of yes among the final
-verdicts of the unit's claims; the `weighted` blend mixes the last two if a unit has both.
+All functions are pure: the same rows give the same scores, in any order. The final verdict of a check is the first
+available one of: the adjudicator's, the reviewer's, the rule's (an empty summary expresses nothing), the deciding
+judge's. The coverage of a unit is the first available one of: the adjudicated percent, the assessors' average, the
+share of yes among the final verdicts of the unit's claims. The `weighted` blend mixes the last two if a unit has both.
 """
 
 import math
@@ -48,9 +48,9 @@ DOCUMENT_COMPARISON = "document"
 
 @dataclass(frozen=True, slots=True)
 class ScoredClaim:
-    """A claim with the latest answer of each source to its check; None without an answer.
+    """A claim with the latest answer of each source to its check; None if a source has not answered.
 
-    `rule` is the answer that needs no judge: "no" for every claim checked against an empty summary.
+    `rule` is an answer that needs no judge: "no" for every claim that is checked against an empty summary.
     Raises InvalidLabel.
     """
 
@@ -65,12 +65,12 @@ class ScoredClaim:
 
     @property
     def human(self) -> Label | None:
-        """People's answer: the adjudicator's, else the reviewer's."""
+        """People's answer: the adjudicator's if there is one, otherwise the reviewer's."""
         return self.adjudicated if self.adjudicated is not None else self.reviewer
 
     @property
     def automatic(self) -> Label | None:
-        """The answer without people: the rule's, else the deciding judge's."""
+        """The answer without people: the rule's if there is one, otherwise the deciding judge's."""
         return self.rule if self.rule is not None else self.judge
 
     @property
@@ -94,7 +94,7 @@ class ScoredClaim:
 class ScoredUnit:
     """A reference unit, or a claim that replaces one, with all answers to it.
 
-    `percents` are the assessors' submitted coverage judgments, 0 to 100.
+    `percents` are the coverage judgments that assessors submitted, 0 to 100.
     Raises InvalidPercent, InvalidWeight.
     """
 
@@ -124,12 +124,14 @@ class ScoredComparison:
 class ScoredSummary:
     """All texts, answers and options that the scores of one summary depend on.
 
-    `comparisons` has one entry per reference; without a reference, `document_claims` replace it.
-    `peer_claims` are the summary's own claims, checked against the source. `claims_extracted` is False if
-    nobody has searched the reference for claims yet, so that the absence of claims has no meaning.
-    `questions_asked` is True if closed questions were asked, even if `question_coverage` is None;
-    `questions_scored` has the number of counting questions and of all questions. `peer_length` and `target`
-    are in the project's length unit.
+    - `comparisons` has one entry per reference. Without a reference, `document_claims` replace it.
+    - `peer_claims` are the summary's own claims, checked against the source.
+    - `claims_extracted` is False if nobody has searched the reference for claims yet, so that missing claims have no
+      meaning.
+    - `questions_asked` is True if closed questions were asked, even if `question_coverage` is None.
+    - `questions_scored` has the number of scored questions that count, and the number of all questions that count.
+    - `peer_length` and `target` are in the project's length unit.
+
     Raises InvalidBudget, InvalidPercent.
     """
 
@@ -173,9 +175,9 @@ class ScoredSummary:
 class ScoreRules:
     """The scoring rules of a project. The defaults are DUC's and those of the automatic metrics.
 
-    `human_weight` is the weight of people in the `weighted` blend, `composite_weight` the weight of coverage
-    in the project's own composite; `threshold`, `strict` and `scale` are the options of `summarization`. If a
-    smaller share than `least_scored` of the claims or questions is scored, the scores from them are None.
+    `human_weight` is the weight of people in the `weighted` blend; `composite_weight` is the weight of coverage in the
+    project's own composite. `threshold`, `strict` and `scale` are the options of `summarization`. If a smaller share of
+    the claims or questions than `least_scored` is scored, their scores are None.
     Raises EvaluationError for an unknown choice, InvalidPercent, InvalidWeight.
     """
 
@@ -211,7 +213,7 @@ class ScoreRules:
 def _signature_of(rules: ScoreRules) -> str:
     return signature(
         blend=rules.blend,
-        # The weight has no effect with the other blend, so it is left out: equal scores get equal signatures.
+        # Omit the weight with other blends, where it has no effect, so that equal scores have equal signatures.
         human_weight=float(rules.human_weight) if rules.blend == "weighted" else None,
         assessors=rules.assessor_average,
         composite=float(rules.composite_weight),
@@ -229,11 +231,12 @@ DEFAULT_RULES = ScoreRules()
 
 @dataclass(frozen=True, slots=True)
 class UnitCoverage:
-    """The coverage of one unit, in [0, 1], and its parts.
+    """The coverage of a unit, in [0, 1], and its parts.
 
-    `claim_share` is the share of yes among the final verdicts of its claims, `judge_share` that of the deciding
-    judge alone, `human_value` the value from people alone (None unless they gave a percent or answered every
-    claim), `human_share` the share of `value` that people gave, in [0, 1].
+    - `claim_share`: share of yes among the final verdicts of its claims
+    - `judge_share`: share of yes among the deciding judge's verdicts
+    - `human_value`: value from people alone; None unless they gave a percent or answered every claim
+    - `human_share`: share of `value` that comes from people, in [0, 1]
     """
 
     unit_id: str
@@ -269,13 +272,17 @@ class ComparisonScore:
 
 @dataclass(frozen=True, slots=True)
 class SummaryScore:
-    """All scores of one summary; None if there is nothing to score.
+    """All scores of a summary; a score is None if it cannot be computed.
 
-    In [0, 1], `summarization` in [0, scale]. `claims` and `claims_unscored` count both sides, reference and peer.
-    `flags`: "no_claims", "few_claims" (a reference has fewer than 3), "mostly_unscored" (less than the least share,
-    or than half, is scored), "empty_peer", "no_word_breaks", "over_length", "no_model_summary", "unscored:N" for N
-    claims without a usable answer if these are more than one in ten, "partial:N" for N units without a value,
-    "comparisons_left_out:N" for N comparisons without coverage.
+    Scores are in [0, 1]; `summarization` is in [0, scale]. `claims` and `claims_unscored` count the claims of the
+    reference and of the summary. `flags` are:
+
+    - "no_claims"; "few_claims": a reference has fewer than 3 claims
+    - "mostly_unscored": less than half, or less than the rules' least share, is scored
+    - "empty_peer", "no_word_breaks", "over_length", "no_model_summary"
+    - "unscored:N": N claims have no usable answer, if these are more than one in ten
+    - "partial:N": N units have no value
+    - "comparisons_left_out:N": N comparisons have no coverage
     """
 
     summary_id: str
@@ -313,11 +320,11 @@ class SummaryScore:
 
 
 def left_out_of_averages(flags: Collection[str], *, by_questions: bool) -> frozenset[str]:
-    """The names of a summary's scores that must not enter an average, because there are no claims.
+    """Name the scores of a summary that must not enter an average, because there are no claims.
 
-    `flags` are those of its `SummaryScore`. `by_questions` is True if its summarization uses question
-    coverage instead of claim coverage. The set is empty without the flag "no_claims". A reference without
-    claims counts as covered, but this gives no information about the summary.
+    `flags` are the flags of its `SummaryScore`. `by_questions` is True if its summarization uses question coverage
+    instead of claim coverage. The result is empty without the flag "no_claims". A reference without claims counts as
+    covered, which says nothing about the summary.
     Example: `left_out_of_averages(["no_claims"], by_questions=True)` contains claim_coverage and
     factual_alignment.
     """
@@ -328,14 +335,13 @@ def left_out_of_averages(flags: Collection[str], *, by_questions: bool) -> froze
 
 
 def unit_coverage(unit: ScoredUnit, rules: ScoreRules = DEFAULT_RULES) -> UnitCoverage:
-    """The coverage of one unit and its source.
+    """Compute the coverage of a unit and its source.
 
-    In [0, 1]: the adjudicated percent, else the average of the assessors' percents, else the share of yes
-    among the final verdicts of its scored claims. If the unit has both assessors' percents and verdicts, the
-    `weighted` blend adds `human_weight` of the percents' average and the rest of the share of yes. None
-    without any of these.
-    Example: percents 60 and 80 with claims yes and no give 0.7 under `human_first`, 0.6 under `weighted`
-    with 0.5.
+    The coverage is in [0, 1]. It is the first available one of: the adjudicated percent, the average of the assessors'
+    percents, the share of yes among the final verdicts of scored claims. If the unit has both assessors' percents and
+    verdicts, the `weighted` blend is their weighted mean: `human_weight` for the percents, the rest for the share of
+    yes. None if none of these is available.
+    Example: percents 60 and 80 with claims yes and no give 0.7 under `human_first`, and 0.6 under `weighted` with 0.5.
     """
     of_claims = _shares(
         tuple((each.judge, each.reviewer, each.adjudicated, each.rule) for each in unit.claims)
@@ -359,16 +365,17 @@ def unit_coverage(unit: ScoredUnit, rules: ScoreRules = DEFAULT_RULES) -> UnitCo
 def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryScore:
     """Compute all scores of one summary from all its answers.
 
-    - Coverage: the weighted mean over the units that have a value. Without a reference each claim of the
-      documents is a unit of its own.
-    - Claim coverage: yes over scored of all claims of a reference, whatever the units. A reference without
-      claims is left out if another one has some.
-    - Several references: the mean over the comparisons that have the figure; `coverage_human` needs all.
-    - An empty summary: every check is no by rule; coverage 0 unless people answered otherwise, brevity 1, no alignment.
-    - Too few claims or questions scored (see `ScoreRules`): None. A unit with a percent counts its claims as scored.
-    - Any score built from a None is None.
+    - Coverage: the weighted mean over the units that have a value. Without a reference, each claim of the documents is
+      a unit of its own.
+    - Claim coverage: the claims with yes divided by the scored claims of a reference, ignoring units. A reference
+      without claims is ignored if another reference has claims.
+    - Several references: the mean over the comparisons that have the figure; `coverage_human` needs all comparisons.
+    - An empty summary: every check is no by rule. Coverage is 0 unless people answered otherwise, brevity is 1, and
+      alignment is None.
+    - Too few scored claims or questions (see `ScoreRules`): None. The claims of a unit with a percent count as scored.
+    - A score is None if one of its parts is None.
     Sources: DUC 2002; Assert LLM Tools (claim coverage, factual alignment); DeepEval and Mastra (summarization).
-    Example: percents 60 and 80 on a unit, yes and no on another's claims give a coverage of (0.7 + 0.5) / 2 = 0.6.
+    Example: a unit has the percents 60 and 80, another has claims with yes and no: coverage is (0.7 + 0.5) / 2 = 0.6.
     """
     summary = _with_rule(summary) if summary.is_empty else summary
     comparisons = tuple(_score_comparison(comparison, rules, summary) for comparison in _references(summary))
@@ -413,7 +420,7 @@ def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryS
 
 
 class _ClaimShares(NamedTuple):
-    """Shares of yes among a unit's claims by source, and people's share of the final verdicts."""
+    """Shares of yes among a unit's claims by source, and the share of final verdicts that people gave."""
 
     final: float | None
     automatic: float | None
@@ -423,7 +430,7 @@ class _ClaimShares(NamedTuple):
     unscored: int
 
 
-# Most units have one or two claims, so few combinations of answers occur among a million units.
+# Cache the shares: most units have one or two claims, so a million units have few combinations of answers.
 @lru_cache(maxsize=1024)
 def _shares(
     answers: tuple[tuple[Label | None, Label | None, Label | None, Label | None], ...],
@@ -436,7 +443,7 @@ def _shares(
         final=finals.share_of_yes,
         automatic=count_labels(claim.automatic for claim in claims).share_of_yes,
         human=None if people.unscored else people.share_of_yes,
-        # People's verdicts are final verdicts, so they are among the scored ones.
+        # People's verdicts are always final, so they are a part of the final verdicts.
         human_share=people.scored / finals.scored if finals.scored else None,
         scored=finals.scored,
         unscored=finals.unscored,
@@ -470,7 +477,7 @@ def _blend(
 
 
 def _human_value(unit: ScoredUnit, assessed: float | None, claimed: float | None) -> float | None:
-    """The value from people alone: a percent, or the share of yes if they answered every claim (`claimed`)."""
+    """The value from people alone: a percent, or `claimed`, the share of yes if they answered every claim."""
     if unit.adjudicated_percent is not None:
         return unit.adjudicated_percent / 100
     return claimed if assessed is None else assessed
@@ -534,7 +541,7 @@ def _score_comparison(
 
 
 def _scored_in(units: Sequence[UnitCoverage]) -> tuple[int, int]:
-    """The number of claims that count as scored in coverage, and the number of all claims.
+    """Count the claims that count as scored in coverage, and all claims.
 
     All claims of a unit with a percent count as scored.
     """
@@ -558,7 +565,7 @@ def _mean_of_all(values: Sequence[float | None]) -> float | None:
 
 
 def _claim_coverage(comparisons: Sequence[ComparisonScore]) -> float | None:
-    """The mean over the references with claims; if none has any, over all."""
+    """The mean over the references with claims; if no reference has claims, over all references."""
     with_claims = [comparison.claim_coverage for comparison in comparisons if comparison.claims]
     return mean(with_claims or [comparison.claim_coverage for comparison in comparisons])
 
@@ -629,6 +636,6 @@ def _is_mostly_unscored(
         (own, len(summary.peer_claims)),
         summary.questions_scored,
     ]
-    # The flag is set even if the project's rule accepts such scores.
+    # Set the flag even if the project's rules accept such scores.
     least = max(rules.least_scored, LEAST_SCORED)
     return any(scored and lacks_scored(scored, count, least) for scored, count in counts)

@@ -19,10 +19,10 @@ def assert_summary(
 ) -> SummaryEvaluation:
     """Evaluate a summary, and raise AssertionError if a score is lower than required.
 
-    `least` has the least score of each metric, such as `coverage=0.7`. The default judge is the offline
+    `least` has the lowest allowed score of each metric, such as `coverage=0.7`. The default judge is the offline
     `LexicalJudge`. Returns the evaluation if all scores are high enough.
-    Raises AssertionError with the reason for each score that is too low or missing; EvaluationError for an
-    unknown metric or without any.
+    Raises AssertionError with the reason for each score that is too low or missing. Raises EvaluationError if a metric
+    is unknown or none is given.
     Example: `assert_summary(document, summary, coverage=0.7, alignment=0.9)`.
     """
     if not least:

@@ -17,11 +17,11 @@ _WAIT_SECONDS = 30.0
 
 
 class FileCallStore:
-    """A call store in one SQLite file, which several processes can use at the same time.
+    """A call store in an SQLite file, which several processes can use at the same time.
 
     The file contains the requests to the judge, including texts, and its replies; it contains no API key.
-    Raises JudgeSettings if the file has another content or cannot be written. Raises JudgeRefused if a later
-    read or write fails, so that the run stops before more replies are lost.
+    Raises JudgeSettings if the file has other content or cannot be written. Raises JudgeRefused if a later read or
+    write fails, so that the run stops before more replies are lost.
     Example: `OpenAIJudge("llama3.3", "http://127.0.0.1:11434/v1", store=FileCallStore("calls.sqlite3"))`.
     """
 
@@ -50,7 +50,7 @@ class FileCallStore:
         return calls[0] if calls else None
 
     async def put(self, call: StoredCall) -> None:
-        """Store a call. An existing call with the same key is not replaced."""
+        """Store a call. If the key exists, nothing changes."""
         models = self._models[call.judge]
         if call.model not in models:
             newest = "SELECT model FROM judge_calls WHERE judge = ? ORDER BY rowid DESC LIMIT 1"
@@ -63,10 +63,10 @@ class FileCallStore:
         )
 
     def model_changes(self) -> tuple[str, ...]:
-        """Return one sentence for each judge whose server answered under more than one model name.
+        """Return a sentence for each judge whose server answered under more than one model name.
 
-        The names are those of the calls that this object has read or stored, and of the newest call that
-        was in the file before the first stored one.
+        The names are from calls that this object has read or stored, and from the newest call that the file had before
+        the first stored call.
         """
         return tuple(
             f"The served model has changed: {judge} answered as {', then as '.join(names)}."

@@ -1,4 +1,4 @@
-"""The gate: it compares means of systems with minimums, and with a baseline on common documents.
+"""The gate: it compares means of systems with minimums, and with a baseline on the documents that both have.
 
 Each comparison passes, fails, or has the answer "cannot tell".
 """
@@ -39,9 +39,8 @@ _Series = tuple[str, int | None]
 class GateSummary:
     """A summary to evaluate, with its document and system; `text` has the texts.
 
-    If a summary has several references, there is one row for each; the scores are averaged over these
-    rows. The bootstrap resamples documents with the same `group` together; a document without a group is
-    its own group.
+    A summary with several references has a row for each reference; its scores are averaged over the rows. The
+    bootstrap resamples documents with the same `group` together; a document without a group is a group of its own.
     """
 
     document_id: str
@@ -54,7 +53,7 @@ class GateSummary:
 class ScoredRow:
     """The scores of one summary.
 
-    A missing score is None and has a reason; `passed` is as in `SummaryEvaluation`.
+    A missing score is None and has a reason. `passed` is the same as in `SummaryEvaluation`.
     """
 
     document_id: str
@@ -70,9 +69,8 @@ class ScoredRow:
 class Figure:
     """A macro mean over documents with its 95 % bootstrap interval over groups of documents.
 
-    `mean` is None if no document has a value. `low` and `high` are None with fewer than 5 groups or if all
-    groups have the same mean. `documents` is the number of documents with a value, `unscored` of those
-    without.
+    `mean` is None if no document has a value. `low` and `high` are None with fewer than 5 groups or if all groups have
+    the same mean. `documents` counts the documents with a value, `unscored` the documents without a value.
     """
 
     mean: float | None
@@ -86,8 +84,8 @@ class Figure:
 class GatedSystem:
     """The means of a system at one target length, by metric.
 
-    `baseline` is the name of the compared system of the baseline, None without one. `differences` has, by
-    metric, the mean now minus the mean of the baseline, over the documents of both.
+    `baseline` is the name of the compared system in the baseline file; None if there is none. `differences` has, by
+    metric, the new mean minus the baseline's mean, over the documents of both files.
     """
 
     system: str
@@ -99,7 +97,7 @@ class GatedSystem:
 
 @dataclass(frozen=True, slots=True)
 class GateCheck:
-    """One comparison of the gate with its answer. `said` has the figures in words."""
+    """A comparison of the gate with its answer. `said` has the figures in words."""
 
     kind: Literal["below", "worse"]
     metric: str
@@ -115,9 +113,9 @@ class GateReport:
     """The result of a gate.
 
     `is_unchecked` is True if a judge answered anything, because a gate has no random sample of people's answers.
-    `model_changes` has a sentence for each judge whose model has changed since the stored calls; it is
-    empty if the change was accepted. `exit_code` is 0 if all checks passed, 1 if no score exists, 3 if a
-    check failed, and 4 if a check cannot tell or the model has changed.
+    `model_changes` has a sentence for each judge whose model has changed since the stored calls; it is empty if the
+    caller accepted the change. `exit_code` is 0 if all checks passed, 1 if no score exists, 3 if a check failed, and 4
+    if a check cannot tell or the model has changed.
     """
 
     metrics: tuple[str, ...]
@@ -136,7 +134,8 @@ class GateReport:
         answers = {check.answer for check in self.checks}
         if "fail" in answers and not self.model_changes:
             return BELOW_OR_WORSE
-        # If every score that needs a judge is missing, the judge did not work. Empty summaries need no judge.
+        # If every score that needs a judge is missing, the judge failed. Empty summaries are ignored, because they need
+        # no judge.
         words = [row for row in self.summaries if "empty_peer" not in row.flags]
         asked = [value for row in words for name, value in row.scores.items() if name not in _WITHOUT_JUDGE]
         if all(
@@ -159,18 +158,17 @@ def run_gate(
     on_result: Callable[[int, SummaryEvaluation], None] | None = None,
     **options: Unpack[EvaluationOptions],
 ) -> GateReport:
-    """Evaluate the summaries, and those of a baseline, and answer whether they are good enough.
+    """Evaluate summaries and those of a baseline, and answer whether the summaries are good enough.
 
-    `fail_under` has, by metric, the least mean that every system must have, in the range of the metric.
-    `fail_if_worse` has, by metric, the smallest decrease against the baseline that is too large, above 0. The
-    check fails if the whole 95 % interval of the difference is at or below minus this margin. It passes if
-    the whole interval is above it, or if the summaries are the same. Without an interval, or with the margin
-    inside, the answer is "cannot tell".
-    Missing scores are replaced by the lowest and by the highest possible ones; if the two answers differ, the
-    answer is "cannot tell".
-    `store` is the call store of the judge; it shows whether the judge's model has changed. `options` are
-    those of `evaluate_summaries`; the default metrics are coverage and alignment.
-    Raises EvaluationError for an invalid minimum or margin; JudgeRefused.
+    `fail_under` has the minimum of the mean by metric, in the range of the metric; it applies to every system.
+    `fail_if_worse` has by metric a margin above 0: a decrease against the baseline by this margin or more is too large.
+    This check fails if the whole 95 % interval of the difference is at or below minus the margin. It passes if the
+    whole interval is above minus the margin, or if the summaries are the same. If there is no interval, or if minus the
+    margin is inside it, the answer is "cannot tell". Each check is also made with missing scores replaced by the lowest
+    and by the highest possible scores. If the two answers differ, the answer is "cannot tell". `store` is the judge's
+    call store; it shows if the judge's model has changed. `options` are the options of `evaluate_summaries`; the
+    default metrics are coverage and alignment.
+    Raises EvaluationError for an invalid minimum or margin, and JudgeRefused.
     Example: `run_gate(rows, judge=LexicalJudge(), fail_under={"coverage": 0.6}).exit_code`.
     """
     bars, margins = dict(fail_under or {}), dict(fail_if_worse or {})
@@ -185,7 +183,7 @@ def run_gate(
         raise EvaluationError("A margin must be above 0.")
     wanted = tuple(dict.fromkeys([*options.get("metrics", USUAL_METRICS), *bars, *margins]))
     texts = [row.text for row in (*summaries, *baseline)]
-    # Composed metrics are computed from the means of their parts over several references.
+    # Over several references, composed metrics are computed from the means of their parts.
     parts = ["claim_coverage", "alignment"] if {"factual_alignment", "summarization"} & {*wanted} else []
     options["metrics"] = [*wanted, *parts, *["question_coverage"] * ("summarization" in wanted)]
     results = evaluate_summaries(texts, judge=judge, on_result=on_result, **options)
@@ -225,7 +223,7 @@ def run_gate(
 
 
 def _is_judged(metric: str, text: SummaryInput) -> bool:
-    """True unless the metric needs no judge, or people answered all claims that it uses."""
+    """True if the metric uses answers of the judge; False if people answered all claims that it uses."""
     if metric in _WITHOUT_JUDGE:
         return False
     claims = {**dict.fromkeys(_OF_REFERENCE, text.claims), "alignment": text.summary_claims}.get(metric)
@@ -236,8 +234,7 @@ def _is_judged(metric: str, text: SummaryInput) -> bool:
 class _Document:
     """A system's scores of one document.
 
-    `measures` has the inputs except the summary; `left_out` has the metrics that must not enter an
-    average.
+    `measures` has the inputs except the summary. `left_out` has the metrics that must not enter an average.
     """
 
     row: ScoredRow
@@ -255,7 +252,7 @@ def _scored(
     metrics: Sequence[str],
     options: Options,
 ) -> dict[_Series, dict[str, _Document]]:
-    """The documents of each system and target length. Scores are averaged over a summary's references."""
+    """Group scored documents by system and target length. Scores are averaged over a summary's references."""
     together: dict[tuple[str, int, str], list[tuple[SummaryInput, SummaryEvaluation]]] = defaultdict(list)
     for each, result in zip(given, results, strict=True):
         key = each.system, each.text.target_words or 0, each.document_id
@@ -263,7 +260,7 @@ def _scored(
     scored: dict[_Series, dict[str, _Document]] = defaultdict(dict)
     for (system, target, name), some in sorted(together.items(), key=itemgetter(0)):
         texts = [text for text, _ in some]
-        # A reference without claims gives no information if another reference has claims.
+        # Ignore a reference without claims if another reference has claims, because it gives no information.
         every = [result for _, result in some]
         found = [result for result in every if "no_claims" not in result.flags] or every
         asks = bool(options.questions or options.n_questions or any(text.questions for text in texts))
@@ -297,16 +294,16 @@ def _scored(
 
 
 def _measure(text: SummaryInput) -> Hashable:
-    """The inputs except the summary, in a fixed order; if they differ, two releases cannot be compared.
+    """The inputs except the summary, in a fixed order. If they differ, two releases cannot be compared.
 
-    People's answers are left out, because they belong to the summary of one release.
+    People's answers are omitted, because they belong to the summary of one release.
     """
     claims = None if text.claims is None else tuple(sorted((each.text, each.weight) for each in text.claims))
     return text.document, text.reference, claims, tuple(sorted(text.questions or ()))
 
 
 def _values(documents: _Documents, metric: str) -> dict[str, float | None]:
-    """A metric by document, without the documents that must not enter its average."""
+    """Map documents to the values of a metric; skip documents that must not enter its average."""
     return {name: each.row.scores[metric] for name, each in documents.items() if metric not in each.left_out}
 
 
@@ -336,7 +333,7 @@ class _Figures(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """A system of the baseline, and the documents of both files with the same inputs."""
+    """A system of the baseline, and the documents that have the same inputs in both files."""
 
     name: str
     now: _Documents
@@ -346,12 +343,11 @@ class _Pair(NamedTuple):
 def _pairs(
     now: Mapping[_Series, _Documents], before: Mapping[_Series, _Documents], remarks: list[str]
 ) -> dict[_Series, _Pair]:
-    """The systems that the baseline has, with the documents of both sides. It adds to `remarks`."""
+    """Match each system with one of the baseline, with the documents of both; append remarks to `remarks`."""
     pairs: dict[_Series, _Pair] = {}
     changed: set[str] = set()
     for series, documents in now.items():
-        # Compare with the system of the same name, or if each file has only one system at that length, with
-        # that one.
+        # Compare with the system of the same name. If each file has only one system at that length, compare these two.
         alone, others = ([each for each in file if each[1] == series[1]] for file in (now, before))
         other = series if series in before else others[0] if len(alone) == len(others) == 1 else None
         if other is None:
@@ -370,21 +366,21 @@ def _pairs(
 
 
 class _Move:
-    """The change of a system's metric, which is at most `top`, on the documents of both files."""
+    """The change of a system's metric on the documents of both files; `top` is the largest value of the metric."""
 
     def __init__(self, metric: str, pair: _Pair, figures: _Figures, top: float) -> None:
         new, old = _values(pair.now, metric), _values(pair.before, metric)
         self._sides = {name: (new[name], old[name]) for name in new if name in old}
         self._figures, self._top = figures, top
         self.figure = self._moved(None, None)
-        # Identical texts with identical scores are not worse, even if there are too few for an interval.
+        # Identical texts with identical scores are not worse, even if there are too few documents for an interval.
         self.is_unchanged = self.figure.documents > 0 and all(
             pair.now[name].summary == pair.before[name].summary and one == two
             for name, (one, two) in self._sides.items()
         )
 
     def is_worse(self, by: float) -> Answer:
-        """The answer "fail" if the metric is lower by at least `by`, whatever the missing scores are."""
+        """Answer "fail" if the metric is lower by at least `by`, whatever values the missing scores have."""
         if self.is_unchanged:
             return "pass"
         answers: set[Answer] = set()
@@ -396,7 +392,7 @@ class _Move:
         return answers.pop() if len(answers) == 1 else "cannot tell"
 
     def _moved(self, *lacking: float | None) -> Figure:
-        """New minus old values; the two numbers replace a missing new value and a missing old one."""
+        """New minus old values. `lacking` has two numbers, which replace missing new and missing old values."""
         moved: dict[str, float | None] = {}
         for name, sides in self._sides.items():
             new, old = (other if side is None else side for side, other in zip(sides, lacking, strict=True))
@@ -405,9 +401,9 @@ class _Move:
 
 
 def _below(values: Mapping[str, float | None], bar: float, top: float) -> tuple[Answer, str]:
-    """Compare the mean with the bar, with 0 and with `top` for missing scores.
+    """Compare the mean with the bar, once with 0 and once with `top` for missing scores.
 
-    Returns the answer and the figures.
+    Returns the answer and the figures in words.
     """
     least, most = (
         mean(lacking if value is None else value for value in values.values()) for lacking in (0.0, top)
@@ -436,14 +432,14 @@ def _worse(move: _Move | None, by: float) -> tuple[Answer, str]:
 
 
 def _apart(value: float, sign: str, bar: float) -> str:
-    """The value and the bar with the fewest digits, at least two, that show which of them is larger."""
+    """Format the value and the bar with the fewest digits, at least two, that show which of them is larger."""
     good = (n for n in range(2, 6) if round(bar, n) == bar and (round(value, n) < bar) == (sign == "<"))
     digits = next(good, 6)
     return f"{value:.{digits}f} {sign} {bar:.{digits}f}"
 
 
 def named(system: str, target_words: int | None) -> str:
-    """The name of a system with its target length, for reports."""
+    """A system's name with its target length, for reports."""
     return system if target_words is None else f"{system} ({target_words} words)"
 
 

@@ -22,15 +22,15 @@ VERDICTS = {
 """The meaning of each exit code."""
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# GitHub Actions and Azure execute lines of a log with these marks as commands. Names from a file may contain
+# Mark sequences that GitHub Actions and Azure execute as commands in a log, because names from a file may contain
 # them.
 _COMMAND = re.compile(r"::|##\[|##vso")
 
 
 def gate_report_text(report: GateReport, form: ReportFormat = "table") -> str:
-    """The whole report in one of `REPORT_FORMATS`, with a line end.
+    """Format the whole report in one of `REPORT_FORMATS`, with a line end.
 
-    JUnit has a test case for each check of the gate; it has a failure, or an error if the check cannot tell.
+    JUnit has a test case for each check of the gate, with a failure if the check fails and an error if it cannot tell.
     Raises EvaluationError for an unknown format.
     Example: `gate_report_text(report, "markdown")`.
     """
@@ -39,7 +39,7 @@ def gate_report_text(report: GateReport, form: ReportFormat = "table") -> str:
 
 
 def _verdict(report: GateReport) -> str:
-    """The result in words without a full stop. "Passed" needs at least one check."""
+    """The result in words, without a full stop. A gate without checks does not pass."""
     by = " by an unchecked judge" if report.is_unchecked else ""
     if report.exit_code == 0 and not report.checks:
         return f"No threshold given; scored only{by}"
@@ -51,7 +51,7 @@ def _answer(check: GateCheck) -> str:
 
 
 def _remarks(report: GateReport) -> list[str]:
-    """The differences without a check, and the remarks of the report."""
+    """The differences that no check covers, and the remarks of the report."""
     asked = {check.metric for check in report.checks if check.kind == "worse"}
     compared = [
         f"{named(each.system, each.target_words)} {metric} {figure_in_words(found, sign='+')} against {each.baseline} "

@@ -1,4 +1,4 @@
-"""Automatic judges, and functions that ask one about claims."""
+"""Automatic judges, and functions that ask a judge about claims."""
 
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
@@ -51,11 +51,11 @@ __all__ = [
 
 
 def extract_claims(text: str | Text, *, judge: Judge, language: str = "en") -> tuple[ExtractedClaim, ...]:
-    """The atomic claims of a text, in the order of its units; a string's units are its sentences.
+    """Extract the atomic claims of a text, in the order of its units.
 
-    `language` is that of a string; a Text has its own. A blank text has no claims. The call blocks until the
-    result is there, also inside a running event loop. Raises UnusableReply if the claims of a unit are missing,
-    and the other errors of evaluation.judging.errors.
+    The units of a string are its sentences, split by the rules of `language`; a Text has its own units and language. A
+    blank text has no claims. The call blocks until the result is ready, even inside a running event loop. Raises
+    UnusableReply if the claims of a unit are missing, and the other errors of evaluation.judging.errors.
     Example: `extract_claims("It rained, but the match went on.", judge=LexicalJudge())`.
     """
     request = DocumentRequest(_as_text(text, language), claims=True)
@@ -70,11 +70,11 @@ def check_claims(
     side: Side = "covered",
     language: str = "en",
 ) -> tuple[Verdict, ...]:
-    """One verdict per claim, in order: does the text express it ("covered") or support it ("supported")?
+    """Return one verdict per claim, in order: whether the text expresses it ("covered") or supports it ("supported").
 
-    A claim without a usable answer has the label None and a reason. Evidence consists of unit numbers from 1; a
-    string's units are its sentences, in `language`. The call blocks until the result is there, also inside a
-    running event loop. Raises the errors of evaluation.judging.errors.
+    A claim without a usable answer has the label None and a reason. Evidence is a list of unit numbers from 1; the
+    units of a string are its sentences, split by the rules of `language`. The call blocks until the result is ready,
+    even inside a running event loop. Raises the errors of evaluation.judging.errors.
     Example: `check_claims(["It rained."], "It rained all day.", judge=LexicalJudge())[0].label` is "yes".
     """
     if isinstance(claims, str):

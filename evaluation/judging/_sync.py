@@ -12,17 +12,17 @@ _R = TypeVar("_R")
 
 
 def run(work: Coroutine[Any, Any, _R]) -> _R:
-    """Run a coroutine and return its result, also inside a running event loop (a notebook, an async view).
+    """Run a coroutine and return its result, even inside a running event loop (a notebook, an async view).
 
-    Inside a running loop it runs in a thread with its own loop while the caller waits. Ctrl-C cancels the
-    coroutine before KeyboardInterrupt is raised.
+    In that case a thread with its own loop runs it while the caller waits. Ctrl-C cancels the coroutine before
+    KeyboardInterrupt is raised.
     """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
     loop = asyncio.new_event_loop()
-    # The task is created here, so that it has the caller's context variables.
+    # Create the task here, so that it has the caller's context variables.
     task, ended = loop.create_task(work), threading.Event()
 
     def body() -> None:
@@ -33,10 +33,10 @@ def run(work: Coroutine[Any, Any, _R]) -> _R:
     thread = threading.Thread(target=body, name="evaluation-judging", daemon=True)
     thread.start()
     try:
-        # In Python 3.11, an interrupted `join` marks the thread as ended although it runs.
+        # In Python 3.11 an interrupted `join` marks the thread as ended although it still runs, so wait for `ended`.
         ended.wait()
     except BaseException:
-        # The loop raises RuntimeError if it has just ended.
+        # The loop raises RuntimeError if it has just ended; then there is nothing to cancel.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(task.cancel)
         ended.wait()
@@ -47,7 +47,7 @@ def run(work: Coroutine[Any, Any, _R]) -> _R:
 
 
 async def closing(judge: Judge, work: Awaitable[_R]) -> _R:
-    """Return the result of the work, and close the judge, whose connections must not outlive the loop."""
+    """Return the result of the work, then close the judge, because its connections must not outlive the loop."""
     try:
         return await work
     finally:

@@ -16,38 +16,38 @@ BYTES_FOR_FORMAT = 200
 SMALLEST_ROOM = 300
 _FIRST_FOUND: tuple[Label | None, ...] = ("yes", None, "unsure", "no")
 """The order in which the labels of windows decide for the whole text."""
-# The JSON around a numbered text: {"unit":123456,"text":…},
+# The JSON around a numbered text has at most this many bytes: {"unit":123456,"text":…},
 _BYTES_AROUND = 30
 
 _K = TypeVar("_K")
 
 
 def estimated_tokens(text: str) -> int:
-    """An upper estimate of the number of tokens of a text."""
+    """Estimate the number of tokens of a text; the estimate is rarely too low."""
     return -(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN)
 
 
 def json_bytes(value: Json) -> int:
-    """The number of bytes of a value's JSON as it is sent."""
+    """Count the bytes of a value's JSON in a request."""
     return len(canonical(value).encode("utf-8", "surrogatepass"))
 
 
 def named_bytes(texts: Iterable[str]) -> int:
-    """The largest number of bytes of texts in JSON with a number or id for each."""
+    """Return the largest number of bytes that texts need in JSON if each has a number or an id."""
     return sum(json_bytes(text) + _BYTES_AROUND for text in texts)
 
 
 def pieces_bytes(pieces: Pieces) -> int:
-    """The largest number of bytes of numbered pieces of a text in JSON."""
+    """Return the largest number of bytes that numbered pieces of a text need in JSON."""
     return named_bytes(content for _, content in pieces)
 
 
 def chunks(
     items: Sequence[_K], most: int, room: int | None = None, size: Callable[[_K], int] = lambda _: 0
 ) -> list[Sequence[_K]]:
-    """Cut the items, in order, into chunks of at most `most` items and `room` bytes; `size` returns an item's bytes.
+    """Cut the items, in order, into chunks of at most `most` items and `room` bytes.
 
-    An item larger than `room` is a chunk of its own.
+    `size` returns the number of bytes of an item. An item larger than `room` is a chunk of its own.
     """
     cut: list[Sequence[_K]] = []
     current: list[_K] = []
@@ -65,9 +65,9 @@ def chunks(
 def fitted(
     text: Text, items: Sequence[_K], size: Callable[[_K], int], most: int, room: int | None
 ) -> tuple[list[Pieces], list[Sequence[_K]]]:
-    """Windows of a text and chunks of items, such that each window fits into `room` bytes with each chunk.
+    """Cut a text into windows and items into chunks, such that each window fits into `room` bytes with each chunk.
 
-    If one side is short, the other gets its unused room; otherwise each gets half.
+    Text and items get half of the room each; if one of them needs less, the other gets the rest.
     """
     if room is None:
         return windows(text, None), chunks(items, most)
@@ -80,8 +80,8 @@ def fitted(
 def windows(text: Text, room: int | None) -> list[Pieces]:
     """Cut the text's units, in order, into windows of at most `room` bytes.
 
-    A unit that does not fit is cut into sentences with its number, a longer sentence between words, and a
-    longer word anywhere. `room` None returns one window.
+    A unit that does not fit is cut into sentences, which keep its number. A sentence that does not fit is cut between
+    words, and a word that does not fit is cut anywhere. If `room` is None, there is one window.
     """
     units = list(text.numbered_units())
     if room is None or pieces_bytes(units) <= room:
@@ -101,9 +101,10 @@ def windows(text: Text, room: int | None) -> list[Pieces]:
 
 
 def merged(answers: Sequence[Answer | None]) -> Answer | None:
-    """Merge the answers about several windows: yes if any is yes, because each window is only a part.
+    """Merge the answers about several windows of a text.
 
-    Otherwise None if an answer is missing, because it could have been yes; otherwise the label nearest to yes.
+    Yes in one window is enough, because each window is only a part of the text. Otherwise the result is None if an
+    answer is missing, because it could have been yes; if all answers are there, it is the answer nearest to yes.
     """
     labels = [None if answer is None else answer.label for answer in answers]
     deciding = next((label for label in _FIRST_FOUND if label in labels), None)
@@ -135,7 +136,7 @@ def _parts(sentence: str, room: int) -> Iterator[str]:
 
 
 def _joined(pieces: Pieces) -> Pieces:
-    # A unit's number must be unique within a window.
+    # A window must not repeat a unit's number, so join the pieces of a unit.
     contents: dict[int, list[str]] = {}
     for number, content in pieces:
         contents.setdefault(number, []).append(content)

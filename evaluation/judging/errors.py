@@ -1,6 +1,6 @@
 """Errors of a judge.
 
-A claim without a usable answer raises no error: its verdict is unscored (label None) with a reason. No message
+A claim without a usable answer raises no error: its verdict is unscored (label None) and has a reason. No message
 contains an API key.
 """
 
@@ -11,7 +11,7 @@ from evaluation.errors import JudgeError
 # JudgeError of evaluation.errors
 # ├── JudgeSettings       judge_settings       the settings are invalid
 # ├── JudgeRefused        judge_refused        the service refuses all requests: key, permission, quota
-# ├── JudgeUnavailable    judge_unavailable    the service cannot be reached or keeps failing
+# ├── JudgeUnavailable    judge_unavailable    the service cannot be reached or fails repeatedly
 # ├── BudgetSpent         budget_spent         the next call could exceed the budget
 # └── UnusableReply       unusable_reply       two replies in a row contain no usable claims
 
@@ -43,7 +43,7 @@ class BudgetSpent(JudgeError):
 class UnusableReply(JudgeError):
     """The judge's reply contains no readable claims.
 
-    An empty list of claims would be scored as a text without claims.
+    It is an error, because an empty list of claims would be scored as a text without claims.
     """
 
     code: ClassVar[str] = "unusable_reply"

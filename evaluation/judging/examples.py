@@ -13,7 +13,7 @@ EXAMPLE_TOKENS = 1_500
 LONGEST_PASSAGE = 300
 LONGEST_GUIDELINE = 2_000
 """The largest number of characters of an example's passage, and of the guideline."""
-# Below the average of every tokeniser, as in `_windows`.
+# Fewer bytes than the average token of any tokeniser, as in `_windows`, so that tokens are overestimated.
 _BYTES_PER_TOKEN = 3
 _TOKENS_AROUND = 20
 
@@ -29,7 +29,7 @@ class Example:
 
     @property
     def tokens(self) -> int:
-        """An estimate of its number of tokens."""
+        """Estimate the number of tokens."""
         return _estimated(self.claim + self.passage + self.reason)
 
 
@@ -43,12 +43,12 @@ class Candidate:
 
 
 def choose_examples(candidates: Sequence[Candidate], *, most_tokens: int = EXAMPLE_TOKENS) -> list[int]:
-    """The positions of the candidates to use as examples, in the order of the prompt.
+    """Choose examples among the candidates and return their positions, in the order of the prompt.
 
-    The labels yes and not yes alternate while both are left. Within each, corrections come first, otherwise in the
-    given order. As many are chosen as fit into `most_tokens` with a passage each; a claim with the same label is used
-    once.
-    Example: of the candidates no, no and yes, all corrections, the order is 0, 2, 1.
+    Examples with the label yes and with other labels alternate as long as there are both. Corrections of the judge come
+    first; otherwise the given order is kept. As many examples are chosen as fit into `most_tokens`, each with a
+    passage. Only one example is chosen among equal claims with the same label.
+    Example: for the candidates no, no and yes, all corrections, the result is 0, 2, 1.
     """
     distinct = {(one.claim, one.label): place for place, one in reversed(list(enumerate(candidates)))}
     places = sorted(distinct.values(), key=lambda place: (not candidates[place].is_correction, place))
@@ -65,7 +65,7 @@ def choose_examples(candidates: Sequence[Candidate], *, most_tokens: int = EXAMP
 
 
 def within(examples: Sequence[Example], most_tokens: int = EXAMPLE_TOKENS) -> list[Example]:
-    """The first examples that fit into `most_tokens` together."""
+    """Return the first examples that fit into `most_tokens` together."""
     kept: list[Example] = []
     for example in examples:
         most_tokens -= example.tokens
@@ -76,7 +76,7 @@ def within(examples: Sequence[Example], most_tokens: int = EXAMPLE_TOKENS) -> li
 
 
 def passage(claim: str, text: str, language: str = "en") -> str:
-    """The sentences of a text that share the most words with a claim, in their order, cut to LONGEST_PASSAGE."""
+    """Return the sentences that share the most words with a claim, in their order, cut to LONGEST_PASSAGE."""
     asked = {token.key for token in tokens(claim, language)}
     sentences = split_sentences(text, language)
     shared = [len(asked & {token.key for token in tokens(sentence, language)}) for sentence in sentences]

@@ -1,4 +1,4 @@
-"""A cap on the cost of calls."""
+"""A limit on the cost of calls."""
 
 import asyncio
 import threading
@@ -10,16 +10,17 @@ LOOK_AGAIN_SECONDS = 0.02
 
 
 def cost_of_next_call(cost: float) -> str:
-    """The sentence about the expected cost of the next call in the message of BudgetSpent."""
+    """A sentence for the message of BudgetSpent that names the expected cost of the next call."""
     return f"The next one is expected to cost {cost:.4g}: its prompt, and a reply as long as those so far."
 
 
 class MoneyCap:
-    """A budget of a fixed sum. Safe to share between judges, loops and threads.
+    """A budget of a fixed sum. Judges, event loops and threads can share it.
 
-    Before a call, its expected cost is reserved: that of earlier calls, at first of its prompt and a tenth of the
-    longest reply. Its reply determines the actual cost. Calls without room wait for open calls. The sum is exceeded
-    by no more than the unexpected length of open replies. An interrupted call costs its prompt alone (see `Usage`).
+    The expected cost of a call is reserved before the call. It is estimated from earlier calls, and at first from its
+    prompt and a tenth of the longest reply. The actual cost replaces it when the reply arrives. A call that does not
+    fit waits for open calls. The sum can be exceeded only if open replies are longer than expected. An interrupted call
+    costs only its prompt (see `Usage`).
     Raises InvalidWeight unless the sum is finite and above 0.
     Example: `OpenAIJudge("m", price=Price(2.0, 8.0), budget=MoneyCap(5.0))`.
     """
@@ -32,7 +33,7 @@ class MoneyCap:
         self._guard = threading.Lock()
 
     async def reserve(self, cost: float) -> None:
-        """Reserve the expected cost of a call, and wait for room if needed. Raises BudgetSpent if there can be none."""
+        """Reserve the expected cost of a call; wait until it fits. Raises BudgetSpent if it can never fit."""
         while not self._take(cost):  # noqa: ASYNC110 - calls of other loops and threads make room too
             await asyncio.sleep(LOOK_AGAIN_SECONDS)
 
@@ -40,7 +41,7 @@ class MoneyCap:
         """Replace a reservation by the actual cost of the call."""
         with self._guard:
             self._open -= 1
-            # Set to 0 without open calls, so that rounding errors do not add up.
+            # Without open calls, set the sum to 0, so that rounding errors do not accumulate.
             self._reserved = self._reserved - reserved if self._open else 0.0
             self.spent += cost
 

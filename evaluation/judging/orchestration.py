@@ -1,8 +1,8 @@
-"""Judge texts: one request per document, then one round trip per summary.
+"""Judge texts: one request per document, then one round of requests per summary.
 
-A `Desk` lists open requests and stores the answers: in memory for a notebook, in rows for a worker. Both use
-`judge_texts`, so that equal replies give equal answers. An interrupted run can be resumed: the desk omits what is
-answered, and the judge's call store repeats earlier replies.
+A `Desk` lists open requests and stores the answers. A notebook has a desk in memory, a worker a desk with database
+rows. Both use `judge_texts`, so that equal replies give equal answers. An interrupted run can be resumed: the desk
+lists only open requests, and the judge's call store repeats earlier replies.
 """
 
 import asyncio
@@ -35,8 +35,8 @@ _S = TypeVar("_S")
 class Open:
     """The open questions about a summary.
 
-    If `takes_claims`, the judge extracts its claims and checks them against the source. `own_claims` are known claims
-    to check.
+    If `takes_claims`, the judge extracts the claims of the summary and checks them against the source. `own_claims` are
+    claims of the summary that are known already and only checked.
     """
 
     source: Text
@@ -52,7 +52,7 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers of the judge to an `Open`, or the error that it raised; None if nothing was asked."""
+    """The judge's answers to an `Open`, or the errors that it raised. A part that was not asked for is None."""
 
     asked: Open
     aligned: tuple[JudgedClaim, ...] | JudgeError | None
@@ -69,14 +69,17 @@ ReadDocument = Callable[[DocumentRequest], Coroutine[Any, Any, DocumentReading]]
 
 
 class Desk(Protocol[_S]):
-    """Lists the open requests about some texts and stores the answers. `keep_…` may raise to end the work."""
+    """What `judge_texts` needs from its caller: the open requests, and methods that store the answers.
+
+    `keep` and `keep_documents` may raise an error to end the work.
+    """
 
     def of_documents(self) -> Sequence[DocumentRequest]:
-        """The open questions that depend only on documents and references."""
+        """The open requests that need only documents and references."""
         ...
 
     async def keep_documents(self, readings: Sequence[DocumentReading | JudgeError]) -> None:
-        """Store the readings of these requests, in their order."""
+        """Store the readings of the open document requests, in the same order."""
         ...
 
     async def summaries(self) -> Iterable[_S]:
@@ -84,15 +87,15 @@ class Desk(Protocol[_S]):
         ...
 
     def open(self, summary: _S) -> Open:
-        """The open questions about the summary."""
+        """The questions about the summary that are still open."""
         ...
 
     async def keep(self, summary: _S, answers: Answers) -> None:
-        """Store the answers. Questions that stay open are asked in the next round."""
+        """Store the answers. The next round asks the questions that stay open."""
         ...
 
     async def end(self, summary: _S) -> None:
-        """End the summary, after its last round."""
+        """Finish the summary after its last round."""
         ...
 
 
@@ -106,8 +109,8 @@ async def judge_texts(
 ) -> None:
     """Ask the judge all open requests of the desk: documents first, then `at_once` summaries at a time.
 
-    `read` replaces `judge.read_document` for desks that share documents. `repeat` receives the stored answers of each
-    round and may ask again. The first exception of the desk ends the work; no task is left running.
+    `read` replaces `judge.read_document`, so that desks can share documents. `repeat` gets the stored answers of each
+    round and may ask again. The first exception of the desk ends the work; no task keeps running.
     """
     if requests := desk.of_documents():
         read = read or judge.read_document
@@ -136,7 +139,7 @@ async def _judge(
 
 
 async def ask(judge: Judge, asked: Open) -> Answers:
-    """Ask all open questions about a summary in one round trip."""
+    """Ask all open questions about a summary in one round of requests."""
     wish = asked.cover.instruction
     work: dict[str, Coroutine[Any, Any, Any]] = {}
     if asked.takes_claims:
@@ -168,7 +171,7 @@ async def caught(work: Coroutine[Any, Any, _R]) -> _R | JudgeError:
 async def together(work: Sequence[Coroutine[None, None, _R]]) -> list[_R]:
     """Run the work concurrently and return the results in order. The first exception cancels the rest.
 
-    After a BudgetSpent, the others end first, because their calls are paid for.
+    After BudgetSpent the other tasks finish first, because their calls are already paid for.
     """
     if len(work) == 1:
         return [await work[0]]

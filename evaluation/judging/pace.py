@@ -9,9 +9,9 @@ SECONDS = 60.0
 
 
 class Pace:
-    """Delays calls until the last 60 seconds have room for them. Safe for several loops and threads.
+    """Delays calls so that any 60 seconds stay within the limits. Several loops and threads can share it.
 
-    A call with more tokens than a minute allows waits until there was no other call for 60 seconds.
+    A call with more tokens than the limit waits until 60 seconds have passed without another call.
     """
 
     def __init__(self, calls: int | None, tokens: int | None) -> None:
@@ -22,7 +22,7 @@ class Pace:
         self._guard = threading.Lock()
 
     async def turn(self, tokens: int) -> None:
-        """Wait until a call with that many tokens may be sent, and count it."""
+        """Wait until a call with `tokens` tokens may be sent, and count it."""
         if self.calls is None and self.tokens is None:
             return
         wait = self._wait(tokens)
@@ -31,7 +31,7 @@ class Pace:
             wait = self._wait(tokens)
 
     def _wait(self, tokens: int) -> float:
-        """The seconds until there may be room. 0 means that the call is counted and may be sent."""
+        """Count the call and return 0 if it may be sent now; otherwise return the seconds until another attempt."""
         now = time.monotonic()
         with self._guard:
             while self._gone and self._gone[0][0] <= now - SECONDS:

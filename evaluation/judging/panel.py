@@ -36,18 +36,19 @@ _LONGEST_SIGNATURES = 120
 
 
 class JudgePanel:
-    """Judges that answer every check together: the most common label, or unsure in a tie.
+    """Judges that answer every check together: the most common label counts, or unsure in a tie.
 
-    With `ask_next_below`, in [0, 1], they answer in turn: the next member answers the checks on which the confidence
-    so far is below it. The confidence is the label's probability, .5 without a probability, and below every limit
-    without a label. The last label counts.
+    With `ask_next_below`, in [0, 1], the members answer in turn, and the last label counts. The next member answers
+    only the checks with a lower confidence so far. The confidence is the probability of the label, or .5 if it is
+    unknown; a check without a label always goes to the next member.
 
-    A verdict has the `votes` of members, the share of other labels (`uncertainty`), the mean of the probabilities, and
-    the evidence of members with its label. A member without a usable answer has no vote; a check without votes is
+    A verdict has the members' `votes`, the share of other labels (`uncertainty`), the mean of the probabilities, and
+    the evidence of members who gave its label. A member without a usable answer has no vote; a check without votes is
     unscored. Claims, questions and topics come from the first member that returns them.
 
-    Raises JudgeSettings without members or with two of one name, JudgeRefused and BudgetSpent as members do, and the
-    first member's error if all fail. Example: `JudgePanel([OpenAIJudge("one"), LexicalJudge()])`.
+    Raises JudgeSettings if there are no members or two have the same name. JudgeRefused and BudgetSpent of a member are
+    passed on. Other errors are raised only if all members fail; then the first member's error is raised.
+    Example: `JudgePanel([OpenAIJudge("one"), LexicalJudge()])`.
     """
 
     kind = "panel"
@@ -76,11 +77,11 @@ class JudgePanel:
 
     @property
     def concurrency(self) -> int:
-        """The smallest number of simultaneous calls of any member, because each member gets every question."""
+        """The smallest number of simultaneous calls of any member, because every member gets every question."""
         return min(judge.concurrency for judge in self._judges)
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
-        """The claims, questions and topics of the first member; every member answers the questions."""
+        """Take claims, questions and topics from the first member; every member answers the questions."""
         first, reading = await self._first(
             lambda judge: judge.read_document(request), lambda reading: not reading.faults
         )
@@ -102,7 +103,7 @@ class JudgePanel:
     async def align_summary(
         self, source: Text, summary: Text, *, instruction: str = ""
     ) -> tuple[JudgedClaim, ...]:
-        """The claims that the first member extracts, checked against the source by all members."""
+        """Extract claims with the first member, and check them against the source with all members."""
         first, aligned = await self._first(
             lambda judge: judge.align_summary(source, summary, instruction=instruction)
         )
@@ -119,7 +120,7 @@ class JudgePanel:
     async def check_source(
         self, claims: Sequence[str], source: Text, *, instruction: str = ""
     ) -> tuple[Verdict, ...]:
-        """One verdict per claim, in order: does the source support it?"""
+        """Check whether the source supports each claim; one verdict per claim, in order."""
         return await self._answers(
             len(claims),
             lambda judge, places: judge.check_source(
@@ -128,7 +129,10 @@ class JudgePanel:
         )
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
-        """The members' verdicts on the summary. A rating is their mean; if they answer in turn, the first member's."""
+        """Return the members' verdicts on the summary, and the means of their ratings.
+
+        If the members answer in turn, the ratings are those of the first member.
+        """
         whole = (*request.claims, *request.questions, *request.topics)
         ends = len(request.claims), len(request.claims) + len(request.questions)
         ratings: list[Mapping[RatingName, Rating]] = []
@@ -158,7 +162,7 @@ class JudgePanel:
     async def _answers(
         self, items: int, ask: Callable[[Judge, Sequence[int]], Awaitable[Sequence[Verdict]]]
     ) -> tuple[Verdict, ...]:
-        # Members asked at the same time all finish, even if one raises an error: their calls may be paid for.
+        # Let all members that run at the same time finish, even after an error: their calls may be paid for already.
         votes: list[dict[str, Verdict]] = [{} for _ in range(items)]
         limit, failures, is_answered = self._ask_next_below, [], False
         for members in [self._judges] if limit is None else [[judge] for judge in self._judges]:
@@ -180,7 +184,7 @@ class JudgePanel:
         return tuple(map(_verdict if limit is None else _last, votes))
 
     def again(self, token: str) -> "JudgePanel":
-        """The panel with members that ask stored questions again."""
+        """Return the panel with members that ask stored questions again."""
         twin = copy(self)
         twin._judges = tuple(judge.again(token) for judge in self._judges)
         return twin
@@ -212,19 +216,19 @@ class JudgePanel:
 
 
 def _signed(signatures: Sequence[str]) -> str:
-    # The panel's name does not change its answers, so it is left out.
+    # Leave out the panel's name, because it does not change answers.
     everything = "; ".join(signatures)
     if len(everything) <= _LONGEST_SIGNATURES:
         return f"panel({everything})"
-    # As JSON, because a signature may contain the separator.
+    # Hash JSON, because a signature may contain the separator.
     digest = hashlib.sha256(canonical(signatures).encode("utf-8", "surrogatepass")).hexdigest()
     return f"panel[{len(signatures)} members]#{digest[:16]}"
 
 
 def majority(labels: Sequence[Label | None]) -> tuple[Label | None, float | None]:
-    """The most common label, or unsure in a tie, and the share of given labels that differ from it, in [0, 1].
+    """Return the most common label (unsure in a tie), and the share of other labels, in [0, 1].
 
-    Both are None without a given label.
+    Labels that are None are ignored. Both results are None if all labels are None.
     Example: `majority(["yes", "yes", "no"])` is `("yes", 0.333…)`; `majority(["yes", "no", None])` is
     `("unsure", 1.0)`.
     """

@@ -1,7 +1,7 @@
 """Read answers by id from an LLM's reply.
 
-No reply raises an error, and nothing is guessed: an answer counts only if it is JSON, has a known id, and has an
-unambiguous label; repeated answers must agree. Text up to the last closing tag of the model's thinking is dropped;
+No reply raises an error, and nothing is guessed. An answer counts only if it is JSON, has a known id, and has an
+unambiguous label; repeated answers must agree. Text up to the last closing tag of the model's thinking is ignored;
 tags inside JSON values are quotations. Unambiguous faults are repaired: code fences and prose around the JSON, JSON
 inside a JSON string, raw line breaks in strings, trailing commas, letter case, "Yes.", numbers instead of strings.
 """
@@ -23,11 +23,11 @@ from evaluation._labels import LABEL_SYNONYMS, LABELS, Label
 LONGEST_REASON = 500
 LONGEST_CLAIM = 2000
 
-# A limit on attempts to parse, because a reply may consist of brackets. An attempt that fails at the end of the reply
-# counts as 25.
+# Limits the attempts to parse, because a reply may consist of brackets. An attempt that fails only at the end of the
+# reply is slow and counts as 25.
 _MOST_STARTS = 200
-# Tags around the thinking of open models, also escaped: DeepSeek, Qwen and others; Magistral; Seed; Kimi; Command; Sky;
-# gpt-oss; Gemma.
+# Names of tags around the thinking of open models, also in escaped form: DeepSeek, Qwen and others; Magistral; Seed;
+# Kimi; Command; Sky; gpt-oss; Gemma.
 _NAMES = (
     r"(?:seed:)?(?:think|thinking|thoughts?|reasoning|reflection|longcat_think|scratchpad|analysis)"
     r"\b[^<>&]{0,99}(?:>|&gt;)"
@@ -40,7 +40,7 @@ _PLACE = re.compile(
     r"|(?<!\":)(?<!\": )\{(?=\s*[\"}])|\[(?=\s*(?:[\[{\"\]\d-]|true|false|null|NaN|Inf))",
     re.IGNORECASE,
 )
-# An unclosed string extends to the end of the reply, so that a reply of only quotes is scanned once.
+# The pattern lets an unclosed string reach the end of the reply, so that a reply of only quotes is scanned once.
 _TRAILING_COMMA = re.compile(r"""("(?:[^"\\]|\\.)*"?)|,(?=\s*[}\]])""", re.DOTALL)
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\s]+")
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
@@ -52,7 +52,7 @@ _A = TypeVar("_A")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A usable answer to one check; its fields as in `Verdict`."""
+    """A usable answer to one check; `Verdict` describes its fields."""
 
     label: Label
     probability: float | None = None
@@ -61,12 +61,12 @@ class Answer:
 
 
 def parse_verdicts(reply: str, ids: Collection[str], units: int) -> dict[str, Answer]:
-    """The usable answers of a reply by claim id; ids without one are absent.
+    """Read the usable answers of a reply by claim id; an id without a usable answer is absent.
 
-    `units` is the number of units of the text: larger numbers are dropped from the evidence. An id with different
-    labels, or with a readable and an unreadable one, has no answer. No answer of a reply counts if it contains an
-    unknown id and lacks a known one, because it may number the claims differently, or if a label is a number such as 2
-    or 5, because its scale is unknown.
+    `units` is the number of units of the text; evidence with larger numbers is dropped. An id has no answer if its
+    labels differ or if one of them is unreadable. Two faults make the whole reply unusable. If it contains an unknown
+    id and lacks a known id, it may number the claims differently. If a label is a number such as 2 or 5, its scale is
+    unknown.
     Example: `parse_verdicts('{"answers": [{"id": "c1", "label": "Yes."}]}', ["c1"], 3)` has the label "yes"
     for c1.
     """
@@ -89,10 +89,10 @@ def parse_verdicts(reply: str, ids: Collection[str], units: int) -> dict[str, An
 
 
 def parse_claims(reply: str, wanted: Collection[int], count: int) -> dict[int, tuple[str, ...]]:
-    """The claims of a reply by unit number; wanted units without a usable answer are absent.
+    """Read the claims of a reply by unit number; requested units without a usable answer are absent.
 
-    An empty list is an answer: the unit states nothing. A unit with different lists has no answer. No unit of a
-    reply counts if it contains a unit 0 or `count` + 1, because it may number the units differently.
+    An empty list is an answer: the unit states nothing. A unit with different lists has no answer. The whole reply is
+    unusable if it contains the unit 0 or `count` + 1, because it may number the units differently.
     Example: `parse_claims('{"units": [{"unit": "2", "claims": ["It rained."]}]}', [2], 2)` is `{2: ("It
     rained.",)}`.
     """
@@ -113,11 +113,11 @@ def parse_claims(reply: str, wanted: Collection[int], count: int) -> dict[int, t
 def parse_aligned(
     reply: str, wanted: Collection[int], count: int, units: int
 ) -> dict[int, tuple[tuple[str, Answer | None], ...]]:
-    """The claims of a reply by unit number, each with its answer; units without usable claims are absent.
+    """Read the claims of a reply by unit number, each with its answer; units without usable claims are absent.
 
-    No unit of a reply counts if its numbering is wrong, as in `parse_claims`, or a label is a number other than 0 and
-    1. A claim has None without a readable answer, or with different labels in a unit. `units` is the number of units
-    of the source: larger numbers are dropped from the evidence.
+    The whole reply is unusable if its numbering is wrong, as in `parse_claims`, or if a label is a number other than 0
+    and 1. The answer to a claim is None if it is unreadable or if the unit repeats the claim with another label.
+    `units` is the number of units of the source; evidence with larger numbers is dropped.
     """
     values = _units(reply, count)
     listed = chain.from_iterable(_list(entry.get("claims")) for entry in chain(*values))
@@ -146,9 +146,10 @@ def parse_aligned(
 
 
 def parse_questions(reply: str, units: int) -> dict[str, Answer]:
-    """The generated questions of a reply with their answers, in order; those without a usable answer are absent.
+    """Read the generated questions of a reply, in order, with their answers; questions without usable answers are
+    absent.
 
-    A reply with different lists of questions has none.
+    The result is empty if the reply has different lists of questions.
     """
 
     def read(entry: dict[str, Any]) -> tuple[str, Answer] | None:
@@ -164,7 +165,7 @@ def parse_questions(reply: str, units: int) -> dict[str, Answer]:
 
 
 def parse_topics(reply: str) -> tuple[str, ...]:
-    """The distinct topics of a reply, in order; none if it has no list or different lists."""
+    """Read the distinct topics of a reply, in order. The result is empty if there is no list, or different lists."""
     lists = {
         tuple(dict.fromkeys(one_line(topic, LONGEST_REASON) for topic in listed if isinstance(topic, str)))
         for value in _json_values(reply)
@@ -174,9 +175,9 @@ def parse_topics(reply: str) -> tuple[str, ...]:
 
 
 def parse_ratings(reply: str, names: Collection[str]) -> dict[str, tuple[float, str]]:
-    """The ratings of a reply by name, each in [0, 1] with its reason; ratings without a usable number are absent.
+    """Read the ratings of a reply by name, each in [0, 1] with its reason; unusable ratings are absent.
 
-    No rating of a reply counts if one is outside [0, 1], such as 3, -0.5 or "4/5", because its scale is unknown.
+    If a rating is outside [0, 1], such as 3, -0.5 or "4/5", the scale is unknown and the whole reply is unusable.
     """
     known = _by_spelling(names)
     values = list(_entries(reply, "ratings"))
@@ -194,7 +195,7 @@ def parse_ratings(reply: str, names: Collection[str]) -> dict[str, tuple[float, 
 
 
 def answer_fault(reply: str, ids: Collection[str], identity: str) -> str:
-    """The fault of the answer to an id for which `parse_verdicts` found no answer."""
+    """Describe why `parse_verdicts` found no answer to an id."""
     entries = list(chain(*_entries(reply, "answers")))
     known = _by_spelling(ids)
     own = [entry for entry in entries if known.get(_spelling(entry.get("id"))) == identity]
@@ -212,7 +213,7 @@ def answer_fault(reply: str, ids: Collection[str], identity: str) -> str:
 
 
 def unit_fault(reply: str, unit: int, count: int) -> str:
-    """The fault of the claims of a unit, of `count`, for which `parse_claims` or `parse_aligned` found none."""
+    """Describe why no claims could be read for `unit` from a reply about `count` units."""
     entries = list(chain(*_entries(reply, "units")))
     numbers = [_whole_number(entry.get("unit")) for entry in entries]
     wrong = {0, count + 1}.intersection(numbers)
@@ -228,7 +229,7 @@ def unit_fault(reply: str, unit: int, count: int) -> str:
 
 
 def rating_fault(reply: str, name: str) -> str:
-    """The fault of a rating that `parse_ratings` did not find."""
+    """Describe why `parse_ratings` found no rating with this name."""
     entries = list(chain(*_entries(reply, "ratings")))
     own = [entry.get("rating") for entry in entries if _spelling(entry.get("id")) == name]
     return _first_of(
@@ -240,7 +241,7 @@ def rating_fault(reply: str, name: str) -> str:
 
 
 def list_fault(reply: str, field: str) -> str:
-    """The fault of a reply without readable questions or topics."""
+    """Describe why a reply has no readable questions or topics."""
     return _first_of(_form_fault(reply, (), field))
 
 
@@ -270,7 +271,7 @@ def _quoted(value: object) -> str:
 
 
 def read_label(value: object) -> Label | None:
-    """The unambiguous label of a value, or None.
+    """Return the unambiguous label of a value; None if there is none.
 
     Example: `read_label("Yes.")`, `read_label("supported")`, `read_label(True)` and `read_label(1)` are "yes";
     `read_label("partially")` is "unsure"; "not yes" and "ja" are None.
@@ -283,15 +284,15 @@ def read_label(value: object) -> Label | None:
 
 
 def one_line(text: str, longest: int) -> str:
-    """The text as one printable line of at most `longest` characters, which every database can store."""
-    # Most texts need no change, and the test is much faster than the substitution.
+    """Turn a text into one printable line of at most `longest` characters, which every database can store."""
+    # Test first, because most texts need no change and the test is much faster than the substitution.
     is_line = text.isprintable() and "  " not in text
     line = text.strip() if is_line else _UNPRINTABLE.sub(" ", text).strip()
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
 
 
 def storable(text: str) -> str:
-    """The text with NUL and lone surrogates, which databases refuse, replaced by U+FFFD."""
+    """Replace NUL and lone surrogates, which databases refuse, by U+FFFD."""
     return _UNSTORABLE.sub("\ufffd", text)
 
 
@@ -312,8 +313,8 @@ def _by_key(
     read: Callable[[dict[str, Any]], "tuple[Any, _A] | None"],
     meaning: Callable[[_A], object],
 ) -> dict[Any, _A]:
-    # The first reading per key counts, and none if readings differ. A JSON value that shares a key with a later one is
-    # a draft, so its other keys are dropped too.
+    # A key with different readings has no answer. If two JSON values share a key, the earlier value is a draft, so
+    # ignore its other keys too.
     kept: dict[Any, _A] = {}
     meanings: dict[Any, set[object]] = {}
     for entries in values:
@@ -356,7 +357,7 @@ def _list(value: object) -> list[Any]:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    # {"label": "no", "label": "yes"} is ambiguous; the json module would take the last value.
+    # Mark {"label": "no", "label": "yes"} as ambiguous; the json module would take the last value.
     members = dict(pairs)
     if len(members) < len(pairs):
         times = Counter(name for name, _ in pairs)
@@ -369,9 +370,9 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)
 
 @lru_cache(maxsize=4)
 def _json_values(reply: str) -> list[Any]:
-    """The outermost JSON objects and arrays after the model's thinking, in order.
+    """Find the outermost JSON objects and arrays after the model's thinking, in order.
 
-    Tags inside JSON values are quotations.
+    Thinking ends at a closing tag; tags inside JSON values are quotations.
     """
     with suppress(ValueError, RecursionError):
         while isinstance(held := _DECODER.decode(reply.strip(" \t\r\n\ufeff")), str):
@@ -389,7 +390,7 @@ def _json_values(reply: str) -> list[Any]:
         elif left <= 0:
             return []
         else:
-            # ValueError: no JSON, or an integer with too many digits. RecursionError: too many nested brackets.
+            # ValueError: no JSON, or a too long integer. RecursionError: too many nested brackets.
             try:
                 value, position = _DECODER.raw_decode(reply, place.start())
             except (ValueError, RecursionError) as error:
@@ -400,7 +401,7 @@ def _json_values(reply: str) -> list[Any]:
 
 
 def _by_spelling(ids: Collection[str]) -> dict[str, str]:
-    """The ids by their possible spellings: in lower case, or the number alone if it is unique."""
+    """Map possible spellings to ids: the id in lower case, and its number alone if the number is unique."""
     known = {identity.casefold(): identity for identity in ids}
     numbers = [(match.group(), identity) for identity in ids if (match := re.search(r"\d+$", identity))]
     counts = Counter(number for number, _ in numbers)

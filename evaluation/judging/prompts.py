@@ -1,14 +1,14 @@
 """The prompts of an LLM judge, as versioned data.
 
-A prompt is a fixed system message per step and one JSON object as the user message, so that no text can break out
-of its field. The object begins with the fields that several calls share, such as the source, so that providers can
+A prompt has a fixed system message per step. The user message is one JSON object, so that no text can break out of
+its field. The object begins with the fields that several calls share, such as the source, so that providers can
 cache them.
 
-A step has optional parts. Those of a call determine the schema of the reply; servers without schemas get it as the
-last line of the system message.
+A step has optional parts. The parts that a call uses determine the JSON schema of the reply. Servers without schemas
+get the schema as the last line of the system message.
 
-A changed prompt or schema needs a new version, because stored calls are found by it. Users can reword a step
-(`Prompt.reworded`), which gives it a version.
+A changed prompt or schema needs a new version, because the keys of stored calls contain it. Users can reword a step
+(`Prompt.reworded`), which makes a new version automatically.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ class Part:
 class Prompt:
     """The instructions of a step, with its optional parts.
 
-    `examples` is the text with the guideline and examples, see `with_examples`.
+    `examples` is the text with the guideline and the examples, see `with_examples`.
     """
 
     step: Step
@@ -53,7 +53,7 @@ class Prompt:
     examples: str = ""
 
     def render(self, custom_instruction: str | None = None, parts: Sequence[str] = ()) -> str:
-        """The system message of a call with these parts."""
+        """Build the system message of a call with these parts."""
         wish = (custom_instruction or "").strip()
         added = f"\nThe user of this evaluation adds:\n{wish}\n" if wish else ""
         told = " ".join(self.parts[name].instruction for name in parts)
@@ -61,18 +61,18 @@ class Prompt:
 
     @property
     def text(self) -> str:
-        """All instructions as one text: the step's, then each part's below its name in brackets."""
+        """All instructions as one text: first the step's, then each part's after a line with its name in brackets."""
         parts = (
             f"[{name}]\n{part.instruction.strip()}" for name, part in self.parts.items() if part.instruction
         )
         return "\n\n".join([self.system.strip(), *parts])
 
     def reworded(self, text: str) -> "Prompt":
-        """The prompt in a user's words, in the layout of `text`; the form of the reply does not change.
+        """Return the prompt in a user's words, in the layout of `text`; the form of the reply does not change.
 
-        Omitted parts keep their instructions. The version contains a hash of the words; unchanged words return the
-        prompt itself. Raises JudgeSettings for empty or too long texts, control characters, and unknown or repeated
-        parts.
+        Parts that the text omits keep their instructions. The version contains a hash of the words; if the words are
+        the same, the result is the prompt itself. Raises JudgeSettings if the text is empty or too long, or has control
+        characters, unknown parts or repeated parts.
         """
         own = text.replace("\r\n", "\n").strip()
         system, *sections = _PART_NAME.split(own)
@@ -102,16 +102,16 @@ class Prompt:
         return f"{self.version}+{digest[:8]}"
 
     def schema_of(self, parts: Sequence[str] = ()) -> Mapping[str, Json]:
-        """The JSON schema of the reply to a call with these parts."""
+        """Build the JSON schema of the reply to a call with these parts."""
         properties: dict[str, Json] = {}
         for name in parts:
             properties.update(self.parts[name].properties)
         return _object(**properties)
 
     def with_examples(self, examples: Sequence[Example], guideline: str = "") -> "Prompt":
-        """The prompt with examples of people's answers and their guideline, before the user's own instruction.
+        """Add examples of people's answers and their guideline, before the user's own instruction.
 
-        The version contains a hash of both. Without either, the prompt itself is returned.
+        The version contains a hash of both. If both are empty, the result is the prompt itself.
         Example: `PROMPTS["cover_summary"].with_examples([Example("It rained", "Rain fell.", "yes")])`.
         """
         told = ""
@@ -244,9 +244,9 @@ def read_input(
     questions: Mapping[str, str] | None = None,
     n_questions: int = 0,
 ) -> dict[str, Json]:
-    """The user message of a request about a document alone.
+    """Build the user message of a request about a document.
 
-    `wanted` None requests the claims of every unit.
+    If `wanted` is None, it requests the claims of every unit.
     """
     message: dict[str, Json] = {"text": numbered(pieces)} if pieces else {}
     if reference:
@@ -261,7 +261,7 @@ def read_input(
 
 
 def align_input(source: Pieces, summary: Pieces, wanted: Sequence[int] | None = None) -> dict[str, Json]:
-    """The user message that requests a summary's claims and checks them against the source."""
+    """Build the user message that asks for a summary's claims and checks them against the source."""
     message: dict[str, Json] = {"text": numbered(source), "summary": numbered(summary)}
     return message if wanted is None else {**message, "units_wanted": list(wanted)}
 
@@ -269,7 +269,7 @@ def align_input(source: Pieces, summary: Pieces, wanted: Sequence[int] | None = 
 def cover_input(
     pieces: Pieces, asked: Mapping[str, Mapping[str, str]], ratings: Sequence[RatingName] = ()
 ) -> dict[str, Json]:
-    """The user message of a request about a summary alone. `asked` has claims, questions and topics by kind and id."""
+    """Build the user message about a summary alone. `asked` has claims, questions and topics, by kind and id."""
     message: dict[str, Json] = {name: items for name, items in asked.items() if items}
     if ratings:
         message["ratings"] = {name: _RATED[name] for name in ratings}
@@ -277,10 +277,10 @@ def cover_input(
 
 
 def canonical(value: Json) -> str:
-    """The canonical JSON of a value: without white space, keys in their order, no escaped characters."""
+    """The canonical JSON of a value: no white space, no escaped characters, and keys in the given order."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def numbered(pieces: Pieces) -> dict[str, Json]:
-    """Units as a JSON object by number."""
+    """Turn units into a JSON object with their numbers as keys."""
     return {str(number): content for number, content in pieces}

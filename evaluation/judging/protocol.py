@@ -1,6 +1,6 @@
 """The interface of judges: requests, answers, limits, budgets and call stores.
 
-Judges need no database: the application implements `CallStore` with rows, a notebook uses memory.
+Judges need no database. The application implements `CallStore` with database rows; a notebook uses memory.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ class Text:
 
     @classmethod
     def of(cls, text: str, language: str = "en") -> Self:
-        """The text with its sentences as units.
+        """Make a text whose units are its sentences.
 
         Example: `Text.of("It rained. We left.").units` is `(Span(0, 10), Span(11, 19))`.
         """
@@ -58,7 +58,7 @@ class Text:
 
     @property
     def unit_spans(self) -> tuple[Span, ...]:
-        """The units, or the whole text as one unit if there are none."""
+        """The spans of all units; a text without units is a single unit."""
         return self.units or (Span(0, len(self.text)),)
 
     def numbered_units(self) -> Iterator[tuple[int, str]]:
@@ -71,8 +71,8 @@ class Text:
 class ExtractedClaim:
     """One atomic, checkable statement from a text.
 
-    `unit` is the number of its unit. `start` and `end` are its offsets in the text if the text contains it
-    literally, else None.
+    `unit` is the number of the unit that states it. `start` and `end` are its offsets in the text; they are None unless
+    the text contains it literally.
     """
 
     text: str
@@ -83,14 +83,14 @@ class ExtractedClaim:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One judge's answer to one check.
+    """A judge's answer to a check.
 
-    `label` None means unscored: there is no usable answer, and `reason` explains why. `probability` is that of
-    yes, in [0, 1], or None if unknown. `evidence` consists of unit numbers of the text. `call` is the key of the
-    stored call with the answer, or None without a call.
-
-    Only panels set `votes`, the names and labels of their members, and `uncertainty`, in [0, 1], the share of given
-    labels that differ from the verdict's.
+    - `label`: None means unscored: there is no usable answer, and `reason` explains why.
+    - `probability`: the probability of yes, in [0, 1]; None if unknown.
+    - `evidence`: unit numbers of the text.
+    - `call`: the key of the stored call with the answer; None if no call was needed.
+    - `votes`: the names of a panel's members with their labels. Only panels set it.
+    - `uncertainty`: the share of the panel's labels that differ from `label`, in [0, 1]. Only panels set it.
     """
 
     label: Label | None
@@ -104,7 +104,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """A judge's rating of a summary, in [0, 1], higher is better; None means unscored, for the given reason."""
+    """A judge's rating of a summary, in [0, 1], higher is better. None means unscored; `reason` explains why."""
 
     value: float | None
     reason: str = ""
@@ -115,9 +115,9 @@ class Rating:
 class DocumentRequest:
     """A request about a document, for all its summaries.
 
-    `claims` asks for the claims of `reference`, or of the source without one. `questions` are closed questions to
-    answer from the source; the judge generates `n_questions` more and answers them. `topics` asks for the main topics
-    of the source. `instruction` is the user's addition to the prompt.
+    `claims` asks for the claims of `reference`, or of the source if there is no reference. `questions` are closed
+    questions to answer from the source; the judge generates and answers `n_questions` more. `topics` asks for the main
+    topics of the source. `instruction` is the user's addition to the prompt.
     """
 
     source: Text
@@ -136,7 +136,7 @@ class DocumentRequest:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A closed question with the source's answer to it."""
+    """A closed question with the source's answer."""
 
     text: str
     answer: Verdict
@@ -146,8 +146,9 @@ class Question:
 class DocumentReading:
     """The answer to a `DocumentRequest`.
 
-    A requested part without a usable answer is None, and `faults` has the reason under its name: claims, questions
-    or topics. Claims of only some units count as none, because they would be scored as all.
+    A requested part without a usable answer is None, and `faults` has the reason under the name of the part: claims,
+    questions or topics. If the claims of some units are missing, `claims` is None, because the others would be scored
+    as if they were complete.
     """
 
     claims: tuple[ExtractedClaim, ...] | None = ()
@@ -168,8 +169,8 @@ class JudgedClaim:
 class CoverRequest:
     """A request about a summary without its source.
 
-    The judge decides for each claim whether the summary expresses it, answers each question, decides for each
-    topic whether the summary mentions it, and rates the summary by each of `ratings`.
+    The judge decides for each claim whether the summary expresses it, and for each topic whether the summary mentions
+    it. It answers each question, and rates the summary by each criterion in `ratings`.
     """
 
     summary: Text
@@ -187,7 +188,7 @@ class CoverRequest:
 
 @dataclass(frozen=True, slots=True)
 class CoverReading:
-    """The answers to a `CoverRequest`: one per claim, question and topic, in order, and one per rating."""
+    """The answers to a `CoverRequest`, in its order: one for each claim, question, topic and rating."""
 
     claims: tuple[Verdict, ...] = ()
     questions: tuple[Verdict, ...] = ()
@@ -197,11 +198,13 @@ class CoverReading:
 
 @dataclass(frozen=True, slots=True)
 class StoredCall:
-    """One answered call with its request and reply.
+    """An answered call with its request and reply.
 
-    `request` is its canonical JSON, without secrets. `reply` is the judge's text as received, except for replaced
-    characters that no database stores, or the server's reason for giving no answer. `finish_reason` is the server's,
-    or "refusal", "rejected" or "not a completion". `model` is the model name in the reply, "" if there is none.
+    - `request`: canonical JSON, without secrets.
+    - `reply`: the received text, or the server's reason for giving no answer. Characters that databases cannot store
+      are replaced.
+    - `finish_reason`: the server's value, or "refusal", "rejected" or "not a completion".
+    - `model`: the model name in the reply; "" if there is none.
     """
 
     key: str
@@ -229,17 +232,17 @@ class Price:
         checked_weight("The price of replies", self.completion)
 
     def of(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """The price of that many tokens. Example: `Price(2.0, 8.0).of(1000, 500)` is 0.006."""
+        """Compute the price of some tokens. Example: `Price(2.0, 8.0).of(1000, 500)` is 0.006."""
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The usage of some calls. Calls whose server reported no tokens count with 0.
+    """The usage of some calls. A call counts 0 tokens if its server reports none.
 
-    `cost` is in the currency of the judges' prices, 0 without prices. `broken_calls` were sent and not answered: timed
-    out, disconnected or cancelled. `calls` and `prompt_tokens` exclude them; `cost` includes their prompts, at one
-    token per three bytes, because a provider may bill them.
+    `cost` is in the currency of the judges' prices; it is 0 without prices. `broken_calls` are calls that were sent but
+    not answered: timed out, disconnected or cancelled. `calls` and `prompt_tokens` exclude them. `cost` includes their
+    prompts, because a provider may bill them; it counts one token per three bytes.
     """
 
     calls: int = 0
@@ -254,9 +257,9 @@ class Usage:
 
 
 class Meter:
-    """Adds up the usage of calls in a `metered` context, without calls from a store.
+    """Adds up the usage of calls in a `metered` context. Calls from a store do not count.
 
-    `models` are the model names in all replies, including stored ones.
+    `models` are the model names in all replies, including stored replies.
     """
 
     def __init__(self) -> None:
@@ -273,7 +276,7 @@ _METER: ContextVar[Meter | None] = ContextVar("_METER", default=None)
 
 @contextmanager
 def metered() -> Iterator[Meter]:
-    """Meter the calls of this context and of tasks started in it.
+    """Measure the calls of this context and of tasks started in it.
 
     Example: `with metered() as meter: ...` and then `meter.usage.calls`.
     """
@@ -286,14 +289,14 @@ def metered() -> Iterator[Meter]:
 
 
 def note_usage(usage: Usage) -> None:
-    """Add a call's usage to the context's meter, if there is one. For judges."""
+    """Add a call's usage to the context's meter, if there is one. Judges call it."""
     meter = _METER.get()
     if meter is not None:
         meter.add(usage)
 
 
 def note_served(model: str) -> None:
-    """Add the model name of a reply to the context's meter, if there is one. For judges."""
+    """Add the model name of a reply to the context's meter, if there is one. Judges call it."""
     meter = _METER.get()
     if meter is not None and model:
         meter.models.add(model)
@@ -306,9 +309,9 @@ _MADE: ContextVar[set[str] | None] = ContextVar("_MADE", default=None)
 def one_pass() -> Iterator[None]:
     """Treat all questions of this context, and of tasks started in it, as one run.
 
-    A judge asks the same question at most twice in a pass. Unusable stored replies of earlier passes do not count, so
-    that a temporary fault of a provider does not affect later runs. Without a pass, each list of items is a pass. A
-    nested pass has no effect.
+    A judge asks the same question at most twice in a pass. It ignores unusable stored replies of earlier passes, so
+    that a temporary fault of a provider does not affect later runs. Without this context, each list of items is a
+    pass. A nested context has no effect.
     """
     if _MADE.get() is not None:
         yield
@@ -321,14 +324,14 @@ def one_pass() -> Iterator[None]:
 
 
 def note_made(key: str) -> None:
-    """Record in the context's pass, if there is one, that the call was made in it. For judges."""
+    """Record that this pass made the call, if there is a pass. Judges call it."""
     made = _MADE.get()
     if made is not None:
         made.add(key)
 
 
 def is_of_this_pass(key: str) -> bool:
-    """True if the call was made in the context's pass. For judges."""
+    """True if this pass made the call. Judges call it."""
     made = _MADE.get()
     return made is not None and key in made
 
@@ -338,15 +341,15 @@ class Limits:
     """Limits on the calls of a judge.
 
     - `concurrency`: simultaneous calls
-    - `timeout_seconds`: of one attempt, from the first byte sent to the last byte read
+    - `timeout_seconds`: time for an attempt, from the first byte sent to the last byte read
     - `max_attempts`: attempts per call, including the first
-    - `max_wait_seconds`: the longest pause between attempts; a server that requests a longer one is unavailable
-    - `max_tokens`: of one reply
+    - `max_wait_seconds`: longest pause between attempts; a server that requests a longer pause is unavailable
+    - `max_tokens`: tokens of a reply
     - `claims_per_call`: longer lists are cut into several calls
     - `calls_per_minute`, `tokens_per_minute`: attempts, and estimated tokens of requests and replies, in any 60
       seconds
-    - `context_tokens`: tokens of request and reply together; longer texts are cut into windows between sentences,
-      and long lists into chunks, except for a single claim or question
+    - `context_tokens`: tokens of request and reply together. Longer texts are cut into windows between sentences, and
+      long lists into chunks; a single claim or question is never cut.
     """
 
     concurrency: int = 8
@@ -361,14 +364,14 @@ class Limits:
 
 
 class Budget(Protocol):
-    """A budget for calls. The expected cost of each attempt is reserved before it and settled after it.
+    """A budget for calls. The expected cost of an attempt is reserved before it, and replaced by its cost after it.
 
     Both methods may wait for a database. A cancelled `reserve` reserves nothing. The judge completes `settle` even if
     its task is cancelled.
     """
 
     async def reserve(self, cost: float) -> None:
-        """Reserve the expected cost of a call, and wait for room if needed. Raises BudgetSpent if there can be none."""
+        """Reserve the expected cost of a call; wait until it fits. Raises BudgetSpent if it can never fit."""
         ...
 
     async def settle(self, reserved: float, cost: float) -> None:
@@ -380,11 +383,11 @@ class CallStore(Protocol):
     """A store of answered calls, so that each question is paid for once."""
 
     async def get(self, key: str) -> StoredCall | None:
-        """The call kept under this key, or None."""
+        """Return the call with this key; None if there is none."""
         ...
 
     async def put(self, call: StoredCall) -> None:
-        """Store a call. An existing call with the key is not changed."""
+        """Store a call. If the key exists, nothing changes."""
         ...
 
 
@@ -395,11 +398,11 @@ class MemoryCallStore:
         self._calls: dict[str, StoredCall] = {}
 
     async def get(self, key: str) -> StoredCall | None:
-        """The call kept under this key, or None."""
+        """Return the call with this key; None if there is none."""
         return self._calls.get(key)
 
     async def put(self, call: StoredCall) -> None:
-        """Store a call, unless there is one with its key."""
+        """Store a call. If the key exists, nothing changes."""
         self._calls.setdefault(call.key, call)
 
     @property
@@ -411,9 +414,9 @@ class MemoryCallStore:
 class Judge(Protocol):
     """An automatic judge.
 
-    A judge has no state between texts and can work on many at once. `read_document` is called once per document;
-    `align_summary` (or `check_source` for known claims) and `cover_summary` are called once per summary. Items without
-    a usable answer are unscored with a reason. A JudgeError is raised only if the judge itself fails.
+    A judge has no state between texts and can work on many texts at once. `read_document` is called once per document;
+    `align_summary` (or `check_source` for known claims) and `cover_summary` are called once per summary. An item
+    without a usable answer is unscored and has a reason. JudgeError is raised only if the judge itself fails.
     """
 
     @property
@@ -428,7 +431,7 @@ class Judge(Protocol):
 
     @property
     def signature(self) -> str:
-        """Judge, version and prompt versions. Judges with equal signatures give equal answers."""
+        """Identifies the judge, its version and its prompts. Judges with equal signatures give equal answers."""
         ...
 
     @property
@@ -437,7 +440,7 @@ class Judge(Protocol):
         ...
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
-        """Answer a request about the document alone, in one call if it fits."""
+        """Answer a request about the document, in one call if it fits."""
         ...
 
     async def align_summary(
@@ -452,7 +455,7 @@ class Judge(Protocol):
     async def check_source(
         self, claims: Sequence[str], source: Text, *, instruction: str = ""
     ) -> tuple[Verdict, ...]:
-        """One verdict per claim, in order: does the source support it?"""
+        """Check whether the source supports each claim; one verdict per claim, in order."""
         ...
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
@@ -460,7 +463,7 @@ class Judge(Protocol):
         ...
 
     def again(self, token: str) -> "Judge":
-        """The judge with call keys that include the token, so that it asks stored questions again."""
+        """Return the judge with call keys that include the token, so that it asks stored questions again."""
         ...
 
     async def aclose(self) -> None:
@@ -474,9 +477,9 @@ def is_worded(content: str) -> bool:
 
 
 def verdict_by_rule(claim: str, text: Text) -> Verdict | None:
-    """The verdict for blank inputs, or None if a judge must be asked.
+    """The verdict on blank inputs; None if a judge must be asked.
 
-    A blank text expresses no claim: the label is no. A blank claim is unscored.
+    A blank text expresses no claim, so the label is no. A blank claim is unscored.
     """
     if not is_worded(claim):
         return Verdict(None, reason=BLANK_CLAIM_REASON)
@@ -489,10 +492,10 @@ _CALLS = ("read_document", "align_summary", "check_source", "cover_summary", "ac
 
 
 def checked_judge(judge: object) -> Judge:
-    """Return the judge. Raises JudgeSettings for other objects, such as a model's name or a judge's class."""
+    """Return the judge. Raises JudgeSettings for other objects, such as the name of a model or the class of a judge."""
     if not isinstance(judge, type) and all(callable(getattr(judge, name, None)) for name in _CALLS):
         return cast("Judge", judge)
-    # The message omits texts, because a text may be an API key.
+    # Do not quote a string, because it may be an API key.
     got = f"the class {judge.__name__}" if isinstance(judge, type) else type(judge).__name__
     raise JudgeSettings(
         f"A judge is an object that answers, such as LexicalJudge() or OpenAIJudge('gpt-4o-mini'); got {got}."

@@ -9,11 +9,11 @@ from evaluation._labels import Label, count_labels
 def alignment(labels: Iterable[Label | None]) -> float | None:
     """Share of the summary's claims that the source supports; also called factual consistency.
 
-    In [0, 1], higher is better: yes over scored; `unsure` is not yes, unscored (None) claims leave the denominator.
-    None without claims or without a scored one.
+    In [0, 1], higher is better: the claims with `yes` divided by the scored claims. `unsure` counts as not yes;
+    unscored claims (None) are ignored. Returns None if there are no claims, or no scored ones.
     Raises InvalidLabel.
-    Source: the alignment part of the summarization metrics of DeepEval and Mastra; unlike theirs, a missing verdict
-    neither passes nor fails, and no claims give no score instead of 0.
+    Source: the alignment part of the summarization metrics of DeepEval and Mastra. Unlike those metrics, a missing
+    verdict neither passes nor fails, and a summary without claims has no score instead of 0.
     Example: `alignment(["yes", "no", None])` is 0.5.
     """
     return count_labels(labels).share_of_yes

@@ -30,12 +30,12 @@ _NOT = re.compile(r"n't\b", re.IGNORECASE)
 _DIACRITICS = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670]"
 )
-# Pairs of characters that are grammar: with Chinese particles, and of hiragana alone.
+# Two-character pairs that are grammar and not content: pairs with a Chinese particle, and pairs of hiragana.
 _GRAMMAR_PAIR = re.compile("[\u7684\u4e86\u662f\u5728]|^[\u3041-\u3096]+$")
-# Dictionaries confuse shorter words: "ai" is listed as a form of "be".
+# Skip shorter words, because dictionaries confuse them: "ai" is listed as a form of "be".
 _SHORTEST_INFLECTED = 3
 _SUBJECTS = frozenset(("he", "she", "it", "who", "which", "that"))
-# Verbs whose form in -s is rarely a plural, so that the context is not needed.
+# Verbs whose form in -s is rarely a plural, so that these need no context.
 _VERBS = """
 add admit agree allow announce appear apply argue arrive ask assert avoid become begin believe belong bring buy choose
 come consider contain continue convince create decide deliver depend describe destroy die discuss eat employ enable
@@ -63,8 +63,8 @@ _COMPARISONS = ("er", "est", "better", "best", "worse", "worst", "more", "most",
 class Completeness:
     """The result of `completeness`: the score in [0, scale], and the elements, each once.
 
-    Words are in the order of first occurrence; names and topics of several words follow them. `missing_elements`
-    are exactly the input's elements that nothing in the output covers.
+    Words are in the order of first occurrence; names and topics of several words follow. `missing_elements` are the
+    input's elements that the output does not cover.
     """
 
     score: float
@@ -82,12 +82,13 @@ def completeness(
 ) -> Completeness:
     """Share of the input's elements that the output covers: nouns, verbs, names, topics and other terms.
 
-    In [0, scale], higher is better; the scale if neither text has an element, 0 if only one has none. Elements are
-    words, each once: verbs in their base form, camelCase split, case and diacritics folded, stop words left out
-    (unless a text has no others); pairs of characters in Korean and scripts without spaces. A name of two to four
-    words is a further element, and so is a topic: two different words that are adjacent at least twice. An element of
-    three characters or fewer, and a number, needs an equal one; a longer one may contain the other, if the shorter
-    has more than 60 % of the longer's length. `language` selects stop words and base forms.
+    In [0, scale], higher is better. The score is the scale if neither text has an element, and 0 if only one text
+    has elements. Elements are words, each counted once. Verbs are in their base form, camelCase is split, case and
+    diacritics are folded, and stop words are ignored unless a text has no other words. Korean and scripts without
+    spaces use pairs of characters instead of words. A name of two to four words is a further element. So is a
+    topic: two different words that are adjacent at least twice. An element of up to three characters, or a number,
+    is covered only by an equal element. A longer element is also covered if one of the two contains the other and
+    the shorter has more than 60 % of the longer's length. `language` selects stop words and base forms.
     Raises EvaluationError if a text is not a string, InvalidWeight unless the scale is above 0.
     Source: the completeness metric of Mastra and Kastrax, as its page says; see the comment below.
     Example: `completeness("The quick brown fox jumps over the lazy dog", "A brown fox jumped over a dog")` has the
@@ -104,7 +105,7 @@ def completeness(
     wanted = _read("input", input, language)
     given = _read("output", output, language)
     asked = wanted.elements(wanted.phrases)
-    # A phrase of the input counts as covered wherever its words are adjacent in the output.
+    # A phrase of the input is covered if its words are adjacent anywhere in the output.
     stretches = given.stretches() if wanted.phrases else frozenset()
     held = {phrase: shown for phrase, shown in wanted.phrases.items() if phrase in stretches}
     found = given.elements({**given.phrases, **held})
@@ -121,7 +122,7 @@ _Phrase = tuple[str, ...]
 class _Read:
     """A text's words, its phrases with their displayed form, and its sequences of words by base form.
 
-    A sequence ends where more than a space or hyphen separates two words.
+    A sequence ends if more than a space or hyphen separates two words.
     """
 
     words: tuple[str, ...]
@@ -155,7 +156,8 @@ def _read(name: str, text: str, language: str) -> _Read:
     found = list(_terms(text, code))
     terms = [term.written.lower() for term in found]
     stop_words = _stop_words(code)
-    # German dictionaries recognise nouns by capitals; English ones would take a first word for a name.
+    # In German, dictionaries recognise nouns by capitals. In English, they would take a sentence's first word for a
+    # name.
     bases = [
         _folded(
             _base(lower if code == "en" else term.written, code, _stands_as_verb(terms, place, stop_words))

@@ -1,4 +1,4 @@
-"""Conciseness: a short summary of its source, in short sentences."""
+"""Conciseness: a summary that is short compared with its source, in short sentences."""
 
 from dataclasses import dataclass
 
@@ -15,23 +15,23 @@ LONG_SENTENCE_WORDS = 40
 class ConcisenessTerms:
     """The parts of conciseness from lengths alone; both in [0, 1], higher is better.
 
-    `compression` is 1 if the summary has 30 % of the source's words and falls to 0 at none and at 60 %; `sentences`
-    is 1 for sentences of up to 20 words on average and falls to 0 at 40.
+    `compression` is 1 if the summary has 30 % of the source's words; it falls linearly to 0 at no words and at 60 %.
+    `sentences` is 1 if sentences have at most 20 words on average; it falls to 0 at 40 words.
     """
 
     compression: float
     sentences: float
 
     def with_rating(self, rating: float) -> float:
-        """Conciseness with a judge's rating in [0, 1]. Example: terms of 1 and 1 with 0.5 give 0.85."""
+        """Combine the terms with a judge's rating in [0, 1]. Example: terms of 1 and 1 with 0.5 give 0.85."""
         return 0.7 * (0.6 * self.compression + 0.4 * self.sentences) + 0.3 * rating
 
 
 def conciseness_terms(document: str, summary: str, language: str = "en") -> ConcisenessTerms | None:
-    """The parts of conciseness that need no judge.
+    """Compute the parts of conciseness that need no judge.
 
-    None if document or summary is blank, and in scripts without spaces between words, whose words cannot be
-    counted.
+    None if the document or the summary is blank, or if its script has no spaces between words, because then words
+    cannot be counted.
     Source: the conciseness metric of Assert LLM Tools.
     Example: 30 words in two sentences, of a document of 100 words, give 1 and 1.
     """
@@ -49,11 +49,11 @@ def conciseness_terms(document: str, summary: str, language: str = "en") -> Conc
 def conciseness(document: str, summary: str, rating: float | None, language: str = "en") -> float | None:
     """Conciseness of a summary: .7 · (.6 · compression + .4 · sentence term) + .3 · a judge's rating.
 
-    In [0, 1], higher is better. `conciseness_terms` defines compression and sentence term. None without a rating or
-    without these terms.
+    In [0, 1], higher is better. `conciseness_terms` defines the compression and the sentence term. None if the
+    rating or these terms are missing.
     Raises InvalidPercent if the rating is outside 0 to 1.
-    Source: the conciseness metric of Assert LLM Tools; unlike there, an unreadable rating gives no score instead of
-    .5.
+    Source: the conciseness metric of Assert LLM Tools. Unlike that metric, an unreadable rating gives no score
+    instead of .5.
     Example: 30 words in two sentences, of a document of 100 words, with the rating 0.5 give 0.85.
     """
     if rating is None:

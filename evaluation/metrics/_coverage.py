@@ -10,10 +10,11 @@ from evaluation._means import weighted_mean
 def mean_coverage(percents: Sequence[float | None], weights: Sequence[float] | None = None) -> float | None:
     """Share of the reference's content that the summary expresses.
 
-    Percents are 0 to 100, one per reference unit, None for a unit without a value; the result is in [0, 1], higher
-    is better. Units without a value are left out; None if no unit has one, or all with one weigh 0. Weights are 1
+    `percents` has one value from 0 to 100 per reference unit; None means unscored and is ignored. The result is in
+    [0, 1], higher is better; it is None if no unit is scored or the scored units' weights sum to 0. All weights are 1
     by default.
-    Raises InvalidPercent outside 0 to 100, InvalidWeight for a negative or non-finite weight, LengthMismatch.
+    Raises InvalidPercent for a percent outside 0 to 100, InvalidWeight for a negative or non-finite weight, and
+    LengthMismatch.
     Source: DUC 2002, length-adjusted coverage, point 2; DUC 2003 mean coverage.
     Example: `mean_coverage([0, 0, 0, 60, 60, 60, 100])` is 0.4.
     """
@@ -27,9 +28,9 @@ def mean_coverage(percents: Sequence[float | None], weights: Sequence[float] | N
 def claim_coverage(labels: Iterable[Label | None]) -> float | None:
     """Share of the reference's claims that the summary expresses.
 
-    In [0, 1], higher is better: yes over scored; `unsure` is not yes, unscored (None) claims leave the denominator.
-    1.0 without claims (nothing can be missing; keep it out of averages), None if there are claims and none is
-    scored.
+    In [0, 1], higher is better: the claims with `yes` divided by the scored claims. `unsure` counts as not yes;
+    unscored claims (None) are ignored. Returns None if there are claims but no scored ones. Returns 1.0 if there are
+    no claims, because nothing can be missing; leave such a summary out of averages.
     Raises InvalidLabel.
     Source: the coverage metric of Assert LLM Tools: claims in summary / total reference claims.
     Example: `claim_coverage(["yes", "yes", "no", "no"])` is 0.5.

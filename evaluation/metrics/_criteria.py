@@ -1,4 +1,4 @@
-"""Criteria: questions about a summary as a whole, each with its scale; and packs of them to start from.
+"""Criteria: questions about a whole summary, each with its scale; and built-in packs of criteria.
 
 Sources of the packs:
 
@@ -27,10 +27,15 @@ Asked = Literal["before", "after"]
 class Criterion:
     """A question about a whole summary with its scale.
 
-    `scale`: points (whole numbers with words, at least two), yes_no (1 and 0), percent (0 to 100; with `points`
-    only these) or share (0 to 1). `reads` is the text beside the summary; `unmarked` means the summary units not
-    found in any reference unit, and if all are marked the answer is the lowest value by rule. `asked` is `before`
-    or `after` people see the reference.
+    `scale` is one of:
+    - points: whole numbers with a text each, at least two
+    - yes_no: 1 and 0
+    - percent: 0 to 100, or only the values in `points` if it is given
+    - share: any number from 0 to 1
+
+    `reads` is the text shown beside the summary. `unmarked` are the summary units that are not marked for any
+    reference unit; if all units are marked, the answer is automatically the lowest value. `asked` says if the
+    question comes `before` or `after` people see the reference.
     """
 
     name: str
@@ -44,7 +49,7 @@ class Criterion:
 
     @property
     def values(self) -> tuple[int, ...]:
-        """The allowed whole numbers in ascending order; empty for a share, which is any number from 0 to 1.
+        """The allowed whole numbers in ascending order; empty for a share.
 
         Example: `Criterion("neutral", "Is the tone neutral?", "yes_no").values` is `(0, 1)`.
         """
@@ -54,9 +59,9 @@ class Criterion:
 
     @property
     def choices(self) -> tuple[tuple[int, str], ...]:
-        """The value and text of each possible answer; empty for a typed number.
+        """The value and text of each possible answer; empty if the answer is a typed number.
 
-        Example: the first of DUC 2002's gives `(0, "none"), (1, "1 to 5"), (2, "6 to 10"), (3, "more than 10")`.
+        Example: DUC 2002's first question has `(0, "none"), (1, "1 to 5"), (2, "6 to 10"), (3, "more than 10")`.
         """
         if self.scale == "yes_no":
             return (0, "no"), (1, "yes")
@@ -64,7 +69,7 @@ class Criterion:
 
 
 def counted(words: tuple[str, ...], first: int = 0) -> tuple[tuple[int, str], ...]:
-    """Points from texts, numbered from `first`.
+    """Number texts from `first`, as the points of a criterion.
 
     Example: `counted(("no", "yes"))` is `((0, "no"), (1, "yes"))`.
     """

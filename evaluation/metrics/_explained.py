@@ -1,4 +1,4 @@
-"""Scores of texts with a reason in words."""
+"""Scores of texts, each with a reason in words."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ MOST_NAMED = 12
 
 
 def explained_completeness(source: str, summary: str, language: str = "en") -> tuple[float, str]:
-    """Completeness and its reason, such as "2 of 4 elements are covered. Missing: quick, lazy."."""
+    """Compute completeness and its reason, such as "2 of 4 elements are covered. Missing: quick, lazy."."""
     found = completeness(source, summary, language)
     elements = len(found.input_elements)
     if not elements:
@@ -20,7 +20,7 @@ def explained_completeness(source: str, summary: str, language: str = "en") -> t
 
 
 def explained_redundancy(summary: str, language: str = "en") -> tuple[float, str]:
-    """Freedom from repetition and its reason: the sentences that repeat an earlier one; 1 for an empty summary."""
+    """Compute freedom from repetition, and list the repeated sentences as its reason. An empty summary scores 1."""
     value, repeated = redundancy(summary, language), repeated_sentences(summary, language)
     return 1.0 if value is None else value, _named("Repeated", repeated) or "No repeated sentences."
 
@@ -28,9 +28,10 @@ def explained_redundancy(summary: str, language: str = "en") -> tuple[float, str
 def explained_topics(
     topics: Sequence[str], labels: Sequence[Label | None], *, least_scored: float, why: str
 ) -> tuple[float | None, str]:
-    """Topic preservation and its reason, such as "2 of 3 topics are covered. Missing: rain.".
+    """Compute topic preservation and its reason, such as "2 of 3 topics are covered. Missing: rain.".
 
-    None if a smaller share than `least_scored` has a label; `why` is the reason if none has.
+    The score is None if the share of topics with a label is below `least_scored`. `why` is the reason if no topic
+    has a label.
     """
     scored = sum(label is not None for label in labels)
     if not scored:

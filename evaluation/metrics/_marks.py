@@ -17,7 +17,7 @@ _MESSAGES: dict[MarkWarningCode, str] = {
 
 @dataclass(frozen=True, slots=True)
 class MarkWarning:
-    """A judgment that is allowed but probably a slip; it never blocks."""
+    """A judgment that is allowed but is probably a mistake. It never prevents saving."""
 
     model_unit: int
     code: MarkWarningCode
@@ -26,7 +26,7 @@ class MarkWarning:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """All marks of one comparison, many to many; units are numbered from 1.
+    """All marks of one comparison. A unit can have any number of marks; units are numbered from 1.
 
     `links` has a pair (reference unit, summary unit) for each mark.
     Raises InvalidMark for a mark on a unit that does not exist.
@@ -63,21 +63,21 @@ class Marks:
 
     @property
     def marked(self) -> frozenset[int]:
-        """Summary units marked for at least one reference unit (their number is column 24 of a DUC 2002 table)."""
+        """Summary units with at least one mark (their number is column 24 of a DUC 2002 table)."""
         return frozenset(peer for _, peer in self.links)
 
     @property
     def unmarked(self) -> tuple[int, ...]:
-        """Summary units marked for no reference unit, in order (their number is column 25 of a DUC 2002 table)."""
+        """Summary units without a mark, in order (their number is column 25 of a DUC 2002 table)."""
         marked = self.marked
         return tuple(unit for unit in range(1, self.peer_units + 1) if unit not in marked)
 
     def warnings(self, percents: Sequence[float | None]) -> tuple[MarkWarning, ...]:
-        """Judgments that look like slips: a percent without marks, or marks with 0 %.
+        """Find judgments that look like mistakes: a percent without marks, or marks with 0 %.
 
-        `percents` are 0 to 100, one per reference unit in order, None if there is none yet.
+        `percents` are 0 to 100, one per reference unit in order; None means not judged yet.
         Raises LengthMismatch, InvalidPercent.
-        Source: the DUC protocol pages forbid neither, so both are only warnings.
+        Source: the DUC protocol pages allow both, so these are only warnings.
         """
         check_same_length("percents", percents, "reference units", range(self.model_units))
         warnings = []

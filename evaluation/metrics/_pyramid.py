@@ -13,11 +13,11 @@ MeanRounding = Literal["floor", "ceil"]
 
 @dataclass(frozen=True, slots=True)
 class PyramidScore:
-    """A summary's weight in a pyramid, and the best possible one.
+    """A summary's weight in a pyramid, and the largest possible weight.
 
-    `weight` is the sum of the weights of the expressed content units; `modified_ideal` and `original_ideal` are the
-    largest weights of as many units as the mean reference, or the summary, has. The scores are in [0, 1], None if
-    undefined; `model_units` is None if the number of references is unknown.
+    `weight` is the sum of the weights of the expressed content units. `modified_ideal` is the largest weight that as
+    many units as the mean reference has can reach; `original_ideal` uses the summary's number of units. The scores
+    are in [0, 1], None if undefined. `model_units` is None if the number of references is unknown.
     """
 
     weight: float
@@ -38,13 +38,14 @@ def pyramid_score(
     unmatched: int = 0,
     mean_rounding: MeanRounding = "floor",
 ) -> PyramidScore:
-    """The share of a pyramid's weight that a summary expresses, relative to the best possible.
+    """Compute the share of a pyramid's weight that a summary expresses, relative to the largest possible weight.
 
-    `weights` has one weight per content unit of the pyramid, `expressed` whether the summary has it, `unmatched`
-    counts its units outside of the pyramid. Scores are in [0, 1], higher is better. The modified score compares
-    with as many units as a reference has on average (recall; None without `models`, or with a mean of 0 units), the
-    original one with as many as the summary has (density; None without any). `contributors` replaces the sum of the
-    weights in that mean, which `mean_rounding` rounds: `floor` as DUCView, `ceil` as a later implementation.
+    `weights` has the weight of each content unit of the pyramid and `expressed` says which units the summary
+    expresses. `unmatched` counts the summary's units outside of the pyramid. Scores are in [0, 1], higher is better.
+    The modified score (recall) compares with as many units as a reference has on average; it is None without
+    `models`, or if that mean is 0. The original score (density) compares with as many units as the summary has; it is
+    None if the summary has no units. `contributors` replaces the sum of the weights in the mean. `mean_rounding`
+    rounds the mean: `floor` as DUCView does, `ceil` as a later implementation does.
     Raises LengthMismatch, InvalidWeight, EvaluationError for a negative count or fewer than 1 reference.
     Source: Nenkova and Passonneau 2004; the modified score as DUCView computes it, at most 1.
     Example: the weights of one 4, three 3s, one 2 and thirteen 1s, 4 references, the 4 and one 3 expressed:

@@ -1,4 +1,4 @@
-"""Question coverage and topic preservation: the summary still covers the source's questions and topics."""
+"""Question coverage and topic preservation: shares of the source's questions and topics that a summary covers."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,9 +11,9 @@ def question_coverage(
 ) -> float | None:
     """Share of the questions answered yes from the source that are also answered yes from the summary.
 
-    In [0, 1], higher is better. Answers are in the order of the questions; a pair with an unscored side (None)
-    leaves the denominator. 0 if no question is answered yes from the source, as in DeepEval; None if that is
-    unknown, because every pair that might count is unscored.
+    In [0, 1], higher is better. Both lists have the order of the questions. A pair with an unscored answer (None) is
+    ignored. Returns 0 if no question is answered yes from the source, as in DeepEval. Returns None if this cannot be
+    known, because every pair that might count is unscored.
     Raises LengthMismatch, InvalidLabel.
     Source: the coverage part of the summarization metric of DeepEval.
     Example: `question_coverage(["yes", "yes", "no"], ["yes", "no", "no"])` is 0.5.
@@ -26,10 +26,10 @@ def question_coverage(
 def question_coverage_or_none(
     source_answers: Sequence[Label | None], summary_answers: Sequence[Label | None]
 ) -> float | None:
-    """Question coverage for a row of scores: as `question_coverage`, but None if no source answer is yes.
+    """Compute question coverage for a row of scores: None if no source answer is yes, otherwise `question_coverage`.
 
-    Questions that the source cannot answer give no information about the summary, so a row must not count
-    them as 0.
+    Questions that the source cannot answer give no information about the summary, so they must not lower its score
+    to 0.
     Raises LengthMismatch, InvalidLabel.
     Example: `question_coverage_or_none(["no"], ["yes"])` is None.
     """
@@ -40,7 +40,7 @@ def question_coverage_or_none(
 def scored_pairs(
     source_answers: Sequence[Label | None], summary_answers: Sequence[Label | None]
 ) -> tuple[int, int]:
-    """The number of pairs that count in question coverage, and the number if all were scored.
+    """Count the scored pairs that question coverage uses, and the pairs that it would use if all were scored.
 
     Raises LengthMismatch, InvalidLabel.
     Example: `scored_pairs(["yes", None, "no"], ["yes", "yes", "no"])` is (1, 2).
@@ -52,18 +52,18 @@ def scored_pairs(
 def topic_preservation(labels: Iterable[Label | None]) -> float | None:
     """Share of the source's main topics that the summary covers.
 
-    In [0, 1], higher is better: yes over scored; unscored (None) topics leave the denominator. None without topics
-    or without a scored one.
+    In [0, 1], higher is better: the topics with `yes` divided by the scored topics. Unscored topics (None) are
+    ignored. Returns None if there are no topics, or no scored ones.
     Raises InvalidLabel.
-    Source: the topic preservation metric of Assert LLM Tools; unlike there, no topics give no score instead of 0.
+    Source: the topic preservation metric of Assert LLM Tools. Unlike that metric, no topics give no score instead of 0.
     Example: `topic_preservation(["yes", "no", "yes", None])` is 0.666667.
     """
     return count_labels(labels).share_of_yes
 
 
 def _count_pairs(source: Sequence[Label | None], summary: Sequence[Label | None]) -> tuple[int, int, int]:
-    """The numbers of scored pairs with yes on both sides, of those with yes at the source, and of unscored pairs
-    that might count.
+    """Count the scored pairs with yes on both sides, the scored pairs with yes at the source, and the unscored
+    pairs whose source answer is yes or missing.
     """
     check_same_length("source answers", source, "summary answers", summary)
     pairs = list(zip(checked_labels(source), checked_labels(summary), strict=True))

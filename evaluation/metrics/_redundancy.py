@@ -10,10 +10,10 @@ _WORD = re.compile(r"\w+")
 
 
 def repeated_sentences(summary: str, language: str = "en") -> list[str]:
-    """The sentences that repeat an earlier one, in order.
+    """List the sentences that repeat an earlier sentence, in order.
 
-    A sentence repeats another if that one has at least 80 % of its different words, including all its numbers; in
-    scripts without spaces between words, 80 % of its pairs of characters.
+    A sentence is a repetition if an earlier sentence has at least 80 % of its different words, including all its
+    numbers. In scripts without spaces between words, pairs of characters replace words.
     Example: `repeated_sentences("It rained all day. We left. It rained all day.")` is `["It rained all day."]`.
     """
     seen: list[frozenset[str]] = []
@@ -29,8 +29,8 @@ def repeated_sentences(summary: str, language: str = "en") -> list[str]:
 def redundancy(summary: str, language: str = "en") -> float | None:
     """Freedom from repetition: 1 minus the share of sentences that repeat an earlier one.
 
-    In [0, 1], higher is better: 1 without a repetition, also for a single sentence. None for a blank summary. It
-    compares words without a judge, so it misses repetitions in other words.
+    In [0, 1], higher is better: 1 if no sentence is repeated, or if there is only one. None for a blank summary. The
+    function compares words without a judge, so it misses repetitions in other words.
     Source: the redundancy metric of Assert LLM Tools, which asks an LLM which sentences are redundant.
     Example: `redundancy("It rained all day. We left. It rained all day.")` is 0.666667.
     """

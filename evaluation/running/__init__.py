@@ -1,4 +1,4 @@
-"""Evaluation of summaries in memory: from texts and a judge to scores."""
+"""Evaluate summaries in memory: from texts and a judge to scores."""
 
 from evaluation.running._cases import (
     DEFAULT_METRICS,

@@ -43,7 +43,7 @@ DEFAULT_METRICS: tuple[Metric, ...] = ("coverage", "alignment", "question_covera
 
 
 class EvaluationOptions(TypedDict, total=False):
-    """The options of `evaluate_summary`, for many summaries at once."""
+    """The options of `evaluate_summary`, for calls that evaluate many summaries."""
 
     metrics: Sequence[str]
     questions: Sequence[str] | None
@@ -64,7 +64,7 @@ MOST_QUESTIONS = 100
 
 @dataclass(frozen=True, slots=True)
 class GivenClaim:
-    """A claim that the caller gives, with people's answer to it; the judge answers it if `label` is None.
+    """A claim from the caller, with people's answer to it; if `label` is None, the judge answers it.
 
     Raises InvalidLabel, InvalidWeight; EvaluationError for an empty text.
     """
@@ -84,11 +84,11 @@ class GivenClaim:
 class SummaryInput:
     """One summary to evaluate.
 
-    Content is measured against `reference`, or without one against the document. `questions` and
+    Content is measured against `reference`, or against the document if there is no reference. `questions` and
     `target_words` override the options for all summaries. `key` is the caller's own name for the summary.
-    `claims` replace those that the judge would find in the reference or document; each is a unit of its
-    own with its weight. `summary_claims` replace those in the summary. The judge is not asked about claims
-    with a label.
+    `claims` replace the claims that the judge would find in the reference or document; each claim is a unit of its
+    own with its weight. `summary_claims` replace the claims of the summary. The judge is not asked about claims with a
+    label.
     """
 
     document: str
@@ -123,7 +123,7 @@ class Options:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """Check the options of a caller and return them."""
+        """Check the options of a caller and build an instance."""
         left = dict(given)
         return cls(
             checked_metrics(left.pop("metrics", DEFAULT_METRICS)),
@@ -151,7 +151,7 @@ class Options:
 
     @property
     def asks_questions(self) -> bool:
-        """True if the judge answers questions, either given ones or its own."""
+        """True if the judge answers questions: given ones, or questions that it generates."""
         can_ask = bool(self.questions or self.n_questions)
         return can_ask and self.wants("question_coverage", "summarization")
 
@@ -163,7 +163,7 @@ class Options:
 
     @property
     def needs_alignment(self) -> bool:
-        """True if the summary's own claims are needed."""
+        """True if the claims of the summary are needed."""
         return self.wants(
             "factual_alignment", "summarization", "alignment", "factual_consistency", "faithfulness"
         )
@@ -177,7 +177,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One summary as the judge gets it, with its options."""
+    """A summary in the form in which the judge gets it, with its options."""
 
     item: SummaryInput
     options: Options
@@ -215,7 +215,7 @@ def checked_metrics(metrics: object) -> tuple[Metric, ...]:
 
 
 def checked_items(items: object) -> Iterable[object]:
-    """The summaries to evaluate. Raises EvaluationError if the argument is not a collection of them."""
+    """Return the summaries to evaluate. Raises EvaluationError unless they are a collection."""
     wanted = "items is a list of summaries, each a SummaryInput or (document, summary)"
     if isinstance(items, SummaryInput):
         raise EvaluationError(f"{wanted}, got one SummaryInput; write [item].")
@@ -227,7 +227,7 @@ def checked_items(items: object) -> Iterable[object]:
 
 
 def checked_instruction(instruction: object) -> str:
-    """The user's addition to the instructions of the judge; "" without one."""
+    """Return the user's addition to the judge's instructions; "" if there is none."""
     if not isinstance(instruction, str | None):
         raise EvaluationError(f"custom_instruction must be a text or None, got {instruction!r}.")
     return (instruction or "").strip()
@@ -253,7 +253,7 @@ def checked_questions(questions: object) -> tuple[str, ...]:
 def checked_target(target_words: object) -> None:
     if target_words is None:
         return
-    # Numbers from a column of a table, such as those of numpy, are accepted as whole numbers too.
+    # Accept whole numbers of other types too, such as those in numpy columns.
     if isinstance(target_words, bool) or not isinstance(target_words, Integral):
         raise InvalidBudget(f"A target length must be a whole number, got {target_words!r}.")
     if int(target_words) < 1:

@@ -1,4 +1,4 @@
-"""Evaluations from texts and a judge to scores, with at most two calls per summary and one per document."""
+"""Evaluate texts with a judge, with at most two calls per summary and one per document."""
 
 import asyncio
 import hashlib
@@ -68,18 +68,17 @@ def evaluate_summary(
     verbose: bool = False,
     least_scored: float = LEAST_SCORED,
 ) -> SummaryEvaluation:
-    """Evaluate one summary by the given metrics; `METRICS` describes them.
+    """Evaluate a summary by the given metrics; `METRICS` describes them.
 
-    A score without enough usable answers is None: a failed answer of the judge is unscored, never 0. The call
-    blocks until the result is there, also inside a running event loop.
-    - `questions`: closed questions that a good summary answers with yes; without them the judge writes
-      `n_questions`.
+    A score without enough usable answers is None. A failed answer of the judge is unscored and never counts as 0. The
+    call blocks until the result is ready, even inside a running event loop.
+    - `questions`: closed questions that a good summary answers with yes; if None, the judge writes `n_questions`.
     - `custom_instruction`: an addition to every instruction of the judge.
-    - `include_reason`: reasons made from the verdicts.
+    - `include_reason`: add reasons, which are made from the verdicts.
     - `verbose`: `.details` of the result has every verdict.
-    - `least_scored`: the least share of claims or questions with a usable answer; if the share is smaller, a
-      score is None.
-    Raises EvaluationError; JudgeRefused if the judge's server refuses all requests (key, permission, quota).
+    - `least_scored`: the smallest allowed share of claims or questions with a usable answer; if the share is smaller,
+      the score is None.
+    Raises EvaluationError. Raises JudgeRefused if the judge's server refuses all requests (key, permission, quota).
     Source: the coverage family of Assert LLM Tools and the summarization metrics of DeepEval and Mastra.
     Example: `evaluate_summary(document, summary, judge=LexicalJudge())["coverage"]`.
     """
@@ -110,18 +109,17 @@ def evaluate_summaries(
 ) -> tuple[SummaryEvaluation, ...]:
     """Evaluate many summaries and return the results in their order.
 
-    `on_result` is called with the position and result of each summary as soon as it is ready. Items are
-    `SummaryInput`s, or tuples of document and summary with or without a reference. A request that depends on
-    the document alone is made once for all its summaries. Options are those of `evaluate_summary`. If a
-    summary cannot be evaluated, its scores are None with reasons, and the other summaries are not affected.
-    After an error or an interrupt no request is left running. With a call store, a repeated call does not ask
-    again for stored answers.
-    Raises EvaluationError for invalid options, JudgeRefused if the judge's server refuses all requests (key,
+    `items` are `SummaryInput`s, or tuples of document and summary, optionally with a reference. `on_result` is called
+    with the position and result of each summary as soon as it is ready. A request that needs only the document is made
+    once for all its summaries. `evaluate_summary` describes the `options`. If a summary cannot be evaluated, its scores
+    are None with reasons, and the other summaries are not affected. After an error or an interrupt no request keeps
+    running. If the judge has a call store, a repeated evaluation does not ask again for stored answers.
+    Raises EvaluationError for invalid options. Raises JudgeRefused if the judge's server refuses all requests (key,
     permission, quota).
     Example: `evaluate_summaries([(document, one), (document, other)], judge=LexicalJudge())`.
     """
     results: dict[int, SummaryEvaluation] = {}
-    # An invalid judge must be refused before the code below, which closes it at the end.
+    # Refuse an invalid judge first, because the code below closes the judge at the end.
     checked_judge(judge)
 
     async def collected() -> None:
@@ -144,11 +142,10 @@ async def stream_evaluations(
     judge: Judge,
     **options: Unpack[EvaluationOptions],
 ) -> AsyncGenerator[tuple[int, SummaryEvaluation], None]:
-    """Yield each summary's position and scores as soon as they are ready; an asynchronous
-    `evaluate_summaries`.
+    """Yield each summary's position and result as soon as it is ready: an asynchronous `evaluate_summaries`.
 
-    The judge is not closed. If the caller leaves the loop early, with `aclose` or by cancellation, the
-    requests are stopped.
+    The judge is not closed. If the caller leaves the loop early, with `aclose` or by cancellation, all requests are
+    stopped.
     Example: `async for position, result in stream_evaluations(items, judge=judge): ...`.
     """
     chosen = Options.of(options)
@@ -165,12 +162,12 @@ async def stream_evaluations(
         work.cancel()
         await asyncio.wait([work])
         if not work.cancelled():
-            # Without this, asyncio would log an exception that was never retrieved.
+            # Retrieve the exception, otherwise asyncio logs that nobody retrieved it.
             work.exception()
 
 
 class _Evaluation:
-    """An evaluation of many summaries: its judge, its options, and the readings of documents so far."""
+    """An evaluation of many summaries: the judge, the options, and the documents that have been read."""
 
     def __init__(
         self, judge: Judge, options: Options, emit: Callable[[tuple[int, SummaryEvaluation]], None]
@@ -188,7 +185,7 @@ class _Evaluation:
     async def all(self, items: Iterable[object]) -> None:
         """Evaluate all summaries, several at once, and emit each result."""
         waiting = iter(enumerate(items))
-        # Some tasks wait for a request of another summary of the document. Few tasks run at once, so that few
+        # Some tasks wait for a document request of another task, so run more tasks than calls. But run few, so that few
         # summaries are incomplete if the run is interrupted.
         at_once = 2 * self._judge.concurrency
         try:
@@ -246,7 +243,7 @@ class _Evaluation:
         )
 
     async def _read(self, request: DocumentRequest) -> DocumentReading:
-        """Return the document's reading, which is made once for all its summaries."""
+        """Return the document's reading; it is requested once for all its summaries."""
         if request not in self._readings:
             if len(self._readings) >= _MOST_DOCUMENTS_KEPT:
                 self._readings.popitem(last=False)
@@ -345,7 +342,7 @@ class _Desk:
         if isinstance(covered, JudgeError):
             for part in ("claims", "questions", "topics", "ratings"):
                 facts.faults.setdefault(part, _fault(covered))
-            # People's answers to claims count even if the judge failed.
+            # Use people's answers to claims even if the judge failed.
             facts.covered = None if self._given is None else _unscored(answers.asked.cover, _fault(covered))
         elif covered is not None:
             facts.covered = covered
@@ -387,7 +384,7 @@ def _open(claims: Sequence[GivenClaim]) -> tuple[str, ...]:
 
 
 def _with_people(claims: Sequence[GivenClaim], verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
-    """One verdict per claim: people's if there is one, else the next of the judge's `verdicts`."""
+    """Return a verdict per claim: people's answer if there is one, otherwise the next of the judge's `verdicts`."""
     judged = iter(verdicts)
     return tuple(
         next(judged) if each.label is None else Verdict(each.label, reason=BY_PEOPLE) for each in claims
@@ -402,7 +399,7 @@ def _unscored(asked: CoverRequest, fault: str) -> CoverReading:
 
 
 def _worst(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The most important exception of nested groups: JudgeRefused if there is one, else the first."""
+    """Choose the most important exception of nested groups: JudgeRefused if there is one, otherwise the first."""
     flat = [
         _worst(failure) if isinstance(failure, BaseExceptionGroup) else failure
         for failure in failures.exceptions

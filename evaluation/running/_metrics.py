@@ -1,4 +1,4 @@
-"""Scores of a summary, each with a reason in words, from the answers of a judge."""
+"""Compute scores of a summary from a judge's answers, each with a reason in words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -77,7 +77,7 @@ class Scores:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The numbers of requested claims, questions and topics: all, those with yes, and unscored ones."""
+        """Count the requested claims, questions and topics: all, those with yes, and unscored ones."""
         options = self.case.options
         kinds: dict[str, tuple[bool, list[Label | None] | None]] = {
             "reference_claims": (options.needs_claims, _labels(self._claims)),
@@ -94,7 +94,7 @@ class Scores:
         return counts
 
     def details(self) -> EvaluationDetails:
-        """Every verdict behind the scores."""
+        """All verdicts that the scores use."""
         covered = self.facts.covered
         return EvaluationDetails(
             self._claims or (),
@@ -111,7 +111,7 @@ class Scores:
             self._parts[known] = getattr(self, f"_{known}")()
         return self._parts[known]
 
-    # These methods join the input's claims, questions and topics with the judge's answers.
+    # The next methods join the claims, questions and topics of the input with the judge's answers.
 
     def _judged_claims(self) -> tuple[JudgedClaim, ...] | None:
         claims, covered = self.facts.reading.claims, self.facts.covered
@@ -134,7 +134,7 @@ class Scores:
             return None
         return tuple(map(JudgedTopic, topics, covered.topics))
 
-    # Each metric has a method with its name below; `_part` finds it by this name.
+    # `_part` finds the method of a metric by its name, so each metric has a method with its name below.
 
     def _coverage(self) -> tuple[float | None, str]:
         value, reason = self._part("claim_coverage")
@@ -169,7 +169,7 @@ class Scores:
         return value, _counted(f"claims of the {whose} are expressed", "Not expressed", self._claims)
 
     def _nothing_to_cover(self) -> str:
-        """The reason that the compared text cannot have claims; "" if it can."""
+        """The reason why the compared text cannot have claims; "" if it can have some."""
         if self.case.item.claims is not None:
             return ""
         reference = self.case.reference
@@ -296,9 +296,9 @@ class Scores:
         return brevity(words, target), f"{words} words of a target of {target}."
 
     def _lacks_scored(self, counts: LabelCounts, what: str) -> str:
-        """The reason that too few items are scored for a score; "" if enough are. It may also add a flag."""
+        """Return the reason why too few items are scored, or "" if enough are; also set the flag for few items."""
         least = self.case.options.least_scored
-        # Without any scored item, the score is None anyway and has a reason of its own.
+        # Skip this if nothing is scored, because then the score is None and has its own reason.
         if (
             counts.scored
             and counts.lacks_scored(max(least, LEAST_SCORED))
@@ -334,7 +334,7 @@ def _labels(
 
 
 def _counted(what: str, otherwise: str, judged: Sequence[JudgedClaim]) -> str:
-    """A sentence with the number of yes, and the first claims with another answer and the judge's reasons."""
+    """Write how many are yes, and quote the first claims with another answer and the judge's reasons."""
     counts = count_labels(each.verdict.label for each in judged)
     if not counts.scored:
         return _first_reason([each.verdict for each in judged], "Nothing was scored.")

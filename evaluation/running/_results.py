@@ -10,7 +10,7 @@ from evaluation.judging.protocol import JudgedClaim, Rating, RatingName, Usage, 
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuestion:
-    """A closed question with its answers from the source and from the summary alone."""
+    """A closed question, answered once from the source and once from the summary alone."""
 
     text: str
     source: Verdict
@@ -27,7 +27,7 @@ class JudgedTopic:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationDetails:
-    """Everything behind the scores: each claim, question and topic with its verdict, evidence and reason."""
+    """The details of the scores: each claim, question and topic with its verdict, evidence and reason."""
 
     reference_claims: tuple[JudgedClaim, ...] = ()
     summary_claims: tuple[JudgedClaim, ...] = ()
@@ -37,7 +37,7 @@ class EvaluationDetails:
     missing_elements: tuple[str, ...] = ()
 
     def analysis(self) -> list[str]:
-        """The lines of a list of all claims, questions and topics with their verdicts."""
+        """List all claims, questions and topics with their verdicts, one per line."""
         return [
             *_listed("Detailed Claim Analysis", "COVERED", "MISSING", _labelled(self.reference_claims)),
             *_listed(
@@ -71,18 +71,21 @@ CLAIMS_ANALYSIS = "claims_analysis"
 
 @dataclass(frozen=True, slots=True)
 class SummaryEvaluation(Mapping[str, Any]):
-    """The scores of one summary. As a mapping it has the scores that are not None, and the counts of claims.
+    """The scores of a summary. As a mapping it has the scores that are not None, and the counts of claims.
 
-    `result["coverage"]` is None if there is no score, and is then not among `result.items()`. With `verbose`,
+    `result["coverage"]` is None if there is no score; then `result.items()` does not contain it. With `verbose`,
     `result["claims_analysis"]` lists each claim of the reference and whether the summary covers it.
 
-    `scores` has every requested metric, None without a score; `reasons` has a reason for each metric.
-    `passed` is True if summarization reaches the threshold. `counts` has, for claims, questions and
-    topics, the number of all, of those with yes, and of unscored ones; a kind that was not requested or
-    not found is absent. `flags` are `empty_peer`, `no_claims`, `few_claims` and `mostly_unscored`. `usage`
-    has the tokens and cost paid for this summary by this call: answers from a store cost nothing, and a
-    request about a document alone counts for the first summary that needed it. `served_models` are the
-    model names that the judge's servers reported, including those of stored calls.
+    - `scores`: every requested metric; None if there is no score
+    - `reasons`: a reason for each metric
+    - `passed`: True if summarization reaches the threshold
+    - `counts`: for claims, questions and topics, the number of all, of yes and of unscored items; a kind that was not
+      requested or not found is absent
+    - `flags`: `empty_peer`, `no_claims`, `few_claims` and `mostly_unscored`
+    - `usage`: the tokens and cost that this call paid for this summary. Answers from a store cost nothing. A request
+      that
+      needs only the document counts for the first summary that uses it.
+    - `served_models`: the model names that the judge's servers reported, including those of stored calls
     """
 
     scores: Mapping[str, float | None]
@@ -118,7 +121,7 @@ class SummaryEvaluation(Mapping[str, Any]):
         return sum(1 for _ in self)
 
     def verbose_text(self) -> str:
-        """The scores and their parts as a text to print, with every claim if `verbose` was set.
+        """Format the scores and their parts for printing, with every claim if `verbose` was set.
 
         Example: `print(evaluate_summary(document, summary, judge=judge, verbose=True).verbose_text())`.
         """

@@ -1,7 +1,7 @@
 """Agreement of ratings of the same items: Krippendorff's alpha, Cohen's kappa, and the share of equal pairs.
 
-Each coefficient is a function of sums over items with two or more ratings. Intervals resample these rows, or whole
-clusters of them.
+Each coefficient is a function of sums over items with two or more ratings. Intervals resample the items, or whole
+clusters of items.
 """
 
 import math
@@ -42,7 +42,7 @@ _MISSING = -1
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """One row of sums per used item, the coefficient as a function of their total, and a mask of used items."""
+    """A row of sums per used item, the coefficient as a function of the total, and a mask of the used items."""
 
     rows: Floats
     statistic: Statistic
@@ -61,7 +61,7 @@ class _Sums:
         seed: int,
         shares: Sequence[int] = (),
     ) -> Estimate:
-        """Clusters without a used item are left out."""
+        """Compute the interval; clusters without a used item are ignored."""
         rows = self.rows
         if clusters is not None:
             check_same_length("A rater's ratings", self.is_used.tolist(), "clusters", clusters)
@@ -76,14 +76,14 @@ class _Sums:
 def krippendorff_alpha(ratings: Ratings, level: Level) -> float | None:
     """Agreement of raters beyond chance: 1 is complete, 0 is chance, below 0 is worse.
 
-    `ratings` are raters x items, None for a missing one; items with fewer than two ratings are left out. Ratings
-    are any hashable values at the nominal level, finite numbers at the others, at least 0 at the ratio level. None
-    if no item has two ratings, or all of them are equal: without variation, agreement cannot be distinguished from
-    a single possible answer.
+    `ratings` has the shape (raters, items), with None for a missing rating; items with fewer than two ratings are
+    ignored. At the nominal level, ratings are any hashable values; at the other levels finite numbers, and at the
+    ratio level at least 0. Returns None if no item has two ratings. Also returns None if all ratings are equal,
+    because agreement then cannot be distinguished from a scale with a single value.
     Raises EvaluationError for an unknown level or invalid rating, LengthMismatch.
     Source: Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011.
-    Example: `krippendorff_alpha([[1, 1, 2, 2], [1, 1, 2, 1]], "nominal")` is 8/15: one pair of four differs, and of
-    the 56 ordered pairs of the eight ratings 30 do, so 1 - (2 / 8) / (30 / 56).
+    Example: `krippendorff_alpha([[1, 1, 2, 2], [1, 1, 2, 1]], "nominal")` is 8/15. One of four pairs differs, and 30
+    of the 56 ordered pairs of the eight ratings differ, so alpha is 1 - (2 / 8) / (30 / 56).
     """
     return _alpha_sums(ratings, level).value
 
@@ -97,15 +97,16 @@ def alpha_interval(
     draws: int = STATISTIC_DRAWS,
     seed: int = 0,
 ) -> Estimate:
-    """`krippendorff_alpha` with a bootstrap interval that resamples items, or whole clusters of them.
+    """`krippendorff_alpha` with a bootstrap interval that resamples items, or whole clusters of items.
 
     `clusters` names the document of each item; items of one document are resampled together. Items with fewer than
-    two ratings, and clusters without other items, are left out. Raters are fixed: the interval does not cover other
-    raters. Resamples with only equal ratings are left out and counted as undefined.
-    Raises as `krippendorff_alpha`; InvalidPercent for a confidence outside 0 to 1.
-    Source: Efron's bootstrap; Zapf et al., Measuring inter-rater reliability for nominal data, 2016, find that it
-    covers well if items are resampled.
-    Example: `alpha_interval([[1, 1, 2, 2], [1, 1, 2, 1]], "nominal")` has the value 8/15 and 4 clusters, its items.
+    two ratings, and clusters of only such items, are ignored. Raters are fixed, so the interval does not cover the
+    choice of raters. Resamples in which all ratings are equal are ignored and counted as undefined.
+    Raises the errors of `krippendorff_alpha`, and InvalidPercent for a confidence outside 0 to 1.
+    Source: Efron's bootstrap; Zapf et al., Measuring inter-rater reliability for nominal data, 2016, find that its
+    intervals cover well if items are resampled.
+    Example: `alpha_interval([[1, 1, 2, 2], [1, 1, 2, 1]], "nominal")` has the value 8/15; each of
+    the 4 items is a cluster.
     """
     return _alpha_sums(ratings, level).interval(clusters, confidence=confidence, draws=draws, seed=seed)
 
@@ -117,13 +118,12 @@ def cohen_kappa(
     *,
     categories: Sequence[Hashable] | None = None,
 ) -> float | None:
-    """Agreement of two raters beyond chance from their own frequencies: 1 is complete, 0 is chance, below 0 is
-    worse.
+    """Agreement of two raters beyond chance: 1 is complete, 0 is chance, below 0 is worse.
 
-    None is a missing rating; items without both ratings are left out. With weights, disagreement is counted in
-    steps between categories: `categories` names the whole scale in order; without it, the scale is the sorted
-    occurring values, so unused steps are lost. None if no item has both ratings, or both raters always gave the
-    same category.
+    Chance agreement follows from each rater's own frequencies. None is a missing rating; items without both ratings
+    are ignored. With weights, disagreement is the number of steps between two categories. `categories` then names
+    the whole scale in order; without it, the scale is the sorted values that occur, so unused steps are not counted.
+    Returns None if no item has both ratings, or if both raters always gave the same category.
     Raises LengthMismatch; EvaluationError for unknown weights, a rating outside the scale, or one that cannot be
     sorted.
     Source: Cohen, A coefficient of agreement for nominal scales, 1960; Weighted kappa, 1968.
@@ -143,11 +143,11 @@ def kappa_interval(
     draws: int = STATISTIC_DRAWS,
     seed: int = 0,
 ) -> Estimate:
-    """`cohen_kappa` with a bootstrap interval that resamples items, or whole clusters of them.
+    """`cohen_kappa` with a bootstrap interval that resamples items, or whole clusters of items.
 
-    `clusters` names the document of each item. Items without both ratings are left out. Resamples without a kappa
-    are left out and counted as undefined.
-    Raises as `cohen_kappa`; InvalidPercent for a confidence outside 0 to 1.
+    `clusters` names the document of each item. Items without both ratings are ignored. Resamples without a kappa are
+    ignored and counted as undefined.
+    Raises the errors of `cohen_kappa`, and InvalidPercent for a confidence outside 0 to 1.
     Example: 20 yes/yes, 5 yes/no, 10 no/yes and 15 no/no have the value 0.4, over 50 clusters.
     """
     sums = _kappa_sums(a, b, weights, categories)
@@ -157,8 +157,8 @@ def kappa_interval(
 def observed_agreement(ratings: Ratings) -> float | None:
     """Share of equal pairs of ratings within each item, averaged over items.
 
-    In [0, 1], without a correction for chance. `ratings` are raters x items of hashable values, None for a missing
-    one; items with fewer than two ratings are left out. None if no item is left.
+    In [0, 1], without a correction for chance. `ratings` has the shape (raters, items) with any hashable values and
+    None for a missing rating. Items with fewer than two ratings are ignored; returns None if no other items exist.
     Raises LengthMismatch.
     Source: Fleiss, Measuring nominal scale agreement among many raters, 1971, for equal numbers of raters.
     Example: `observed_agreement([["yes", "no"], ["yes", "no"], ["no", None]])` is 2/3: 1/3 and 1.
@@ -174,10 +174,10 @@ def observed_agreement_interval(
     draws: int = STATISTIC_DRAWS,
     seed: int = 0,
 ) -> Estimate:
-    """`observed_agreement` with a bootstrap interval that resamples items, or whole clusters of them.
+    """`observed_agreement` with a bootstrap interval that resamples items, or whole clusters of items.
 
-    `clusters` names the document of each item. Items with fewer than two ratings are left out.
-    Raises as `observed_agreement`; InvalidPercent for a confidence outside 0 to 1.
+    `clusters` names the document of each item. Items with fewer than two ratings are ignored.
+    Raises the errors of `observed_agreement`, and InvalidPercent for a confidence outside 0 to 1.
     Example: `observed_agreement_interval([["yes", "no"], ["yes", "no"], ["no", None]])` has the value 2/3 and 2
     clusters, its items.
     """
@@ -202,7 +202,7 @@ class _Table:
         categories: Sequence[Hashable] | None = None,
         is_numeric: bool = False,
     ) -> "_Table":
-        """Categories are the given ones, otherwise the occurring ones: sorted if they are numbers, else in order."""
+        """Index the given categories; by default the values that occur, sorted if they are numbers."""
         for rater, row in enumerate(ratings):
             check_same_length("The first rater's ratings", ratings[0], f"those of rater {rater}", row)
             for item, rating in enumerate(row):
@@ -242,10 +242,10 @@ def _check_rating(rating: Hashable | None, rater: int, item: int, is_numeric: bo
 
 
 def _alpha_sums(ratings: Ratings, level: Level) -> _Sums:
-    """The marginals of all categories, and the coincidences of different categories that occur.
+    """Compute the marginals of all categories, and the coincidences of different categories that occur.
 
-    Alpha is 1 - (n - 1) sum(o_ck d_ck) / sum(n_c n_k d_ck) over the coincidences o with marginals n. The
-    ordinal distance of two categories is that of their middle ranks, which change with the marginals of
+    Alpha is 1 - (n - 1) sum(o_ck d_ck) / sum(n_c n_k d_ck), with the coincidences o and their marginals n. The
+    ordinal distance of two categories is the distance of their middle ranks, which changes with the marginals of
     each resample.
     """
     check_choice("The level", level, get_args(Level))
@@ -265,12 +265,12 @@ def _alpha_sums(ratings: Ratings, level: Level) -> _Sums:
     items, lows, highs = np.concatenate(pairs, axis=1)
     names, column = np.unique(lows * width + highs, return_inverse=True)
     low, high = names // max(width, 1), names % max(width, 1)
-    # Each pair counts twice, because it is in the coincidences in both orders.
+    # The factor 2 counts each pair in both orders.
     coincidences = scipy.sparse.csr_array(
         (2 * weight[items], (items, column)), shape=(codes.shape[1], len(names))
     )
     values = np.arange(width) if level == "nominal" else np.array(table.categories, dtype=np.float64)
-    # Shifting the scale does not change distances, and centring keeps the precision of squares.
+    # Centre the scale: distances stay the same, and squares keep their precision.
     centred = values - (values.mean() if width else 0)
 
     def statistic(sums: Floats) -> Floats:
@@ -290,7 +290,7 @@ def _alpha_sums(ratings: Ratings, level: Level) -> _Sums:
             observed = (coincidences * (scale[:, low] - scale[:, high]) ** 2).sum(axis=1)
             total = (marginals * scale).sum(axis=1)
             expected = 2 * (n * (marginals * scale**2).sum(axis=1) - total**2)
-        # If all ratings are equal, rounding may leave a tiny expected disagreement.
+        # If all ratings are equal, alpha is undefined, although rounding may leave a tiny expected disagreement.
         varies = (marginals > 0).sum(axis=1) > 1
         return np.where(varies, 1 - (n - 1) * observed / expected, np.nan)[:, np.newaxis]
 

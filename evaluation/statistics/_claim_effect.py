@@ -1,11 +1,12 @@
 """People's answers to a claim in other systems' summaries, combined with a judge's answer in this one.
 
 One claim is checked in the summaries of many systems, and claims differ: some are in nearly all summaries, some in
-none. The log odds of yes are modelled as intercept + slope times the judge's log odds + effect of the claim, with
-normally distributed effects. Intercept and slope come from documents outside a fold, the effect from answers on
-other systems' summaries of the claim's document, so an item's prediction never uses its own system's answers in
-that document. Answers weigh more the more similarly the judge answers for the two summaries, because similar
-systems are right or wrong together.
+Each claim is checked in the summaries of many systems, and claims differ: nearly all summaries express some claims,
+and no summary expresses others. The model is: log odds of yes = intercept + slope times the judge's log odds + effect
+of the claim, with normally distributed effects. The intercept and the slope are fitted to documents outside a fold;
+the effect is fitted to answers on other systems' summaries of the same document. So the prediction of an item never
+uses its own system's answers in that document. An answer weighs more if the judge answers similarly for both
+summaries, because similar systems are right or wrong together.
 """
 
 import math
@@ -26,15 +27,16 @@ _FIRST_LINE = np.array([0.0, 1.0])
 # Prior precision of intercept and slope: one undecided answer, and a standard deviation of one half.
 _PRECISION_OF_LINE = np.array([0.25, 4.0])
 _ROUNDS = 10
-# The limit of a judge's log odds; greater certainty has no more effect.
+# Limit of a judge's log odds, so that a judge that is nearly certain does not dominate.
 _SUREST = math.log(999)
 
 
 @dataclass(frozen=True, slots=True)
 class AskedItems:
-    """Items of several systems as columns: `claims` numbers their claims, `is_answered` marks people's answers.
+    """Items of several systems as columns.
 
-    `folds` are those of the documents, from 0; `last` is the fold of documents without an answer.
+    `claims` numbers the items' claims, and `is_answered` marks items with a person's answer. `folds` are the folds of
+    the items' documents, from 0; `last` is the fold of documents without an answer.
     """
 
     judge: Array
@@ -47,10 +49,10 @@ class AskedItems:
 
 
 def expected_by_fold(items: AskedItems) -> Iterator[Array]:
-    """The probability of yes of every item for each fold, fitted without the fold's own answers.
+    """Yield for each fold the probability of yes of every item, fitted without the answers in that fold.
 
-    Source: effects by their posterior mode, found with the bound of Jaakkola and Jordan, Statistics and Computing
-    10, 2000, which no step overshoots.
+    Source: effects are posterior modes, found with the bound of Jaakkola and Jordan, Statistics and Computing 10,
+    2000. Its steps never overshoot.
     """
     asked = np.flatnonzero(items.is_answered)
     known, claims = np.unique(items.claims[asked], return_inverse=True)
@@ -81,7 +83,7 @@ def expected_by_fold(items: AskedItems) -> Iterator[Array]:
 
 @dataclass(frozen=True, slots=True)
 class _Effects:
-    """Answers to claims; `others` has the weight of each for each system, 0 for its own."""
+    """Answers to claims; `others` has the weight of each answer for each system, 0 for the answer's own system."""
 
     claims: NDArray[np.intp]
     answers: Array
@@ -101,7 +103,7 @@ class _Effects:
 
 
 def _line(odds: Array, claims: NDArray[np.intp], answers: Array) -> Array:
-    """Intercept and slope of the log odds of yes on the judge's, with effects of claims."""
+    """Fit the intercept and slope of the log odds of yes on the judge's log odds, with effects of claims."""
     columns = np.column_stack([np.ones(len(odds)), odds])
     size = int(claims.max(initial=-1)) + 1
     line, effect = _FIRST_LINE, np.zeros(size)
@@ -118,7 +120,7 @@ def _line(odds: Array, claims: NDArray[np.intp], answers: Array) -> Array:
 
 
 def _curvature(odds: Array) -> Array:
-    """A bound on the curvature of the logistic likelihood: tanh(z / 2) / 2z, a quarter at 0."""
+    """Bound the curvature of the logistic likelihood: tanh(z / 2) / 2z, a quarter at 0."""
     away = np.maximum(np.abs(odds), 1e-6)
     found: Array = np.tanh(away / 2) / (2 * away)
     return found

@@ -1,4 +1,4 @@
-"""Estimate people's answers to all documents from a recorded sample of items and a judge's answers to all of them."""
+"""Estimate people's answers to all documents from a random sample of items and a judge's answers to all items."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -42,16 +42,17 @@ _NO_ERROR = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class SampledItem:
-    """One item of a sample's frame, which a person answers as a whole.
+    """An item that can be sampled; a person answers it as a whole.
 
-    `document` is the unit of intervals to which the item belongs. `share` is the item's weight in its
-    document's coverage; the shares of a document add up to 1, and a document that is sampled as a whole is
-    one item.
-    `probability` is the recorded inclusion probability. `answer` is a person's blind answer, in [0, 1], to a
-    sampled item; None until it is given. `judge` is the judge's answer alone, fixed before the sample; None
-    without one. `is_settled` marks an item whose answer was known without asking.
-    `claim` identifies the question if items of other systems ask it about the same document: their answers
-    then improve this item's prediction. It must be None if the systems were not sampled independently.
+    - `document`: the document of the item; intervals treat documents as independent.
+    - `share`: the item's weight in the coverage of its document. The shares of a document add up to 1. If whole
+      documents are sampled, each document is one item.
+    - `probability`: the recorded inclusion probability.
+    - `answer`: a person's blind answer to a sampled item, in [0, 1]; None until the person answers.
+    - `judge`: the judge's own answer, fixed before the sample; None if there is none.
+    - `is_settled`: the answer was known before anybody was asked.
+    - `claim`: identifies the question. If items of other systems ask it about the same document, their answers
+      improve this item's prediction. It must be None if the systems were not sampled independently.
     """
 
     document: Hashable
@@ -66,14 +67,14 @@ class SampledItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleEstimate:
-    """A system's mean over document sets from a sample with its interval, and the result of people alone.
+    """The estimate of a system's mean over document sets, with its interval, and the result of people alone.
 
-    Estimates and bounds are None until all sampled items are answered (`answered` of `sampled`); bounds also with
-    fewer than two answered documents. Bounds are in [0, 1]. `error` is the standard error and `degrees` its degrees
-    of freedom. `tuning` is the mean slope on the judge's answers, 0 if the judge does harm and people alone are
-    used. `labels_saved` is the number of further answers that people alone would need in a simple random sample for
-    the same error, negative if judge and sample increase it. `parts` has each document's contribution to the error:
-    their squares add up to that of `error`.
+    Estimates and bounds are None until all sampled items are answered (`answered` of `sampled`). Bounds are also None
+    with fewer than two answered documents; they are in [0, 1]. `error` is the standard error and `degrees` its
+    degrees of freedom. `tuning` is the mean slope on the judge's answers; 0 means that the judge would do harm and
+    only people's answers are used. `labels_saved` is the number of further answers that a simple random sample
+    without a judge would need for the same error; it is negative if the judge or the sample increases the error.
+    `parts` has each document's contribution to the error: the squares of `parts` add up to the square of `error`.
     """
 
     answered: int
@@ -107,10 +108,11 @@ def estimate_systems_from_sample(
 ) -> dict[str, SampleEstimate]:
     """Estimate each system's mean over document sets of people's answers, from recorded samples.
 
-    `systems` has each system's whole frame, sampled or not. Answers to a claim that items of other systems name too
-    improve the judge's answers, which are then probabilities. `covariates` has numbers for every document.
-    `people_alone` ignores the judge. Degenerate cases: see `SampleEstimate`; items without a judge's answer count
-    as the mean of the others; if everything was sampled with certainty, the estimate is the mean of the answers.
+    `systems` has all items of each system, sampled or not. Answers to the same claim in other systems' summaries
+    improve the judge's answers, which must then be probabilities. `covariates` has numbers for every document.
+    `people_alone` ignores the judge. An item without a judge's answer counts as the mean of the other items. If
+    everything was sampled with certainty, the estimate is the mean of the answers. `SampleEstimate` describes
+    missing results.
     Raises InvalidPercent for a probability outside (0, 1], an answer outside [0, 1] or a confidence outside 0 to 1,
     and EvaluationError for answers that were not sampled, shares that do not add up to 1, missing or infinite
     numbers.
@@ -145,14 +147,15 @@ def estimate_systems_from_sample(
 
 
 def compare_estimates(found: Mapping[str, SampleEstimate]) -> list[PairComparison]:
-    """Compare every pair of estimates by Student's t over the documents of both, with Holm's correction.
+    """Compare every pair of systems by a t test, with Holm's correction.
 
-    A document's chance affects both systems' estimates: with u_d the part of document d in the error of one and v_d
-    in that of the other, the difference has the error sqrt(sum of (u_d - v_d)^2), with the smaller degrees of
-    freedom. `sets` counts the answered documents of the system with fewer. Pairs without two errors, or with equal
-    parts, are not tested. The result is in the order of the systems.
-    Example: estimates .6 and .4 with the parts .1, -.1 and .1, -.1 over the same two documents have a difference
-    without error, so nothing is tested; with .1, -.1 and -.1, .1 the error is sqrt(.04 + .04) = .28.
+    Both estimates use the same documents, so their errors are correlated. If document d contributes u_d to one error
+    and v_d to the other (`parts`), the standard error of the difference is sqrt(sum((u_d - v_d)^2)). The degrees of
+    freedom are the smaller of the two. A pair is not tested if an estimate has no standard error or if all
+    contributions are equal. `sets` is the number of answered documents of the system that has fewer. The result is in
+    the order of the systems.
+    Example: estimates of .6 and .4 over two documents. With u = (.1, -.1) and v = (.1, -.1) the difference has no
+    error, so the pair is not tested. With u = (.1, -.1) and v = (-.1, .1) the error is sqrt(.04 + .04) = .28.
     """
     names = [name for name, each in found.items() if each.estimate is not None]
     documents = dict.fromkeys(document for name in names for document in found[name].parts)
@@ -172,12 +175,13 @@ def compare_estimates(found: Mapping[str, SampleEstimate]) -> list[PairCompariso
 
 
 def best_estimates(compared: Sequence[PairComparison], *, level: float = 0.05) -> frozenset[str]:
-    """The systems that may be best: the best one is among them in 1 - `level` of studies.
+    """Return the systems that may be best; in 1 - `level` of studies the best system is among them.
 
-    `compared` has every pair of k systems. A system is left out if another one is ahead of it with a one-sided p of
-    at most `level` / (k - 1), Bonferroni's correction over its rivals. A pair without a p leaves none out.
+    `compared` has every pair of k systems. A system is left out if another system is ahead of it with a one-sided p of
+    at most `level` / (k - 1), Bonferroni's correction over its rivals. A pair without a p has no effect.
     Source: Hsu, Constrained simultaneous confidence intervals for multiple comparisons with the best, 1984.
-    Example: of three systems, one that is behind another with a two-sided p of .05 is left out: .05 / 2 <= .05 / 2.
+    Example: of three systems, a system that is behind another with a two-sided p of .05 is left out: .05 / 2 <= .05 /
+    2.
     """
     systems = {name for pair in compared for name in (pair.first, pair.second)}
     return frozenset(
@@ -247,7 +251,7 @@ class Frame:
 
 
 def frame_of(name: str, items: Sequence[SampledItem], covariates: Mapping[Any, Sequence[float]]) -> Frame:
-    """A system's items as checked columns; raises as `estimate_systems_from_sample`."""
+    """Check a system's items and turn them into columns. Raises the errors of `estimate_systems_from_sample`."""
     whose = f"{name!r}, " if name else ""
     for item in items:
         _check_item(item, f"an item of {whose}document {item.document!r}")
@@ -308,7 +312,7 @@ def _check_item(item: SampledItem, what: str) -> None:
 
 
 def sharpened_and_tuned(frames: Mapping[str, Frame]) -> dict[str, tuple[Frame, Array]]:
-    """The frames with centred predictions in place of the judge's answers, and slopes for each document.
+    """Return the frames with centred predictions in place of the judge's answers, and slopes for each document.
 
     Slopes have the shape (documents, predictors).
     """
@@ -341,7 +345,7 @@ def sharpened_and_tuned(frames: Mapping[str, Frame]) -> dict[str, tuple[Frame, A
 
 
 def _folds(frames: Mapping[str, Frame]) -> dict[Hashable, int]:
-    """The fold of every answered document, equal for all systems."""
+    """Assign every answered document to a fold; all systems have the same folds."""
     answered = dict.fromkeys(
         frame.names[place]
         for frame in frames.values()
@@ -351,9 +355,9 @@ def _folds(frames: Mapping[str, Frame]) -> dict[Hashable, int]:
 
 
 def _asked(frames: Mapping[str, Frame], folds: Mapping[Hashable, int]) -> AskedItems | None:
-    """The items of all systems; None for a single system, a census, or if no answered item names its claim.
+    """Collect the items of all systems; None for a single system, a census, or if no answered item names its claim.
 
-    Documents without an answer form one more fold, the last.
+    Documents without an answer form an additional fold, which is the last.
     """
     is_census = all((frame.probabilities[frame.is_sampled] >= 1).all() for frame in frames.values())
     numbers: dict[Hashable, int] = {}
@@ -383,9 +387,7 @@ def _asked(frames: Mapping[str, Frame], folds: Mapping[Hashable, int]) -> AskedI
 
 
 def _with_judge(frames: Mapping[str, Frame], answers: Array) -> dict[str, Frame]:
-    """The frames with the elements of `answers`, in the order of the frames, as the judge's answers;
-    centred.
-    """
+    """Replace the judge's answers by `answers`, which has the items of all frames in order; centre the predictions."""
     parts = np.split(answers, np.cumsum([len(frame.claims) for frame in frames.values()])[:-1])
     return {
         name: replace(frame, predictors=frame.centred(np.column_stack([part, frame.predictors[:, 1:]])))
@@ -394,14 +396,14 @@ def _with_judge(frames: Mapping[str, Frame], answers: Array) -> dict[str, Frame]
 
 
 def _seen(frames: Mapping[str, Frame], folds: Mapping[Hashable, int]) -> Array:
-    """The moments that each fold may use of each system: those of the other folds."""
+    """Sum for each fold and system the moments of all other folds."""
     size = next(iter(frames.values())).predictors.shape[1] + 2
     summed = np.zeros((max(folds.values()) + 1, len(frames), size, size))
     for column, frame in enumerate(frames.values()):
         chosen = frame.is_sampled
         chance = frame.probabilities[chosen]
-        # The expected contribution of an item to the variance of z; items sampled with certainty contribute
-        # nothing.
+        # An item weighs as much as it contributes to the expected variance of z. Items that were sampled with
+        # certainty contribute nothing.
         weights = frame.shares[chosen] ** 2 * (1 - chance) / chance**2
         if weights.sum() > 0:
             of_answers = moments(frame.predictors[chosen], frame.answers[chosen], weights / weights.mean())
@@ -450,15 +452,15 @@ def _estimate(frame: Frame, tuned: Array, confidence: float) -> SampleEstimate:
 
 
 def _within(share: float) -> float:
-    """Limit a weighted mean of answers to [0, 1], against rounding and shares that add up to nearly 1."""
+    """Limit a weighted mean of answers to [0, 1]; rounding, or shares that add up to nearly 1, may exceed it."""
     return min(max(share, 0.0), 1.0)
 
 
 def _simple_sample(frame: Frame, people_variance: float) -> tuple[int, float]:
-    """The number of asked items, and the variance of people alone from a simple random sample of that size.
+    """Return the number of asked items, and the variance of people alone in a simple random sample of this size.
 
-    An item contributes its squared share of the residual times 1 / π - 1 to the variance of z, and each answered
-    item represents 1 / π items. Equal chances leave it unchanged.
+    An item contributes (1 / π - 1) times the square of its share of the residual to the variance of z, and each
+    answered item represents 1 / π items. If all π are equal, the variance stays the same.
     """
     asked = frame.is_sampled & ~frame.is_settled
     count = int(asked.sum())
@@ -472,20 +474,23 @@ def _simple_sample(frame: Frame, people_variance: float) -> tuple[int, float]:
 
 
 def mean_and_parts(frame: Frame, slopes_of: Array) -> tuple[float, Array]:
-    """The mean of z_d, and the deviations whose squares add up to the mean's variance, for several documents."""
+    """Return the mean of z_d, and deviations whose squares add up to its variance. Needs two documents or more."""
     expected, left = expected_and_left(frame, slopes_of)
     documents, answered = len(frame.names), frame.answered_documents
     known, found = frame.sums(expected), frame.sums(frame.expansion * left)
     mean = float((known + found).mean())
     if min(answered, documents) >= FEWEST_ANSWERS:
-        # The intercept was fitted to the answered documents, so one document adds no information.
+        # The intercept was fitted to the answered documents, which costs one degree of freedom.
         found = found * math.sqrt(answered / (answered - 1) * (documents - 1) / documents)
     apart = known + found
     return mean, (apart - apart.mean()) / math.sqrt(documents * max(1, documents - 1))
 
 
 def expected_and_left(frame: Frame, slopes_of: Array) -> tuple[Array, Array]:
-    """The predictions of all items, and the residuals of people's answers (valid for answered items)."""
+    """Return predictions for all items, shifted so that the weighted mean residual is 0, and the residuals.
+
+    Residuals are valid only for answered items.
+    """
     expected = (frame.predictors * slopes_of[frame.documents]).sum(axis=1)
     left, weights = frame.answers - expected, frame.shares * frame.expansion
     total = float(weights.sum())

@@ -1,9 +1,8 @@
 """Forecast the width of intervals from a new random sample of a given size.
 
-The variance of a prediction-powered estimate has two parts. The first is the variance of documents, which
-only more documents reduce. The second comes from the judge's errors on items without answers: it is the
-sum over items of share^2 (1/π - 1) σ^2, with σ^2 the judge's expected squared error; more answers reduce
-it.
+The variance of a prediction-powered estimate has two parts. The first is the variance between documents; only more
+documents reduce it. The second comes from the judge's errors on items without answers; more answers reduce it. It is
+the sum over items of share^2 (1/π - 1) σ^2, if σ^2 is the judge's expected squared error.
 """
 
 import math
@@ -39,10 +38,10 @@ UNDECIDED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class _System:
-    """Items that can be sampled, as columns, for a system with `count` documents.
+    """The items of a system that can be sampled, as columns; the system has `count` documents.
 
-    `errors` are the judge's expected squared errors times squared shares, `people_errors` those of people's mean;
-    `between` is the variance of documents, `is_known` marks documents with an item whose answer is known.
+    `errors` are the judge's expected squared errors times squared shares; `people_errors` are the same for people's
+    mean. `between` is the variance between documents. `is_known` marks documents with an item that is answered already.
     """
 
     documents: NDArray[np.int64]
@@ -70,7 +69,7 @@ class _System:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Expected intervals from a new sample, made by `forecast_intervals`."""
+    """Expected intervals of a new sample; `forecast_intervals` makes it."""
 
     systems: tuple[_System, ...]
     design: Design
@@ -82,16 +81,16 @@ class Forecast:
         return sum(len(system.errors) for system in self.systems)
 
     def margin(self, size: int) -> float | None:
-        """Half the width of a system's interval, averaged over systems, for a total number of answers.
+        """Forecast half the width of a system's interval, averaged over systems, for a total number of answers.
 
-        None if a system would have answers in too few documents for an interval, or if the answers so far do not
-        show the variance of documents. Raises EvaluationError unless the size is in 1 to `items`.
+        None if a system would have answers in too few documents for an interval, or if the present answers do not show
+        the variance between documents. Raises EvaluationError unless the size is in 1 to `items`.
         """
         if not 0 < size <= self.items:
             raise EvaluationError(f"Between 1 and {self.items} items can be sampled, not {size}.")
         documents = sum(system.count for system in self.systems)
-        # With few answers, a single system may seem to have almost no variance of documents. The average over
-        # all systems is reliable.
+        # Average the variance between documents over all systems, because with few answers a single system's
+        # documents may seem to have almost no variance.
         between = math.fsum(system.between * system.count for system in self.systems) / documents
         if between <= 0:
             return None
@@ -110,14 +109,14 @@ def forecast_intervals(
     covariates: Mapping[Any, Sequence[float]] | None = None,
     confidence: float = 0.95,
 ) -> Forecast:
-    """Forecast the intervals of a new sample from each system's whole frame.
+    """Forecast the intervals of a new sample from all items of each system.
 
-    If the frames have a finished sample in at least two documents of every system, its answers show the judge's
-    errors, given people's answers to the same claims in other systems' summaries: squared errors are fitted as a +
-    b p (1 - p) with a, b >= 0. Otherwise the judge's probabilities are taken as correct: it errs by p (1 - p),
-    people alone by m (1 - m) at a mean of m, and an item without a probability counts as .5. Systems with a single
-    document are left out.
-    Raises as `estimate_systems_from_sample`.
+    If there is a finished sample in at least two documents of every system, its answers show the judge's errors,
+    and answers to the same claims in other systems' summaries reduce these errors. Squared errors are then fitted as
+    a + b p (1 - p) with a, b >= 0. Otherwise the judge's probabilities are taken as correct: the expected squared
+    error is p (1 - p) with the judge and m (1 - m) without it, for a mean of m. An item without a probability counts
+    as .5. Systems with a single document are ignored.
+    Raises the errors of `estimate_systems_from_sample`.
     Source: Särndal, Swensson and Wretman 1992, section 3.5 (Poisson draws); arXiv 2403.03208.
     Example: `forecast_intervals(frames, design="active").margin(120)`.
     """
@@ -168,7 +167,7 @@ def _from_answers(frame: Frame, slopes: Array, said: Array) -> _System:
 
 
 def _squares(frame: Frame, slopes: Array) -> Array:
-    """Squared residuals of people's answers, corrected for the fitted intercept."""
+    """Return squared residuals of people's answers, corrected for the fitted intercept."""
     _, left = expected_and_left(frame, slopes)
     answered = frame.answered_documents
     squares: Array = left**2 * answered / (answered - 1)

@@ -34,13 +34,18 @@ Part = TypeVar("Part", bound=Hashable)
 class JudgeReport:
     """A judge compared with people, over the checks that people answered.
 
-    `confusion[judge][human]` counts checks, with the judge's yes, no, unsure or unscored. All other figures treat
-    unsure as not yes on both sides, as scores do, and unscored checks count only in `answered`. Intervals resample
-    documents.
-    answered: share of checks that the judge answered. accuracy: share of those that it answered correctly. kappa:
-    accuracy beyond chance (see `cohen_kappa`). sensitivity: share of people's yes that it answered yes.
-    specificity: share of people's not-yes that it answered not yes. precision: share of its yes with people's yes.
-    bias: its share of yes minus people's, the shift of a share of yes. left_out: checks without a person's answer.
+    `confusion[judge][human]` counts checks, with the judge's yes, no, unsure or unscored. All other figures count
+    unsure as not yes, for the judge and for people, as scores do. Unscored checks count only in `answered`.
+    Intervals resample documents.
+
+    - `answered`: share of checks that the judge answered
+    - `accuracy`: share of the answered checks on which the judge agrees with people
+    - `kappa`: accuracy beyond chance (see `cohen_kappa`)
+    - `sensitivity`: among checks with people's yes, the share with the judge's yes
+    - `specificity`: among checks with people's not-yes, the share with the judge's not-yes
+    - `precision`: among checks with the judge's yes, the share with people's yes
+    - `bias`: the judge's share of yes minus people's share of yes
+    - `left_out`: number of checks without a person's answer
     """
 
     confusion: Mapping[str, Mapping[str, int]]
@@ -68,13 +73,13 @@ def judge_report(
 ) -> JudgeReport:
     """Compare a judge's verdicts with people's answers, check by check.
 
-    Checks without a person's answer are left out and counted. `documents` names the document of each check; without
-    it checks are resampled, which makes intervals too narrow if documents have several. People's answers must not
-    have been chosen by the judge's verdict, otherwise every figure is biased.
+    Checks without a person's answer are ignored and counted. `documents` names the document of each check. Without
+    it, single checks are resampled, which makes intervals too narrow if a document has several checks. The checks
+    must not have been selected by the judge's verdict, otherwise every figure is biased.
     Raises LengthMismatch, InvalidLabel, InvalidPercent for a confidence outside 0 to 1, EvaluationError for fewer
     than one resample.
-    Example: of two yes and two no of people, a judge that says yes, unsure, no and no has an accuracy of 3/4, a
-    sensitivity of 1/2, a specificity of 1 and a bias of -1/4.
+    Example: people answer yes, yes, no and no; the judge answers yes, unsure, no and no. Its accuracy is 3/4, its
+    sensitivity 1/2, its specificity 1 and its bias -1/4.
     """
     names: Sequence[Hashable] = range(len(judge)) if documents is None else documents
     check_same_length("judge", judge, "human", human)
@@ -121,9 +126,9 @@ def judge_reports(
 
     `parts` names the part of each check; the reports are in the order of its first occurrence. Documents may
     belong to several parts, so the reports of two parts are not independent.
-    Raises as `judge_report`.
-    Example: if people say yes, no and no and the judge yes, no and yes, with the parts `a`, `a` and `b`,
-    its accuracy is 1 in `a` and 0 in `b`.
+    Raises the errors of `judge_report`.
+    Example: people answer yes, no and no, the judge yes, no and yes, and the parts are `a`, `a` and `b`. The
+    judge's accuracy is 1 in `a` and 0 in `b`.
     """
     names: Sequence[Hashable] = range(len(judge)) if documents is None else documents
     for other, column in (("parts", parts), ("human", human), ("documents", names)):
@@ -141,11 +146,11 @@ def judge_reports(
 
 
 def _figures(sums: Floats) -> Floats:
-    """The columns of `_FIGURES` from counts of checks: all, scored, the judge's yes, people's yes, both yes."""
+    """Compute the columns of `_FIGURES` from counts: all checks, scored, judge's yes, people's yes, yes of both."""
     checks, scored, judge_yes, human_yes, both = sums.T
     neither = scored - judge_yes - human_yes + both
-    # Two independent answers differ if one is yes and the other is not; the frequencies are those of each
-    # side.
+    # Kappa's expected disagreement: two independent answers, drawn with each side's frequencies, differ if exactly
+    # one is yes.
     expected = judge_yes * (scored - human_yes) + human_yes * (scored - judge_yes)
     wrong = judge_yes + human_yes - 2 * both
     return np.column_stack(

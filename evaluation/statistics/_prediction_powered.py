@@ -1,7 +1,7 @@
-"""Means of people's answers, made more precise by a judge's without trusting the judge: the published form.
+"""Prediction-powered means in their published form: a judge makes means of people's answers more precise.
 
-If the judge is right, few human answers suffice; if it is wrong, they correct its error. For recorded samples with
-unequal chances, see `_estimates`.
+If the judge is right, few human answers suffice; if the judge is wrong, the human answers correct its error. For
+recorded samples with unequal probabilities, see `_estimates`.
 """
 
 import math
@@ -25,9 +25,9 @@ FEWEST_ANSWERS = 2
 class PredictionPoweredMean:
     """A mean of people's answers with its interval, and the interval of people alone.
 
-    `tuning` is the weight of the judge: 0 is none, 1 as in the first prediction-powered inference. `labels_saved`
-    is the number of further human answers that people alone would need for the same width; negative if the judge
-    does harm. Figures that cannot be computed are None.
+    `tuning` is the weight of the judge: 0 ignores the judge, 1 is the first version of prediction-powered inference.
+    `labels_saved` is the number of further human answers that people alone would need for the same width; it is
+    negative if the judge makes the interval wider. Figures that cannot be computed are None.
     """
 
     estimate: float | None
@@ -50,14 +50,16 @@ def prediction_powered_mean(
     *,
     tuning: float | None = None,
 ) -> PredictionPoweredMean:
-    """Mean of people's answers to everything, from their answers to a part and a judge's answers to all (PPI++).
+    """Estimate the mean of people's answers to all items, from their answers to some items and a judge's to all
+    (PPI++).
 
-    `human` and `judge_labelled` correspond item by item; `judge_unlabelled` are the judge's answers to the other
-    items. The labelled items must be a simple random sample of independent units: means of documents, not claims.
-    The default is the published form: variances over n, normal quantiles, tuning from the same answers within
-    [0, 1]; `tuning` fixes it (0: people alone). `small_sample` uses variances over n - 1 and Student's t.
-    `cross_fit` tunes for each answer on the others. None without an answer; no intervals from one. A constant
-    judge, or one without unlabelled answers, is ignored.
+    `human` and `judge_labelled` are answers to the same items; `judge_unlabelled` are the judge's answers to the
+    other items. The labelled items must be a simple random sample of independent units: means of documents, not
+    claims. By default the function follows the publication: variances over n, normal quantiles, and a tuning in
+    [0, 1] from the same answers. `tuning` sets the weight of the judge; 0 uses people alone. `small_sample` uses
+    variances over n - 1 and Student's t. `cross_fit` computes the tuning of each answer from the other answers.
+    Figures are None if there is no human answer, and intervals if there is only one. The judge is ignored if its
+    answers do not vary or if there are no unlabelled items.
     Raises LengthMismatch, InvalidPercent for a confidence outside 0 to 1 or a tuning outside [0, 1],
     EvaluationError for a value that is not finite.
     Source: Angelopoulos, Duchi and Zrnic, PPI++, arXiv 2311.01453, with the variances of the package ppi_py.
@@ -87,7 +89,7 @@ def prediction_powered_mean(
     if count < FEWEST_ANSWERS:
         return PredictionPoweredMean(estimate, None, None, used, people, None, None, None)
     people_variance, variance = (float(values.var(ddof=lost)) / count for values in (y, corrected))
-    # One unlabelled item has no variance.
+    # A single unlabelled item has no variance.
     if len(unlabelled) > lost:
         variance += used**2 * float(unlabelled.var(ddof=lost)) / len(unlabelled)
     reach = quantile(confidence, count - 1 if small_sample else None)
@@ -113,11 +115,11 @@ def _tuning(y: Array, f: Array, unlabelled: Array, lost: int) -> float:
 
 
 def quantile(confidence: float, degrees: float | None) -> float:
-    """The half-width of an interval in standard errors, by the normal or, with degrees of freedom, Student's t."""
+    """Half the width of an interval in standard errors, from Student's t, or from the normal if `degrees` is None."""
     tail = (1 + confidence) / 2
     return float(scipy.special.ndtri(tail) if degrees is None else scipy.special.stdtrit(degrees, tail))
 
 
 def saved_labels(labels: int, people_variance: float, variance: float) -> float | None:
-    """The number of further answers that people alone would need for the same variance; None without variance."""
+    """The further answers that people alone would need for this variance; None if the variance is 0 or missing."""
     return labels * (people_variance / variance - 1) if variance > 0 else None

@@ -1,8 +1,8 @@
 """Intervals of means between 0 and 1 that stay in that range.
 
-Near 0 and 1, Student's interval misses on one side and exceeds the range; on the logit scale it does neither.
-Values that are almost always equal show too little of their variance on any scale; then Clopper and Pearson's
-interval is used, for the number of independent answers that the mean is worth.
+Near 0 and 1, Student's interval covers badly and exceeds the range; an interval on the logit scale does neither. If
+the values are almost always equal, their variance is underestimated on any scale. Then Clopper and Pearson's interval
+is used, with the number of independent answers that have the same precision as the mean.
 """
 
 import math
@@ -29,10 +29,10 @@ class Precision:
 
     @classmethod
     def of_answers(cls, share: float, variance: float, degrees: int) -> "Precision":
-        """The precision of people's answers alone.
+        """The precision of people's answers without a judge.
 
-        The effective number of answers is share (1 - share) / variance, or the number of documents if the
-        values do not vary.
+        The effective number of answers is share (1 - share) / variance. If the values do not vary, it is the number of
+        documents.
         """
         worth = share * (1 - share) / variance if variance > _ROUNDING else degrees + 1.0
         return cls(variance, worth, degrees)
@@ -43,25 +43,26 @@ class Precision:
         return self.variance > _ROUNDING
 
     def at(self, variance: float) -> "Precision":
-        """The precision of an estimate from the same answers with another variance; a smaller variance
-        increases the effective number of answers.
+        """The precision of an estimate from the same answers but with another variance.
+
+        A smaller variance increases the effective number of answers.
         """
         worth = self.answers * self.variance / variance if variance > _ROUNDING else self.answers
         return Precision(variance, worth, self.degrees)
 
 
 def interval_within_range(share: float, known: Precision, confidence: float) -> tuple[float, float]:
-    """Bounds of a mean of values in [0, 1]. The bounds are in [0, 1] and contain the mean.
+    """Compute the bounds of a mean of values in [0, 1]. The bounds are in [0, 1] and contain the mean.
 
     The interval is computed on the logit scale by the delta method, with Student's t. If fewer than
-    `FEWEST_EXPECTED` effective answers of either kind are expected, it is Clopper and Pearson's interval for
-    the effective number of answers, multiplied by (z / t)^2 because the variance is estimated. A mean of 0 or
-    1, and values without variation, count one answer per document: the mean can differ from them at most by
-    the chance of a document that differs.
+    `FEWEST_EXPECTED` effective answers of either kind are expected, Clopper and Pearson's interval for the effective
+    number of answers is used instead; this number is multiplied by (z / t)^2, because the variance is estimated. A
+    mean of 0 or 1, and values without variation, count one answer per document: the true mean can differ from the
+    observed mean by at most the probability that a document differs.
     Source: Korn and Graubard, Survey Methodology 24, 1998; Brown, Cai and DasGupta, Statistical Science 16,
     2001.
-    Example: .5 with an error of .05 at 19 degrees reaches 2.093 * .05 / .25 = .4186 on the logit scale:
-    .397 to .603.
+    Example: a mean of .5 with a standard error of .05 and 19 degrees of freedom extends 2.093 * .05 / .25 = .4186 to
+    both sides on the logit scale: .397 to .603.
     """
     reach = quantile(confidence, known.degrees)
     if known.is_spread and known.answers * min(share, 1 - share) >= FEWEST_EXPECTED:

@@ -20,12 +20,12 @@ LENGTHS: Mapping[str, Callable[[int], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class SelfAgreement:
-    """A judge's first answers compared with its second answers to the same checks at the same settings.
+    """A judge's first answers compared with its second answers to the same checks with the same settings.
 
-    `flips` is the share of checks whose label changed, in [0, 1], with an interval that resamples
-    documents; `by_label` has it for each first label, `by_length` for ranges of the claim's number of
-    words. `kappa_ceiling` is the largest kappa with people that answers of this reliability can reach: the
-    root of their kappa with each other, 0 if that is negative, None if it is undefined.
+    `flips` is the share of checks whose label changed, in [0, 1], with an interval that resamples documents.
+    `by_label` has this share for each first label, `by_length` for ranges of the claim's number of words.
+    `kappa_ceiling` is the largest kappa with people that such a judge can reach: the square root of the kappa
+    between its first and second answers. It is 0 if that kappa is negative, None if it is undefined.
     """
 
     checks: int
@@ -41,14 +41,13 @@ def self_agreement(
     words: Sequence[int],
     documents: Sequence[Hashable],
 ) -> SelfAgreement:
-    """Compute the flips between two answers to each check; `words` has the number of words of each check's
-    claim.
+    """Compute how often a judge's label changes; `words` has the number of words of each check's claim.
 
     Source of the ceiling: Spearman, "The proof and measurement of association between two things", 1904: the
-    correlation of a measure with anything else is at most the root of its reliability.
+    correlation of a measure with another measure is at most the square root of its reliability.
     Raises LengthMismatch.
-    Example: answers yes, yes, no and no, then yes, no, no and no, have a flip rate of 1/4, and of 1/2 for
-    the label yes; their kappa is 1/2 and the ceiling .707.
+    Example: the first answers are yes, yes, no, no and the second yes, no, no, no. The flip rate is 1/4, for the
+    label yes 1/2. Their kappa is 1/2 and the ceiling .707.
     """
     for name, column in (("second", second), ("words", words), ("documents", documents)):
         check_same_length("first", first, name, column)

@@ -1,7 +1,7 @@
-"""Paired permutation tests of all pairs of systems and against the best, and the groups that follow.
+"""Paired permutation tests between systems, and the groups of systems that do not differ.
 
-The signs of whole clusters are flipped. Judgments of one document are dependent, so flips of single judgments would
-report differences that do not exist.
+Permutations flip the signs of whole clusters. Judgments of one document are dependent, so flipping single judgments
+would report differences that do not exist.
 """
 
 import string
@@ -21,13 +21,12 @@ DRAWS_PER_PAIR = 100
 EXACT_CLUSTERS = 14
 """Up to this number of clusters, all 2^n flips of signs are enumerated."""
 
-# The first round has the larger of PERMUTATION_DRAWS and DRAWS_PER_PAIR times the number of pairs, so that
-# even the smallest p can be significant after correction. But a corrected p of 5 % then depends on about five
-# flips, and so on the seed. Therefore pairs near the limit get new flips, unless the limits below allow no
-# more than the first round had. Holm's guarantee remains at any level up to 20 %: the number of new flips
-# depends only on the numbers of pairs and clusters, so each new p is a valid permutation p whatever the first
-# flips gave; and the pairs that are not tested again stay above 20 %, because they come later in Holm's
-# order.
+# The first round uses PERMUTATION_DRAWS flips, or DRAWS_PER_PAIR times the number of pairs if that is more, so that
+# even the smallest p can be significant after correction. But then a corrected p of 5 % depends on about five
+# flips, and so on the seed. Therefore pairs near the limit are tested again with new flips, unless the limits below
+# allow no more flips than in the first round. Holm's guarantee holds for any level up to 20 %: the number of new
+# flips depends only on the numbers of pairs and clusters, so each new p is a valid permutation p whatever the first
+# flips gave. The pairs that are not tested again stay above 20 %, because they come later in Holm's order.
 LOOKED_AT_AGAIN = 0.2
 """Pairs with a corrected p up to this value in the first round are tested again with more, new flips."""
 FRESH_DRAWS_PER_PAIR = 8_000
@@ -35,23 +34,24 @@ FRESH_DRAWS_PER_PAIR = 8_000
 difference.
 """
 
-# Limits of both rounds together: the number of signs, and of differences from new flips.
+# Limits for both rounds together: the number of signs, and of differences from new flips.
 _MOST_SIGNS = 60_000_000
 _MOST_FLIPPED = 600_000_000
 
-# Limits of memory: the number of values, and of flips, at once.
+# Limits that bound memory: the number of values, and of flips, at once.
 _NUMBERS_AT_ONCE = 1_000_000
 _FLIPS_AT_ONCE = 8_192
 
-# Equal means of flipped differences may differ by this share of the sum, through rounding.
+# Rounding may separate equal means of flipped differences by this part of the sum.
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class PairComparison:
-    """Two systems on their common document sets: `difference` is first minus second.
+    """A comparison of two systems on the document sets that both have; `difference` is first minus second.
 
-    `p` is two-sided and `adjusted_p` is Holm's, over all pairs compared together; all are None without a common
+    `p` is two-sided. `adjusted_p` has Holm's correction over all pairs that were compared together. All three are
+    None if the systems have no common set.
     set.
     """
 
@@ -69,9 +69,9 @@ class PairComparison:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's adjusted p-values, which bound the chance of any false finding by the level.
+    """Compute Holm's adjusted p-values, which limit the probability of any false finding to the level.
 
-    Each is in [0, 1] and at least the original, in the same order. None stays None and does not count as a test.
+    Each result is in [0, 1], at least the original p, and in the same order. None stays None and is not a test.
     Raises InvalidPercent for a value outside 0 to 1.
     Source: Holm, A simple sequentially rejective multiple test procedure, 1979.
     Example: `holm([0.01, 0.04, 0.03, 0.005])` is 0.03, 0.06, 0.06 and 0.02.
@@ -94,13 +94,14 @@ def compare_systems(
 ) -> list[PairComparison]:
     """Compare every pair of systems by a paired permutation test on their common sets, with Holm's correction.
 
-    `values[system][set]` is the system's mean within that document set, and `clusters[set]` its group, whose signs
-    are flipped together. Without clusters each set is its own. Means are over sets, so a group weighs as much as
-    its common sets. All pairs use the same flips. `draws` fixes the number of flips. By default there are two
-    rounds: pairs whose corrected p is at most 20 % in the first are tested by more, new flips, whose p replaces the
-    first. The result is in the order of the systems. Up to 14 clusters, every test is exact.
+    `values[system][set]` is the system's mean within a document set. `clusters[set]` is a group of sets whose signs
+    are flipped together; without clusters, each set is a group of its own. Means are over sets, so a group with more
+    common sets weighs more. All pairs use the same flips, and `draws` sets their number. By default there are two
+    rounds: pairs with a corrected p of at most 20 % in the first round are tested again with more, new flips, and
+    the new p replaces the first. With up to 14 clusters, every test is exact. The result is in the order of the
+    systems.
     Raises EvaluationError for a value that is not finite, a set without a cluster or fewer than one flip.
-    Example: three systems give three comparisons, each corrected for three.
+    Example: three systems give three comparisons; each p is corrected for three tests.
     """
     pairs = list(combinations(values, 2))
     if not pairs:
@@ -137,19 +138,19 @@ def may_be_best(
     draws: int = PERMUTATION_DRAWS,
     seed: int = 0,
 ) -> frozenset[str]:
-    """The systems that may have the highest mean: the best one is among them in 1 - `level` of studies.
+    """Return the systems that may have the highest mean; in 1 - `level` of studies the best system is among them.
 
-    `values` and `clusters` are as in `compare_systems`. For each system, t_j is the sum over clusters of
-    another system j's differences from it, divided by the root of the sum of their squares. The system is
-    left out if, for at most `level` of the flips of signs, their own largest value reaches the largest t_j:
-    one one-sided test per system, which covers all its rivals together and allows for their correlation.
-    Pairs without a common set or any difference are not compared. Fewer than five clusters at a level of 5 %
-    leave no system out.
+    `values` and `clusters` are as in `compare_systems`. Each system has one one-sided test against all its rivals
+    together, which allows for their correlation. For each rival j, t_j is the sum over clusters of j's differences
+    from the system, divided by the square root of the sum of their squares. Flips of signs give other values of the
+    largest t_j. The system is left out if at most `level` of the flips reach the observed largest t_j. Pairs without
+    a common set or without any difference are not compared. With fewer than five clusters, a level of 5 % leaves no
+    system out.
     Raises EvaluationError for a value that is not finite, a set without a cluster or fewer than one flip.
     Source: Hsu, Constrained simultaneous confidence intervals for multiple comparisons with the best, 1984; with
     the distribution of the maximum by permutation, Westfall and Young, Resampling-based multiple testing, 1993.
-    Example: of two systems that differ by 1 in each of five sets, one flip in 32 reaches the sum: .031, so only the
-    better one may be best. By all pairs the same difference has a two-sided p of .0625.
+    Example: two systems differ by 1 in each of five sets. One flip in 32 reaches the sum, so p is .031 and only the
+    better system may be best. The two-sided p of `compare_systems` is .0625.
     """
     if len(values) < 2:
         return frozenset(values)
@@ -182,7 +183,7 @@ def may_be_best(
 def _pair_columns(
     values: Mapping[str, Mapping[str, float]], clusters: Mapping[str, str] | None
 ) -> tuple[Floats, Integers, list[int]]:
-    """The sums over clusters; for each pair the two compared columns, and the number of common sets."""
+    """Return the sums over clusters, and for each pair its two columns and its number of common sets."""
     names = sorted({name for column in values.values() for name in column})
     if missing := [name for name in names if clusters is not None and name not in clusters]:
         raise EvaluationError(f"{missing[0]!r} belongs to no cluster.")
@@ -197,8 +198,8 @@ def _pair_columns(
     places = np.array(list(combinations(range(len(values)), 2)))
     common = np.isfinite(matrix)[:, places].all(axis=2)
     if not common.all():
-        # The matrix has one column for each pair and one of zeros, if sets are missing; otherwise one for
-        # each system, so that a single product is enough.
+        # If sets are missing, the matrix has one column for each pair and one of zeros. Otherwise it has one column
+        # for each system, so that a single product is enough.
         apart = np.where(common, matrix[:, places[:, 0]] - matrix[:, places[:, 1]], 0.0)
         matrix = np.column_stack([apart, np.zeros(len(names))])
         places = np.column_stack([np.arange(len(places)), np.full(len(places), len(places))])
@@ -206,8 +207,8 @@ def _pair_columns(
 
 
 def _p_values(columns: Floats, places: Integers, *, draws: int, seed: int | tuple[int, ...]) -> Floats:
-    """The p of each pair: the share of flips whose difference of the two columns' sums is at least the
-    observed one.
+    """Compute the p of each pair: the share of flips whose difference of the two columns' sums is at least as large
+    as the observed difference.
     """
     rows = np.ascontiguousarray(columns.T)
     unflipped = rows.sum(axis=1, keepdims=True)
@@ -230,7 +231,7 @@ def _p_values(columns: Floats, places: Integers, *, draws: int, seed: int | tupl
 def _flips(clusters: int, draws: int, seed: int | tuple[int, ...]) -> Iterator[Floats]:
     """Yield arrays of shape (some draws, clusters) with 1 for flipped clusters.
 
-    Few flips are enumerated, many are drawn at random.
+    All flips are enumerated if there are few, otherwise they are drawn at random.
     """
     if draws < 1:
         raise EvaluationError(f"The number of draws must be at least 1, got {draws}.")
@@ -238,7 +239,7 @@ def _flips(clusters: int, draws: int, seed: int | tuple[int, ...]) -> Iterator[F
         yield (np.arange(2**clusters)[:, np.newaxis] >> np.arange(clusters) & 1).astype(np.float64)
         return
     generator = np.random.default_rng(seed)
-    # The flips of a part are a multiple of 32, so that the size of parts does not change the flips.
+    # Draw flips in multiples of 32, so that the size of parts does not change the flips.
     step = max(1, min(_FLIPS_AT_ONCE, _NUMBERS_AT_ONCE // clusters) // 32) * 32
     for start in range(0, draws, step):
         rows = min(step, draws - start)
@@ -249,14 +250,14 @@ def _flips(clusters: int, draws: int, seed: int | tuple[int, ...]) -> Iterator[F
 def settled_order(
     means: Mapping[str, float], compared: Sequence[PairComparison], *, level: float = 0.05
 ) -> frozenset[tuple[str, str]]:
-    """The pairs of systems that differ at this level after correction, the better one first.
+    """Return the pairs of systems that differ at this level after correction, each with the better system first.
 
-    Differences are transitive: a system better than a second, which is better than a third, is better than the
-    third, because the first two hold together after correction. A pair also differs if the system with the lower
-    mean is better on their common sets.
+    Differences are transitive: if a is better than b and b is better than c, then a is better than c, because the
+    first two statements hold together after correction. Sometimes the system with the lower mean is better on the
+    common sets; such a pair also differs.
     Source: simultaneous intervals of ranks from tests of all pairs, Al Mohamad, Goeman and van Zwet, Simultaneous
     confidence intervals for ranks, 2022.
-    Example: of a, b and c in that order with a better than b, and b than c: a differs from c.
+    Example: the order is a, b, c; a is better than b, and b than c. Then a also differs from c.
     """
     pairs = [pair for pair in compared if pair.is_different(level) and pair.difference is not None]
     tested = [
@@ -264,8 +265,7 @@ def settled_order(
         for pair in pairs
     ]
     worse: dict[str, frozenset[str]] = {}
-    # The loop goes from the lowest mean up, so that `worse[lesser]` is complete before a better system needs
-    # it.
+    # Go from the lowest mean up, so that `worse[lesser]` is complete before a better system needs it.
     for system in sorted(means, key=means.__getitem__):
         own = {lesser for better, lesser in tested if better == system and means[lesser] < means[system]}
         worse[system] = frozenset(own.union(*(worse[lesser] for lesser in own)))
@@ -276,35 +276,35 @@ def settled_order(
 def indistinct_groups(
     order: Sequence[str], different: Collection[tuple[str, str]]
 ) -> tuple[tuple[str, ...], ...]:
-    """The largest groups of systems in which no two differ, as joined by a line beside a table.
+    """Find the largest groups of systems in which no two systems differ, as lines beside a table show them.
 
-    `order` names all systems, best first; `different` has the pairs that differ, in either order. Two systems that
-    do not differ share a group, and two that differ share none; a group need not be contiguous in `order`. Groups
-    are ordered by their best members, then by their next.
+    `order` names all systems, best first; `different` has the pairs that differ, in either order. Two systems share a
+    group exactly if they do not differ. The members of a group need not be neighbours in `order`. Groups are ordered
+    by their best members, then by their second-best, and so on.
     Raises EvaluationError for a pair with a system that `order` does not name, or a duplicate name.
     Source: Piepho, An algorithm for a letter-based representation of all-pairwise comparisons, 2004 (insert and
     absorb).
-    Example: of a, b and c with only a and c different: (a, b) and (b, c).
+    Example: of a, b and c, only a and c differ. The groups are (a, b) and (b, c).
     """
     _check_order(order, [name for pair in different for name in pair])
     bit = {system: 1 << place for place, system in enumerate(order)}
     groups = [(1 << len(order)) - 1] if order else []
-    # This order creates few intermediate groups that are split again.
+    # This order needs few intermediate groups.
     for one, other in sorted(different, key=lambda pair: sorted((bit[pair[0]], bit[pair[1]]))):
         both = bit[one] | bit[other]
         kept = [group for group in groups if group & both != both]
         parts = [group ^ bit[own] for group in groups if group & both == both for own in (one, other)]
-        # No group contains another, so only a kept group can contain a part.
+        # No group contains another group, so only a group in `kept` can contain a part.
         groups = [*kept, *(part for part in parts if all(part & group != part for group in kept))]
     named = [[place for place in range(len(order)) if group >> place & 1] for group in groups]
     return tuple(tuple(order[place] for place in group) for group in sorted(named))
 
 
 def compact_letters(order: Sequence[str], groups: Sequence[Collection[str]]) -> dict[str, str]:
-    """Letters per system, such that two systems share a letter exactly if they share a group.
+    """Assign letters to systems, such that two systems share a letter exactly if they share a group.
 
-    "a" belongs to the first of the groups, which come from `indistinct_groups`. After 26 groups they are "a1", "b1"
-    and so on. A system in no group has no letters.
+    "a" belongs to the first of the groups, which `indistinct_groups` makes. After 26 groups the letters are "a1",
+    "b1" and so on. A system that is in no group gets no letters.
     Raises KeyError for a system that `order` does not name.
     Example: of a, b and c in the groups (a, b) and (b, c): "a", "ab" and "b".
     """

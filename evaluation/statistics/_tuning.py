@@ -1,10 +1,10 @@
-"""The weight of a judge's answers: slopes tuned on people's answers and shrunk across systems.
+"""The weight of a judge's answers: slopes that are fitted to people's answers and shrunk across systems.
 
-A few documents say little about one system's slope, and much about the slopes of all systems together. The slopes
-of each system are treated as draws from one normal distribution, which is fitted to all of them (empirical Bayes by
-EM, Morris 1983), and each system's own answers move them from there. All slopes of a system are then multiplied by
-the share of their explained variance that would remain on new documents (Efron 2004, covariance penalties), so that
-a useless judge is not used for a system.
+A few documents say little about the slope of one system, but much about the slopes of all systems together. The
+slopes of the systems are treated as draws from one normal distribution (empirical Bayes by EM, Morris 1983). It is
+fitted to all systems, and each system's own answers then move its slopes away from the common mean. Finally, all
+slopes of a system are multiplied by the share of their explained variance that would remain on new documents (Efron
+2004, covariance penalties), so that a useless judge gets no weight.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ def moments(predictors: Array, answers: Array, weights: Array) -> Array:
     """Weighted sums of products of (1, predictors, answer), one matrix per row.
 
     Shapes: predictors (rows, K), answers and weights (rows,); result (rows, K + 2, K + 2). The matrices
-    are additive: subtracting those of some documents leaves the documents out.
+    are additive: subtracting the matrices of some documents leaves these documents out.
     """
     columns = np.column_stack([np.ones(len(answers)), predictors, answers])
     products: Array = weights[:, None, None] * columns[:, :, None] * columns[:, None, :]
@@ -32,11 +32,12 @@ def moments(predictors: Array, answers: Array, weights: Array) -> Array:
 
 
 def slopes(summed: Array) -> Array:
-    """Slopes of the answers on the predictors, with an intercept, shrunk across systems.
+    """Fit slopes of the answers on the predictors, with an intercept, and shrink them across systems.
 
-    `summed` has the shape (folds, systems, K + 2, K + 2): the sums of moments of the answers that the fold may use,
-    with weights that average 1, so that the first entry is the number of answers. Result: (folds, systems, K). All
-    0 if a system has fewer than K + 3 answers or its answers or predictors do not vary.
+    `summed` has the shape (folds, systems, K + 2, K + 2): the sums of moments of the answers that each fold may use.
+    Their weights must average 1, so that the first entry is the number of answers. The result has the shape (folds,
+    systems, K). The slopes of a system are 0 if it has fewer than K + 3 answers, or if its answers or predictors do
+    not vary.
     """
     count = summed[..., 0, 0]
     centred = summed[..., 1:, 1:] - (
@@ -53,9 +54,9 @@ def slopes(summed: Array) -> Array:
 
 
 def _shrunk(centred: Array, count: Array, usable: NDArray[np.bool_]) -> Array:
-    """The slopes of folds in which any system is usable.
+    """Fit the slopes of folds in which at least one system is usable.
 
-    Predictors are brought to one scale first, as a start for the spread of slopes.
+    Predictors are scaled first; otherwise the start value of the slopes' spread would not fit all of them.
     """
     size = centred.shape[-1] - 1
     counted = usable.astype(np.float64)
@@ -74,7 +75,7 @@ def _shrunk(centred: Array, count: Array, usable: NDArray[np.bool_]) -> Array:
 
 
 def _pooled(precision: Array, pull: Array, counted: Array, first_spread: Array) -> tuple[Array, Array]:
-    """Each system's slopes and their covariance, given all systems' (posterior of the normal model, by EM)."""
+    """Compute each system's slopes and their covariance, given all systems (posterior of the normal model, by EM)."""
     eye = np.eye(pull.shape[-1])
     systems = counted.sum(axis=-1)
     centre = np.linalg.solve(precision.sum(axis=1) + _TINY * eye, pull.sum(axis=1)[..., None])[..., 0]
@@ -102,7 +103,7 @@ def _residual_variance(products: Array, crossed: Array, total: Array, count: Arr
 
 
 def _kept_share(products: Array, crossed: Array, variance: Array, own: Array, uncertainty: Array) -> Array:
-    """The variance that the slopes explain, corrected for fitting, relative to the variance of their
+    """Compute the variance that the slopes explain, corrected for fitting, relative to the variance of their
     predictions.
 
     With few answers this share is as uncertain as a slope, so the shares are shrunk across systems too.

@@ -1,4 +1,4 @@
-"""Words and lengths of a text, in any language."""
+"""Count and truncate texts in words, characters or bytes, in any language."""
 
 import re
 from itertools import islice
@@ -8,8 +8,8 @@ from evaluation.errors import InvalidBudget
 
 LengthUnit = Literal["words", "characters", "bytes"]
 
-# Scripts without spaces between words. For each, the number is the largest average number of letters between
-# spaces in text that a tokeniser has split into words; the average of running text is far larger.
+# Scripts without spaces between words. A text that a tokeniser has split into words has at most this average number
+# of letters between spaces; running text has far more.
 _IDEOGRAPHIC = (
     "\u3005-\u3007\u3041-\u3096\u309d-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U000323af"
@@ -27,9 +27,9 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 def count_words(text: str) -> int:
-    """Number of words: strings delimited by white space, as in DUC.
+    """Count the words: strings between white space, as in DUC.
 
-    The number is 0 for an empty or blank text. Scripts without spaces have few, long "words": call
+    An empty or blank text has 0 words. In scripts without spaces, the text has a few long "words", so call
     `has_word_breaks` before using the count as a length.
     Source: DUC 2002, length-adjusted coverage, point 3.1.
     Example: `count_words("Rain, then  more rain.")` is 4.
@@ -38,7 +38,7 @@ def count_words(text: str) -> int:
 
 
 def count_length(text: str, unit: LengthUnit = "words") -> int:
-    """Length of the text as given, in words, characters (code points) or bytes (UTF-8).
+    """Measure the text without changing it, in words, characters (code points) or bytes (UTF-8).
 
     White space counts as characters and bytes, as in DUC 2004's limits of 75 and 665 bytes.
     Example: `count_length("déjà vu", "bytes")` is 9.
@@ -51,10 +51,10 @@ def count_length(text: str, unit: LengthUnit = "words") -> int:
 
 
 def truncate(text: str, target: int, unit: LengthUnit = "words") -> str:
-    """The longest beginning of the text within the target.
+    """Return the longest beginning of the text within the target.
 
-    Words and the white space between them stay whole; bytes are cut at a whole character. A text within the target
-    is returned unchanged.
+    Words and the white space between them stay whole; bytes are cut between characters. A text within the target is
+    returned unchanged.
     Raises InvalidBudget if target < 1.
     Source: DUC 2002, length-adjusted coverage, point 3.3; DUC 2004, truncation at a number of bytes.
     Example: `truncate("one two three", 2)` is "one two".
@@ -90,7 +90,7 @@ def has_word_breaks(text: str) -> bool:
 
 
 def _utf8(text: str) -> bytes:
-    # JSON escapes can produce lone surrogates, which plain UTF-8 cannot encode.
+    # JSON escapes can produce lone surrogates; plain UTF-8 cannot encode them.
     return text.encode("utf-8", "surrogatepass")
 
 

@@ -1,4 +1,4 @@
-"""The sentences of a text, in any language.
+"""Split a text of any language into sentences.
 
 A unit is a part of the text given by code point offsets, so that `text[start:end]` is the unit. The segmentation is
 lossless: units are in order, do not overlap, and cover every character except white space.
@@ -16,23 +16,23 @@ from evaluation.text._words import language_code
 DOCUMENT_BREAK = "\n\n"
 """The separator between two documents of a set that are read as one text."""
 
-# Shorter clauses are not split off, because they are rarely understandable alone.
+# Do not split off shorter clauses, because they are rarely understandable alone.
 MIN_CLAUSE_WORDS = 4
 MIN_CLAUSE_CHARACTERS = 8
 
 _WORD_CHARACTER = re.compile(r"\w")
 _WORD = re.compile(r"\w\S*")
 
-# A single line break may only wrap a line if the line before it continues.
+# A single line break may be a mere wrap, if the line before it does not end a sentence.
 _ONE_BREAK = frozenset(("\n", "\r\n", "\r"))
 _GOES_ON = frozenset(",;:-–—'\"’”)")
 _LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-# sentencex takes "al. [2004]" for a sentence followed by its footnote; it is a citation within one.
+# sentencex ends a sentence after "al. [2004]", but this is a citation within a sentence.
 _LONGEST_CITATION = 200
 _CITATION_AT_END = re.compile(r"\bet\s+al\.\s*\[[^\]\[]*\]\s*$")
 
-# sentencex takes the month for an abbreviation; "May" is written in full, so its full stop ends the sentence.
+# sentencex takes "May." for an abbreviation; the month is written in full, so the full stop ends the sentence.
 _AFTER_MAY = re.compile(r"\bMay\.\s+(?=[A-Z])")
 
 
@@ -49,12 +49,12 @@ class Span:
 
 
 def sentence_spans(text: str, language: str = "en") -> list[Span]:
-    """The sentences of a text as offsets.
+    """Split a text into sentences and return their offsets.
 
-    Line breaks separate sentences unless they only wrap a line: the line has no end mark and the next continues in
-    lower case. Spans have no surrounding white space, are in order, do not overlap and cover every character except
-    white space; a blank text has none. An unknown language uses the English rules.
-    Source: the sentencex rules, without its split after "et al. [2004]" and with one added after "May.".
+    A line break ends a sentence, unless it only wraps a line: then the line has no end mark and the next line continues
+    in lower case. Spans have no surrounding white space, are in order, do not overlap and cover every character except
+    white space. A blank text has no spans. An unknown language uses the English rules.
+    Source: the sentencex rules, without their split after "et al. [2004]" and with an additional split after "May.".
     Example: `sentence_spans("One. Two.")` is `[Span(0, 4), Span(5, 9)]`.
     """
     spans: list[Span] = []
@@ -64,9 +64,9 @@ def sentence_spans(text: str, language: str = "en") -> list[Span]:
 
 
 def split_sentences(text: str, language: str = "en") -> list[str]:
-    """The sentences of a text, in order, without surrounding white space.
+    """Return the sentences of a text, in order, without surrounding white space; none for a blank text.
 
-    Empty for a blank text; otherwise as `sentence_spans`.
+    `sentence_spans` describes the rules.
     Example: `split_sentences("It rained. Dr. Lee left.")` is `["It rained.", "Dr. Lee left."]`.
     """
     return [span.of(text) for span in sentence_spans(text, language)]
@@ -100,7 +100,7 @@ def _lines(text: str) -> Iterator[Span]:
 
 
 def _is_soft(text: str, line_break: re.Match[str]) -> bool:
-    """True if a line break only wraps a line, so that the sentence continues in lower case after it."""
+    """True if a line break only wraps a line: the sentence continues in lower case after it."""
     if line_break[0] not in _ONE_BREAK or not line_break.start():
         return False
     before, after = text[line_break.start() - 1], text[line_break.end() : line_break.end() + 1]
@@ -110,7 +110,7 @@ def _is_soft(text: str, line_break: re.Match[str]) -> bool:
 def _sentences_of_line(text: str, line: Span, language: str) -> list[Span]:
     content = line.of(text)
     if not content.isascii():
-        # sentencex cannot read a surrogate; a replacement character has the same length and is no sentence end.
+        # sentencex cannot read a surrogate. Replace it by a character of the same length that ends no sentence.
         content = _SURROGATE.sub("\ufffd", content)
     if _has_line_breaks(content):
         content = _LINE_BREAK.sub(lambda wrap: " " * len(wrap[0]), content)
@@ -137,7 +137,7 @@ def _is_sentence_border(content: str, start: int, here: int, following: int) -> 
     if not _WORD_CHARACTER.search(content, start, here):
         return False
     first = max(start, here - _LONGEST_CITATION)
-    # Few pieces end with a bracket, and the search below reads every word.
+    # Test for a bracket first: few pieces end with one, and the search below reads every word.
     if not content[first:here].rstrip().endswith("]"):
         return True
     return _CITATION_AT_END.search(content, first, here) is None

@@ -1,8 +1,8 @@
 """The words of a text as the lexical judge compares them, in any language and script.
 
-Words are compared by the stem of their lemma if the language has one, otherwise case-folded. Scripts without spaces
-between words, and Korean, are compared by pairs of characters; other languages without lemma and stemmer by pieces
-of four characters.
+Words are case-folded and compared by the stem of their lemma, if the language has stems and lemmas. Scripts without
+spaces between words, and Korean, are compared by pairs of characters. Other languages without lemmas and a stemmer
+are compared by pieces of four characters.
 """
 
 import re
@@ -36,7 +36,7 @@ _WORD_REST = rf"(?:(?![{_PAIRED_SCRIPTS}])[\w{_MARKS}]|['’](?=[^\W\d_]))*"
 _TOKEN = re.compile(
     rf"(?P<word>{_WORD_START}{_WORD_REST})|(?P<number>\d+(?:[.,:]\d+)*)|(?P<run>[{_PAIRED_SCRIPTS}]+)"
 )
-# The same pattern for ASCII text is several times as fast.
+# The same pattern for ASCII text, which is several times as fast.
 _ASCII_TOKEN = re.compile(
     r"(?P<word>[A-Za-z][A-Za-z0-9_]*(?:'[A-Za-z][A-Za-z0-9_]*)*)|(?P<number>[0-9]+(?:[.,:][0-9]+)*)"
 )
@@ -58,7 +58,7 @@ _STEMMERS = {
     "ru": "russian", "sr": "serbian", "st": "sesotho", "sv": "swedish", "ta": "tamil", "tr": "turkish",
     "yi": "yiddish",
 }  # fmt: skip
-# A stemmer stores the current word in itself, so only one thread may use it at a time.
+# Only one thread may use a stemmer at a time, because it stores the current word in itself.
 _STEMMING = threading.Lock()
 
 
@@ -85,7 +85,7 @@ def has_lemmas(code: str) -> bool:
 
 
 def strings(text: str) -> Iterator[tuple[str, str, int]]:
-    """The words, numbers and runs of characters without spaces, as kind, string and start.
+    """Yield the words, numbers and runs of characters without spaces, each as kind, string and start.
 
     The kind is "word", "number" or "run".
     """
@@ -94,12 +94,12 @@ def strings(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def tokens(text: str, language: str) -> list[Token]:
-    """The comparable tokens of a text, in order, without its function words."""
+    """Return the comparable tokens of a text, in order, without function words."""
     return [token for token in every_token(text, language) if token.kind != "function"]
 
 
 def every_token(text: str, language: str) -> list[Token]:
-    """The comparable tokens of a text, in order."""
+    """Return the comparable tokens of a text, in order."""
     code = language_code(language)
     read = _reader(code)
     capitals_tell = tells_names(code)
@@ -122,11 +122,11 @@ def every_token(text: str, language: str) -> list[Token]:
             elif kind == "negation":
                 denied_at = end
             elif kind == "number" and denied_at == before and word.lower() == "one":
-                # "No one" contains no number.
+                # Skip "one" in "no one", because it is no number.
                 before = end
                 continue
             if len(keys) == 1:
-                # `tuple.__new__` gives the same Token in a third of the time.
+                # Call `tuple.__new__` directly, which takes a third of the time.
                 found.append(tuple.__new__(Token, (keys[0][0], kind, start, end)))
             else:
                 found.extend(
@@ -143,7 +143,7 @@ def tells_names(code: str) -> bool:
 
 
 def key_of(word: str, language: str) -> str:
-    """The first key that a word has as a token."""
+    """Return the first key that a word has as a token."""
     return _reader(language_code(language))(word)[1][0][0]
 
 
@@ -165,7 +165,7 @@ def _folded(word: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def number_key(found: str, code: str) -> str:
-    """A number as plain digits with a decimal point: "1,200.50" and "1200.5" are equal."""
+    """Write a number as plain digits with a decimal point, so that "1,200.50" and "1200.5" are equal."""
     digits = "".join(c if c in ".,:" else str(unicodedata.digit(c, 0)) for c in found)
     decimal, grouping = (",", ".") if code in _COMMA_IS_DECIMAL else (".", ",")
     if match := _THOUSANDS[grouping].match(digits):
@@ -180,7 +180,7 @@ def number_key(found: str, code: str) -> str:
 
 
 def _pairs(run: str, start: int, code: str) -> Iterator[Token]:
-    """Overlapping pairs of characters before and after each negation; a single character is its own key."""
+    """Yield overlapping pairs of characters between negations; a single character is its own key."""
     folded = run.casefold()
     marks = NEGATION_MARKS.get(code)
     if marks is None:
@@ -206,7 +206,7 @@ Keys = tuple[tuple[str, int, int], ...]
 
 @cache
 def _reader(code: str) -> Callable[[str], tuple[str, Keys]]:
-    """The function from a word to its kind, except names, and its keys with offset and length."""
+    """Build the function from a word to its kind, except names, and to its keys with offset and length."""
     functions = FUNCTION_WORDS.get(code, frozenset())
     negations = NEGATIONS.get(code, frozenset())
     numbers = NUMBER_WORDS.get(code, {})
@@ -229,7 +229,7 @@ def _reader(code: str) -> Callable[[str], tuple[str, Keys]]:
 
 @cache
 def _keys(code: str) -> Callable[[str], Keys]:
-    """The function from a folded content word to its keys."""
+    """Build the function from a folded content word to its keys."""
     lemmas = has_lemmas(code)
     stemmer = snowballstemmer.stemmer(_STEMMERS[code]) if code in _STEMMERS else None
     if not lemmas and stemmer is None:

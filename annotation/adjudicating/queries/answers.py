@@ -1,7 +1,7 @@
 """The answers to a dispute, without names and in a different order for each adjudicator.
 
-Letters replace the names, so that nobody knows which answer is a judge's. The order comes from a hash of
-the item, the adjudicator and the row. The page that explains a score shows the names.
+Letters replace the names, so that nobody knows which answer is the judge's. A hash of the item, the adjudicator and the
+row gives the order. The page that explains a score shows the names.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NamelessAnswer:
-    """One answer without its name. `evidence` has the numbers of the units that it cites."""
+    """An answer without its author's name. `evidence` has the numbers of the units that it cites."""
 
     label: str | None
     percent: int | None
@@ -44,10 +44,10 @@ class NamelessAnswer:
 
 
 def answers_on(dispute: Dispute, person: User) -> tuple[NamelessAnswer, ...]:
-    """The answers to a disputed item, as this adjudicator sees them.
+    """Load the answers to a disputed item, as this adjudicator sees them.
 
-    On a check: each reviewer's latest answer. On a unit: each submitted percent. If the project compares with the
-    judge, also the deciding judge's answer, for a unit its share of yes rounded to the percent scale.
+    On a check, these are each reviewer's latest answer; on a unit, each submitted percent. If the project compares with
+    the judge, the deciding judge's answer is included; for a unit it is the share of yes, rounded to the percent scale.
     """
     place = dispute.place
     if isinstance(place, Check):
@@ -84,8 +84,7 @@ def _on_unit(comparison: Comparison, unit: Unit | Claim) -> Iterator[Named]:
             if (share.comparison_id, share.unit_id) == (comparison.pk, unit.public_id) and (
                 share.judge == project.deciding_judge.name
             ):
-                # The share is rounded to the assessors' scale, because a value such as 33 % would reveal the
-                # judge.
+                # Round the share to the assessors' scale, because a value such as 33 % would reveal the judge.
                 percent = project.percent_step * round(share.percent / project.percent_step)
                 yield f"judge {share.at}", NamelessAnswer(None, percent, "", "", share.marks)
 

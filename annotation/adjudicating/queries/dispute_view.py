@@ -1,4 +1,4 @@
-"""One dispute as an adjudicator sees it: the item, the text that decides it, and the answers without names."""
+"""A dispute as an adjudicator sees it: the item, the text that decides it, and the answers without names."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class LitPassage:
 
 @dataclass(frozen=True, slots=True)
 class DisputeView:
-    """One dispute on an adjudicator's screen, without names of systems, reviewers and judges.
+    """A dispute on an adjudicator's screen, without names of systems, reviewers and judges.
 
-    `statement` is the claim or the reference unit, `context` the units around it, `passages` the text that decides
-    it. `decisions` has all decisions, oldest first; `standing` is the current one.
+    `statement` is the claim or the reference unit, and `context` has the units around it. `passages` is the text that
+    decides it. `decisions` has all decisions, oldest first; `standing` is the current decision.
     """
 
     dispute_id: str
@@ -61,13 +61,13 @@ class DisputeView:
 
     @property
     def seen(self) -> str:
-        """The id of the current decision, "" for none; a new decision must send it."""
+        """The id of the current decision, "" if there is none; a new decision must send it."""
         standing = self.standing
         return standing.public_id if standing else ""
 
 
 def dispute_view(dispute: Dispute, person: User) -> DisputeView:
-    """A dispute as this adjudicator may see it now. The number of queries is equal for all disputes of a kind."""
+    """Build the view of a dispute for this adjudicator. Disputes of one kind need the same number of queries."""
     place = dispute.place
     answers = answers_on(dispute, person)
     if isinstance(place, Check):

@@ -1,4 +1,4 @@
-"""The adjudicators' queue: open disputes, those with the largest difference of answers first."""
+"""The adjudicators' queue: open disputes, sorted by falling difference of the answers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def open_disputes(project: Project) -> QuerySet[Dispute]:
 
 
 def dispute_of(project: Project, public_id: str) -> Dispute:
-    """Return the dispute with that public id in the project. Raises NotFound."""
+    """Return the dispute with this public id in the project. Raises NotFound."""
     rows = Dispute.objects.filter(project=project, public_id=public_id)
     dispute = rows.select_related(*JOINED_WITH).first()
     if dispute is None:
@@ -66,7 +66,7 @@ def dispute_of(project: Project, public_id: str) -> Dispute:
 
 
 def decision_of(project: Project, public_id: str) -> Verdict | CoverageJudgment:
-    """Return the decision with that public id in the project. Raises NotFound."""
+    """Return the decision with this public id in the project. Raises NotFound."""
     on_check = Verdict.objects.select_related("check_row__project", "check_row__peer").filter(
         check_row__project=project
     )
@@ -85,7 +85,7 @@ def about(decision: Verdict | CoverageJudgment) -> QuerySet[Dispute]:
 
 
 def decisions_on(row: Dispute | Verdict | CoverageJudgment) -> QuerySet[Any]:
-    """All decisions on the item of a dispute or of another decision."""
+    """All decisions on the item of a dispute; `row` may also be one of these decisions."""
     kind = Verdict if isinstance(row.place, Check) else CoverageJudgment
     return kind._default_manager.filter(_on_the_same(row), role=Answer.Role.ADJUDICATOR)
 
@@ -114,7 +114,7 @@ def kind_of(dispute: Dispute) -> DisputeKind:
 
 
 def held_by(dispute: Dispute, person: User) -> str:
-    """Return `you`, `somebody`, or "" if nobody holds the dispute."""
+    """Say who holds the dispute: `you`, `somebody`, or "" if nobody does."""
     if dispute.lease_until is None or dispute.lease_until <= timezone.now():
         return ""
     return "you" if dispute.leased_to_id == person.pk else "somebody"

@@ -47,7 +47,7 @@ def settle(
     error_type: str = "",
     seen: str = NOT_LOOKED,
 ) -> Decision:
-    """Decide a disputed check by a label, or a unit by a percent. Raises as `decide_check` and `decide_unit`."""
+    """Decide a disputed check or unit. Raises the errors of `decide_check` and `decide_unit`."""
     place = dispute.place
     if isinstance(place, Check):
         if percent is not None:
@@ -70,10 +70,10 @@ def settle(
 def decide_check(
     *, check: Check, by: User, label: str, reason: str = "", error_type: str = "", seen: str = NOT_LOOKED
 ) -> Decision:
-    """Decide a check: the label outranks every verdict and earlier decision until it is withdrawn.
+    """Decide a check: until the decision is withdrawn, its label outranks every verdict and earlier decision.
 
-    The scores are updated in the same transaction. `seen` is the public id of the decision on the caller's screen,
-    "" for none; if it is not the current one, nothing is written and Conflict (code `newer_decision`) is raised.
+    The scores are updated in the same transaction. `seen` is the public id of the decision on the caller's screen, ""
+    for none. If it is not the current decision, nothing is written and Conflict (code `newer_decision`) is raised.
     Raises Conflict (code `newer_claim`) if the claim was reworded.
     """
     require(by, check.project, Verb.ADJUDICATE)
@@ -103,8 +103,8 @@ def decide_unit(
 ) -> Decision:
     """Decide the percent (0 to 100) of a reference unit that the summary expresses.
 
-    `unit` is a claim if claims replace units. The percent outranks every assessor's until it is withdrawn.
-    Otherwise as `decide_check`.
+    `unit` is a claim if claims replace units. Until the decision is withdrawn, its percent outranks every assessor's
+    percent. Everything else is as in `decide_check`.
     """
     project = comparison.peer.document_set.project
     require(by, project, Verb.ADJUDICATE)

@@ -1,5 +1,6 @@
-"""Show a dispute, and record that the adjudicator saw its answers; they cannot review its check blind any
-more.
+"""Show a dispute, and record that the adjudicator saw its answers.
+
+After that, the adjudicator's answers to its check are not blind.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def see_dispute(*, dispute: Dispute, by: User) -> DisputeView:
-    """Return a dispute for display, and record that the answers to its check are shown."""
+    """Return a dispute for display, and record that the person sees the answers to its check."""
     if dispute.check_row_id is not None:
         checks = Check.objects.filter(pk=dispute.check_row_id)
         see_checks(project=dispute.project, checks=checks, by=by)

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 def take_next(*, project: Project, by: User, after: str = "") -> Dispute | None:
-    """Lease the largest free dispute to `by` for five minutes and return it; None without one.
+    """Lease the largest free dispute to `by` for five minutes and return it; return None if there is none.
 
-    `after` is the public id of the dispute on screen: the search starts after it and continues from the
-    top. The earlier lease of `by` ends.
+    `after` is the public id of the dispute on screen. The search starts after it and continues from the top. The
+    earlier lease of `by` ends.
     """
     require(by, project, Verb.ADJUDICATE)
     places = [Q()]
     if after:
         rows = Dispute.objects.filter(project=project)
         beyond_it = beyond(WORST_FIRST, place_of(rows, after, WORST_FIRST, of="queue"))
-        # The dispute on screen comes last, because it may be the only one left.
+        # Try the dispute on screen last, because it may be the only one left.
         places = [beyond_it, ~Q(public_id=after), Q(public_id=after)]
     waiting = Dispute.objects.filter(project=project, state=Dispute.State.OPEN).order_by(*WORST_FIRST)
     taken = (leases.take(waiting.filter(where), by=by) for where in places)

@@ -1,4 +1,4 @@
-"""The queue of disputes, and the page for deciding one."""
+"""The page with the queue of disputes, and the page for deciding a dispute."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def dispute(request: Request, slug: str, dispute_id: str) -> HttpResponse:
 
 @screen("POST")
 def next_dispute(request: Request, slug: str) -> HttpResponse:
-    """Lease the next dispute to the reader and show it; `after` is the id of a skipped one."""
+    """Lease the next dispute to the reader and show it; `after` is the id of the skipped dispute."""
     room = enter(request, slug, Verb.ADJUDICATE, here=HERE)
     return _hand_out(request, room, after=request.POST.get("after", ""), note="")
 
@@ -147,6 +147,6 @@ def _show(
         status=status_of(refusal) if refusal else 200,
     )
     if refusal:
-        # Without this header, the browser shows an error in the page's notices.
+        # Show the error on the dispute; without this header the browser shows it in the page's notices.
         response["HX-Retarget"] = "#dispute-room"
     return response

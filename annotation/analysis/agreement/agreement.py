@@ -1,7 +1,7 @@
 """Agreement of people on every scale, and in pairs.
 
-Only blind answers are used (see `ratings`). The deciding judge is compared with people as another rater,
-but does not enter people's own figures.
+Only blind answers count (see `ratings`). The deciding judge is compared with people as another rater, but people's own
+figures do not include it.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ RATER_PAIRS_SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class RaterPair:
-    """Two raters on the items that both answered.
+    """Two raters, compared on the items that both answered.
 
-    `equal` is the share of equal answers. `kappa` corrects it for chance; on ordered scales it uses
-    squared distances as weights.
+    `equal` is the share of equal answers. `kappa` corrects it for chance; on ordered scales its weights are squared
+    distances.
     """
 
     first: str
@@ -57,9 +57,9 @@ class RaterPair:
 class ScaleFigures:
     """The agreement on one scale (nominal, ordinal or interval).
 
-    `items` counts items with two or more raters, `single` those with one, `answers` the answers to `items`. `alpha`
-    is Krippendorff's, `equal` the share of equal pairs of answers to the same item. `judge` compares the deciding
-    judge with each person.
+    `items` counts items with two or more raters, and `single` counts items with one rater. `answers` counts the answers
+    to `items`. `alpha` is Krippendorff's alpha; `equal` is the share of equal pairs of answers to the same item.
+    `judge` compares the deciding judge with each person.
     """
 
     key: str
@@ -79,11 +79,10 @@ class ScaleFigures:
 
 @dataclass(frozen=True, slots=True)
 class AgreementFigures(Computed):
-    """The agreement on every scale with answers.
+    """The agreement on every scale that has answers.
 
-    The deciding `judge` ("" without one) does not enter people's own figures. `touched` is the number of
-    answers to checks that are left out because their author had seen others' answers, `imported` the
-    number of imported answers.
+    People's own figures do not include the deciding `judge` ("" if there is none). `touched` counts answers to checks
+    that are ignored because their author had seen others' answers. `imported` counts imported answers.
     """
 
     judge: str
@@ -93,7 +92,7 @@ class AgreementFigures(Computed):
 
 
 def agreement_inputs(project: Project) -> tuple[object, ...]:
-    """The inputs of the agreement that are not scores: the criteria and the deciding judge's name."""
+    """The inputs of the agreement besides the scores: the criteria and the deciding judge's name."""
     judge = project.deciding_judge.name if project.deciding_judge else ""
     return (*(row.pk for row in asked_of_people(project)), judge)
 
@@ -151,7 +150,7 @@ def _judge_pairs(scale: Scale, judge: str) -> list[RaterPair]:
         if rating.item in scale.judge:
             own = rating._replace(rater=judge, value=scale.judge[rating.item])
             of_rater[rating.rater].append((own, rating))
-    # The judge's percents may need a finer scale than people's percents.
+    # Include the judge's percents, because they may need a finer scale than people's percents.
     said = [own for both in of_rater.values() for own, _ in both]
     fitting = scale if scale.level == "nominal" else _with_scale_of(scale, said)
     return [_pair(judge, rater, both, fitting) for rater, both in sorted(of_rater.items())][

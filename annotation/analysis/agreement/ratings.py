@@ -1,8 +1,7 @@
-"""Blind answers of people, from which agreement is computed.
+"""Blind answers of people; agreement is computed from them.
 
-A reviewer's first answer counts if it was given before they saw others' answers. It counts even if it was
-withdrawn later, because people who differ from the judge withdraw more often. Percents and ratings come
-from closed assignments.
+A reviewer's first answer counts if they had not seen others' answers before. It counts even if it was withdrawn later,
+because people who differ from the judge withdraw more often. Percents and ratings come from closed assignments.
 """
 
 from __future__ import annotations
@@ -56,8 +55,8 @@ class RatedItem(NamedTuple):
 class Scale:
     """All answers on one scale.
 
-    `level` is the level of measurement; `categories` is the whole scale in order. `judge` has the deciding judge's
-    answers by item, if it gives any.
+    `level` is the level of measurement, and `categories` has the whole scale in order. `judge` has the deciding judge's
+    answers by item; it is empty if the judge gives none.
     """
 
     key: str
@@ -87,7 +86,7 @@ class CheckAnswer(NamedTuple):
 
 
 class CheckFacts(NamedTuple):
-    """Side, system and cluster of a check, with the deciding judge's answer."""
+    """Side, system and cluster of a check, and the deciding judge's answer."""
 
     key: int
     side: str
@@ -102,9 +101,9 @@ class CheckFacts(NamedTuple):
 
 
 def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
-    """People's blind answers to current checks of claims."""
+    """People's blind answers to current checks of claims, as rows."""
     return Verdict.objects.filter(
-        # An imported answer that was withdrawn does not count. A withdrawn answer of a person counts.
+        # Ignore withdrawn imported answers, but not withdrawn answers of people.
         Q(person__isnull=False) | Q(withdrawn_at__isnull=True),
         role=Verdict.Role.REVIEWER,
         had_seen=False,
@@ -116,7 +115,7 @@ def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
 
 
 def touched_count(project: Project) -> int:
-    """Number of current answers left out because their author had seen others' answers. One query."""
+    """Count the current answers that are ignored because their author had seen others' answers. One query."""
     touched = Verdict.objects.filter(
         had_seen=True,
         role=Verdict.Role.REVIEWER,
@@ -129,10 +128,10 @@ def touched_count(project: Project) -> int:
 
 
 def check_answers(project: Project, *, by_rater: bool = False) -> list[CheckAnswer]:
-    """The first blind answer of each person to each check, in the order of time. One query.
+    """Load the first blind answer of each person to each check, in the order of time. One query.
 
-    An imported answer counts as one person's answer without a time. With `by_rater`, it counts as the
-    votes of its raters if it has any. If a check was imported several times, the last import counts.
+    An imported answer counts as one person's answer without a time. With `by_rater`, the votes of its raters count
+    instead, if it has any. If a check was imported several times, the last import counts.
     """
     rows = untouched_verdicts(project).order_by("pk")
     columns = (
@@ -157,7 +156,7 @@ def check_answers(project: Project, *, by_rater: bool = False) -> list[CheckAnsw
 
 
 def check_facts(project: Project) -> dict[int, CheckFacts]:
-    """The checks with a blind answer, by key. One query."""
+    """Load the checks that have a blind answer, by key. One query."""
     answered = untouched_verdicts(project).order_by().values("check_row")
     rows = Check.objects.filter(pk__in=answered).order_by("pk")
     columns = (
@@ -172,10 +171,10 @@ def check_facts(project: Project) -> dict[int, CheckFacts]:
 
 
 def percent_ratings(project: Project) -> list[RatedItem]:
-    """Assessors' percents. One query.
+    """Load assessors' percents. One query.
 
-    An item is named `comparison:unit`, or `comparison:claim` if claims replace units: a key and a public id.
-    Removed claims are left out.
+    An item is named `comparison:unit`, or `comparison:claim` if claims replace units. The comparison is a key, the unit
+    or claim a public id. Removed claims are omitted.
     """
     said = CoverageJudgment.objects.filter(
         COUNTING, ASKED_AT_PRESENT, had_seen=False, comparison__peer__document_set__project=project
@@ -203,9 +202,9 @@ def percent_ratings(project: Project) -> list[RatedItem]:
 
 
 def whole_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, list[RatedItem]]:
-    """People's ratings of summaries, by the criterion's key. One query.
+    """Load people's ratings of summaries, by the criterion's key. One query.
 
-    An item is the public id of the summary. The last answer of each person counts.
+    An item is the public id of the summary. Only the last answer of each person counts.
     """
     said = Rating.objects.filter(
         Q(assignment__isnull=True) | Q(assignment__closed_at__isnull=False),
@@ -237,14 +236,14 @@ def whole_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, 
 
 
 def percent_categories(ratings: Iterable[RatedItem]) -> tuple[int, ...]:
-    """The coarsest scale of percents that contains all ratings."""
+    """Choose the coarsest scale of percents that contains all ratings."""
     given = {rating.value for rating in ratings}
     step = next(step for step in PERCENT_STEPS if step == 1 or all(int(value) % step == 0 for value in given))
     return tuple(range(0, 101, step))
 
 
 def slots(groups: Sequence[Sequence[RatedItem]]) -> list[list[Value | None]]:
-    """A table of raters by items for interchangeable raters: row n has the n-th answer of each item."""
+    """Make a table of raters by items for interchangeable raters: row n has the n-th answer to each item."""
     width = max((len(group) for group in groups), default=0)
     return [[group[row].value if row < len(group) else None for group in groups] for row in range(width)]
 
@@ -252,7 +251,7 @@ def slots(groups: Sequence[Sequence[RatedItem]]) -> list[list[Value | None]]:
 def by_pair(
     groups: Iterable[Sequence[RatedItem]],
 ) -> dict[tuple[str, str], list[tuple[RatedItem, RatedItem]]]:
-    """The pairs of answers that two people gave to the same items, by their sorted names."""
+    """Pair the answers of two people to the same items, by their sorted names."""
     pairs: dict[tuple[str, str], list[tuple[RatedItem, RatedItem]]] = defaultdict(list)
     for group in groups:
         ordered = sorted(group, key=lambda rating: rating.rater)

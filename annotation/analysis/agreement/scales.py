@@ -41,9 +41,9 @@ LEVELS: Mapping[str, Level] = {
 
 
 def scales_of(project: Project) -> list[Scale]:
-    """Every scale of the project: verdicts by side, percents, then criteria, including scales without answers.
+    """Load every scale of the project, even without answers: verdicts by side, percents, then criteria.
 
-    A fixed number of queries.
+    It makes a fixed number of queries.
     """
     facts = check_facts(project)
     return [*_verdict_scales(project, facts), *_percent_scales(project), *_rating_scales(project)]
@@ -52,7 +52,7 @@ def scales_of(project: Project) -> list[Scale]:
 def _verdict_scales(project: Project, facts: Mapping[int, CheckFacts]) -> list[Scale]:
     answers: dict[str, list[RatedItem]] = defaultdict(list)
     for answer in check_answers(project, by_rater=True):
-        # A claim may be reworded between the two queries; then the answers to its check do not count.
+        # Skip a check without facts: its claim was reworded between the two queries, so its answers do not count.
         if (of := facts.get(answer.check)) is not None:
             rating = RatedItem(str(answer.check), answer.rater, answer.label, of.cluster, answer.at)
             answers[of.side].append(rating)

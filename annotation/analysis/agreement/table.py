@@ -1,4 +1,4 @@
-"""Agreement as flat tables, one line per figure."""
+"""Agreement as flat tables with a line per figure."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def pair_rows(made: AgreementFigures) -> Iterator[FigureRow]:
 
 
 def interval(name: str, estimate: Estimate) -> FigureRow:
-    """A figure and its interval as three columns."""
+    """Put a figure and its interval into three columns."""
     return {
         name: estimate.value,
         f"{name}_low": estimate.low,

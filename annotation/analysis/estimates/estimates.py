@@ -1,7 +1,6 @@
-"""Estimates of people's answers to all claims, from random samples and the judge's answers.
+"""Estimate people's answers to all claims from random samples and the judge's answers.
 
-An answer enters only if its check is in the sample, because people who choose claims themselves prefer
-those that look wrong.
+Only answers to sampled checks count, because people who choose claims themselves prefer claims that look wrong.
 """
 
 from __future__ import annotations
@@ -33,10 +32,14 @@ NO_SAMPLE = "To see how people would score, answer a random sample."
 class EstimateTable:
     """The estimates of one score at one target length, with their sample.
 
-    `sample` is the newest finished sample, `newer` a newer unfinished one. The sample has `answers` at this
-    target length, in at least `answered_documents` document sets of every system. `averages` is empty below 15 of
-    these. `uses_judge` is False if the judge would not narrow any interval. `came_after` is the number of checks
-    newer than the sample; `compared` has the differences of all pairs of systems.
+    - `sample`: the newest finished sample
+    - `newer`: a newer unfinished sample
+    - `answers`: the answers of the sample at this target length
+    - `answered_documents`: every system has answers in at least this many document sets
+    - `averages`: empty if `answered_documents` is below 15
+    - `uses_judge`: False if the judge would not narrow any interval
+    - `came_after`: the number of checks that are newer than the sample
+    - `compared`: the differences of all pairs of systems
     """
 
     sample: SampleProgress | None = None
@@ -50,12 +53,12 @@ class EstimateTable:
 
     @property
     def sample_id(self) -> str:
-        """The id of a finished sample with answers at this target length, "" without one."""
+        """The id of the finished sample if it has answers at this target length; "" otherwise."""
         return self.sample.sample_id if self.sample is not None and self.answers else ""
 
     @property
     def sentence(self) -> str:
-        """The sample behind the estimates, or the reason that there are none."""
+        """Describe the sample behind the estimates, or the reason why there are no estimates."""
         newer = self.newer and (
             f"The random sample of {self.newer.day} has {self.newer.answered:,} of {self.newer.sampled:,} answered. "
             "Estimates use it once all are answered."
@@ -88,13 +91,13 @@ class EstimateTable:
         return " ".join([*sentences, *([newer] if newer else [])])
 
     def average(self, system: str) -> Average:
-        """The estimate of a system; without values if there is none."""
+        """The estimate of a system; its values are None if there is no estimate."""
         return self.averages.get(system, Average(None, None, None, n=0, left_out=0))
 
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """The estimates of a project by target length; `otherwise` is used for lengths without estimates."""
+    """The estimates of a project by target length; other lengths use `otherwise`, which has no estimates."""
 
     tables: dict[int | None, EstimateTable]
     otherwise: EstimateTable
@@ -104,10 +107,10 @@ class Estimates:
 
 
 def estimates(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Estimates:
-    """The estimates from the newest finished random sample, or the reason that there are none.
+    """Estimate from the newest finished random sample, or give the reason why there are no estimates.
 
-    The reference side gives coverage, the peer side alignment. If a sampled check already had a blind
-    answer, that answer is used.
+    The reference side gives coverage, the peer side alignment. If a sampled check already had a blind answer, that
+    answer counts.
     """
     found = samples(project, side)
     sample = next((each for each in found if each.is_complete), None)
@@ -126,7 +129,7 @@ def estimate_table(
     *,
     newer: SampleProgress | None = None,
 ) -> EstimateTable:
-    """The estimates at one target length from a finished sample; `newer` as in `EstimateTable`."""
+    """Compute the estimates at one target length from a finished sample; `EstimateTable` describes `newer`."""
     items = framed.items[target_words]
     found = estimate_systems_from_sample(items, covariates=framed.covariates, confidence=CONFIDENCE)
     answers = sum(
@@ -144,7 +147,7 @@ def estimate_table(
     uses_judge = framed.has_judge and any(result.tuning for result in found.values())
     if not uses_judge:
         found = estimate_systems_from_sample(items, confidence=CONFIDENCE, people_alone=True)
-    # With the better system first, most differences are positive.
+    # Put the better system first, so that most differences are positive.
     best_first = sorted(found, key=lambda name: (-(found[name].estimate or 0.0), name))
     return replace(
         made,

@@ -1,4 +1,4 @@
-"""The random samples of a project. Estimates use the newest one that is completely answered."""
+"""The random samples of a project. Estimates use the newest sample whose checks are all answered."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SampleProgress:
-    """A random sample, the day on which it was made, and the numbers of its checks: `sampled` and
-    `answered`.
+    """A random sample, the day on which it was made, and its numbers of checks.
+
+    `sampled` counts all checks, `answered` the answered ones.
     """
 
     sample_id: str
@@ -32,7 +33,7 @@ class SampleProgress:
 
 
 def samples(project: Project, side: Check.Side = Check.Side.REFERENCE) -> list[SampleProgress]:
-    """The random samples of a side that were not cancelled, newest first."""
+    """List the random samples of a side, newest first, without cancelled ones."""
     return [
         SampleProgress(
             sample_id=sample.sample_id,

@@ -1,6 +1,6 @@
-"""The units, claims, answers and formulas behind the scores of one summary.
+"""Explain the scores of a summary by its units, claims, answers and formulas.
 
-The values come from `evaluation`; this module adds texts and people.
+`evaluation` computes the values; this module adds texts and people.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ SOURCES: dict[UnitSource, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ExplainedClaim:
-    """A claim with all answers in order and the current one; `comments` counts comments."""
+    """A claim with its current answer and all answers in the order of time; `comments` counts comments."""
 
     claim_id: str
     check_id: str | None
@@ -63,7 +63,7 @@ class ExplainedClaim:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedQuestion:
-    """A closed question with the answers of the summary and of the source, and its effect on the score."""
+    """A closed question, the answers to it from the summary and from the source, and its effect on the score."""
 
     question_id: str
     text: str
@@ -78,9 +78,9 @@ class ExplainedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedUnit:
-    """A reference unit. `formula` shows how its value was computed, "" if nothing was computed.
+    """A reference unit. `formula` shows how its value was computed; "" if nothing was computed.
 
-    `by_judges` has each judge's share of yes as a percent.
+    `by_judges` has each judge's share of yes in percent.
     """
 
     unit_id: str
@@ -97,7 +97,7 @@ class ExplainedUnit:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedComparison:
-    """One reference's contribution to the coverage."""
+    """The contribution of one reference to the coverage."""
 
     summary_id: str
     reference: str
@@ -114,10 +114,10 @@ class NumberedText:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Everything behind the scores of one summary, with people's names.
+    """The explanation of a summary's scores, with people's names.
 
-    `signature` names the rules. `document_claims` replace a missing reference; `peer_claims` are compared with the
-    source. `elements` are those of completeness, None if it was not computed.
+    `signature` identifies the scoring rules. `document_claims` replace a missing reference. `peer_claims` are compared
+    with the source. `elements` are the elements of completeness; None if completeness was not computed.
     """
 
     summary_id: str
@@ -136,7 +136,7 @@ class Explanation:
 
 
 def summary_of(project: Project, public_id: str) -> Summary:
-    """Return the summary with that public id. Raises NotFound."""
+    """Return the summary with this public id. Raises NotFound."""
     summary = (
         Summary.objects.filter(document_set__project=project, is_peer=True, public_id=public_id)
         .select_related("system", "document_set")
@@ -154,9 +154,9 @@ def explain(
     score: SummaryScore,
     terms: ConcisenessTerms | None = None,
 ) -> Explanation:
-    """Explain a score. The number of queries does not grow with units, claims or verdicts.
+    """Explain a score. The number of queries does not depend on the number of units, claims or verdicts.
 
-    `terms` are the parts of its conciseness, None if conciseness was not rated.
+    `terms` are the parts of the summary's conciseness; None if conciseness was not rated.
     """
     rows = _Rows.load(project, summary)
     scored = {comparison.comparison_id: comparison for comparison in score.comparisons}
@@ -193,7 +193,7 @@ def explain(
 
 @dataclass(slots=True)
 class _Rows:
-    """The rows behind one summary's scores, each kind loaded once and found by public id."""
+    """The rows behind one summary's scores; each kind is loaded once, and rows are found by public id."""
 
     project: Project
     claims: dict[str, Claim]
@@ -213,7 +213,7 @@ class _Rows:
             Q(summary_id__in=[*models, summary.pk]) | Q(document_set_id=summary.document_set_id),
             is_active=True,
         )
-        # Retired questions are shown; removed claims are not.
+        # Show retired questions, but not removed claims.
         claims = (
             Claim.all_claims.filter(claim_set__in=active).select_related("claim_set").order_by("position")
         )
@@ -270,9 +270,9 @@ class _Rows:
         return self._explained(row, check, claim.final, claim.final_source)
 
     def questions(self, summary: Summary) -> tuple[ExplainedQuestion, ...]:
-        """The questions about the summary's document set, in order.
+        """List the questions about the summary's document set, in order.
 
-        Every answer of an empty summary is no by rule.
+        The answer of an empty summary is no by rule.
         """
         by_rule = ("no", "rule") if summary.is_empty else (None, None)
         asked = [row for row in self.claims.values() if row.claim_set.kind == ClaimSet.Kind.QUESTIONS]
@@ -311,7 +311,7 @@ class _Rows:
 
 
 def comments_on(**claims: object) -> dict[int, int]:
-    """The number of comments on each claim, by key."""
+    """Count the comments on each claim, by key."""
     rows = Comment.objects.filter(withdrawn_at=None, **claims).order_by()
     return dict(rows.values_list("claim_id").annotate(Count("pk")))
 

@@ -36,9 +36,9 @@ RATED = ("topic_preservation", "completeness", "redundancy", "coherence")
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A score as a formula; without a value, `text` is "" or gives the reason.
+    """A score as a formula. Without a value, `text` is the reason, or "".
 
-    `column` is the score's name in exports and its anchor on the page. `needs_target` is True if it is blank
+    `column` is the score's name in exports and its anchor on the page. `needs_target` is True if the score has no value
     because there is no target length.
     """
 
@@ -58,7 +58,7 @@ def formulas_of(
     ratings: Mapping[str, GivenRating] | None = None,
     terms: ConcisenessTerms | None = None,
 ) -> tuple[Formula, ...]:
-    """Every score of a summary as a formula; rare scores are left out if they have no value and no reason."""
+    """Write every score of a summary as a formula. Rare scores without a value and a reason are omitted."""
     wholes = _formulas_of_wholes(project, score, questions, ratings or {}, terms)
     return (
         *_formulas(project, value, score),
@@ -67,9 +67,9 @@ def formulas_of(
 
 
 def unit_formula(project: Project, unit: ScoredUnit, coverage: UnitCoverage) -> str:
-    """The formula of a unit's value, such as "mean of 40 and 60 %" or "1 yes / 2 scored".
+    """Write the formula of a unit's value, such as "mean of 40 and 60 %" or "1 yes / 2 scored".
 
-    "" if nothing is computed: one person's percent, a rule, or no value.
+    It is "" if nothing is computed: one person's percent, a rule, or no value.
     """
     shown = [f"{percent:g}" for percent in unit.percents]
     percents = (
@@ -88,9 +88,9 @@ def unit_formula(project: Project, unit: ScoredUnit, coverage: UnitCoverage) -> 
 
 
 def coverage_formula(score: ComparisonScore, figure: UnitFigure = "value") -> str:
-    """The weighted mean with its numbers, such as "(1.00 + 0.50) / 2"; weights appear if any differs from 1.
+    """Write the weighted mean with its numbers, such as "(1.00 + 0.50) / 2"; weights appear if one differs from 1.
 
-    "" if no unit has a value.
+    It is "" if no unit has a value.
     """
     found = [(unit.weight, getattr(unit, figure)) for unit in score.units]
     units = [(weight, value) for weight, value in found if value is not None]

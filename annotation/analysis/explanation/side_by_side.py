@@ -1,5 +1,6 @@
-"""All summaries of a document set side by side: the reference claims that each expresses, and its unsupported
-claims.
+"""All summaries of a document set side by side.
+
+The page shows the reference claims that each summary expresses, and its claims without support.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BesideOthers:
-    """A summary with its score (None before it is judged) and its claims without support in the source."""
+    """A summary, its score (None until it is judged), and its claims without support in the source."""
 
     summary: Summary
     score: Score | None
@@ -41,7 +42,7 @@ class BesideOthers:
 
 @dataclass(frozen=True, slots=True)
 class AcrossSystems:
-    """A reference claim with one entry per summary: its system and its check, None without a check."""
+    """A reference claim with an entry per summary: the system and the check; the check is None if there is none."""
 
     text: str
     named: tuple[tuple[Check | None, str], ...]
@@ -55,7 +56,7 @@ class AcrossSystems:
 class SideBySide:
     """The summaries, highest coverage first, and the reference claims in the order of their texts.
 
-    `has_percents` is True if assessors gave percents to any of the summaries.
+    `has_percents` is True if assessors gave percents to a summary.
     """
 
     summaries: tuple[BesideOthers, ...]
@@ -69,7 +70,7 @@ class SideBySide:
 
     @property
     def in_none(self) -> int:
-        """The number of claims, among those judged in all summaries, that no summary expresses."""
+        """The number of claims that no summary expresses, although they were judged in all summaries."""
         return sum(not any(labels) for labels in self._judged_in_all)
 
     @property
@@ -87,10 +88,9 @@ class SideBySide:
 
 
 def side_by_side(document_set: DocumentSet) -> SideBySide:
-    """All summaries of a document set, with the reference claims that each expresses and its unsupported
-    claims.
+    """Compare all summaries of a document set: the reference claims that each expresses, and its unsupported claims.
 
-    Three queries.
+    It makes three queries.
     """
     peers = Summary.objects.filter(document_set=document_set, is_peer=True).select_related("system", "score")
     best_first = F("score__coverage").desc(nulls_last=True), F("score__alignment").desc(nulls_last=True)
@@ -127,14 +127,14 @@ def side_by_side(document_set: DocumentSet) -> SideBySide:
 
 
 def checks_of(document_set: DocumentSet) -> QuerySet[Check]:
-    """The current checks of claims of the set's summaries, claim by claim."""
+    """The current checks of claims of the set's summaries, ordered by claim."""
     in_set = {"project": document_set.project_id, "document_set": document_set}
     rows = Check.objects.filter(OF_CLAIMS, peer__is_peer=True, is_current=True, **in_set)
     return rows.order_by("claim__claim_set", "claim__position", "pk")
 
 
 def sets_with_summaries(project: Project) -> QuerySet[DocumentSet]:
-    """The document sets with summaries of systems, sorted by name."""
+    """The document sets that have summaries of systems, sorted by name."""
     peers = Summary.objects.filter(document_set=OuterRef("pk"), is_peer=True)
     return project.document_sets.filter(Exists(peers)).order_by("external_id")
 
@@ -144,15 +144,13 @@ BELOW_ALL, ABOVE_ALL = -1, 2_000_000
 
 
 def _sets(viewer: Viewer) -> QuerySet[DocumentSet]:
-    """Document sets; if the viewer may see scores, also with means over their summaries and numbers of
-    unsupported claims.
-    """
+    """The document sets; for viewers who may see scores, with mean scores and numbers of unsupported claims."""
     sets = viewer.project.document_sets.annotate(documents_count=Count("documents"))
     if not sees_scores(viewer):
         return sets
     scores = Score.objects.filter(summary__document_set=OuterRef("pk"), summary__is_peer=True)
     unsupported = Check.objects.filter(
-        # The indexes begin with the project, so the filter names it.
+        # Filter by project, because the indexes begin with it.
         project=OuterRef("project"),
         document_set=OuterRef("pk"),
         side=Check.Side.PEER,

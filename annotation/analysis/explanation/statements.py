@@ -1,4 +1,4 @@
-"""All answers on one summary in the order of time, including withdrawn ones."""
+"""All answers about a summary in the order of time, including withdrawn answers."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedAnswer:
-    """One answer to a check with its author, reason and context.
+    """An answer to a check with its author, reason and context.
 
-    `kind` is judge, reviewer, import or adjudicator. `had_seen` is True if a reviewer had seen others' answers,
+    `kind` is judge, reviewer, import or adjudicator. `had_seen` is True if a reviewer had seen others' answers; it is
     None for all other kinds. `label` is None if a judge gave no usable answer.
     """
 
@@ -51,7 +51,7 @@ class ExplainedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedPercent:
-    """A percent by an assessor, an adjudicator or a judge's checks, with the numbers of the marked summary units."""
+    """A percent from an assessor, an adjudicator or a judge's verdicts, with the numbers of marked summary units."""
 
     answer_id: str
     who: str
@@ -81,7 +81,7 @@ class ExplainedDispute:
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """All answers on a summary and its checks, by check key, or by comparison and unit."""
+    """All answers about a summary, by check key, or by comparison and unit."""
 
     answers: dict[int, tuple[ExplainedAnswer, ...]]
     percents: dict[UnitPlace, tuple[ExplainedPercent, ...]]
@@ -101,7 +101,7 @@ class Statements:
 
 
 def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:
-    """The answers that match these lookups on `Verdict`, by key of their check. One query."""
+    """Load the answers that match these lookups on `Verdict`, by the key of their check. One query."""
     answers: dict[int, list[ExplainedAnswer]] = defaultdict(list)
     rows = Verdict.objects.filter(**checks).select_related("judge", "person", "guideline")
     for verdict in rows.order_by("created_at", "pk"):
@@ -116,7 +116,7 @@ def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:
                 confidence=verdict.confidence,
                 evidence=tuple(verdict.evidence),
                 votes=tuple(f"{name}: {label or 'unscored'}" for name, label in verdict.votes),
-                # The program does not know what the raters of an imported file had seen.
+                # It is unknown what the raters of an imported file had seen.
                 had_seen=verdict.had_seen
                 if verdict.role == Verdict.Role.REVIEWER and verdict.person_id
                 else None,
@@ -126,7 +126,7 @@ def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:
 
 
 def _percents(summary: Summary) -> dict[UnitPlace, tuple[ExplainedPercent, ...]]:
-    """Percents of closed assignments, then decisions."""
+    """List the percents of closed assignments, then those of decisions."""
     percents: dict[UnitPlace, list[ExplainedPercent]] = defaultdict(list)
     rows = CoverageJudgment.objects.filter(
         COUNTING | Q(role=Answer.Role.ADJUDICATOR), comparison__peer=summary

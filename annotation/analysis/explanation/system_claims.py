@@ -1,4 +1,4 @@
-"""The claims behind a system's coverage or alignment, by final verdict."""
+"""The claims that a system's coverage or alignment consists of, by final verdict."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class SystemClaim:
 def system_claims(
     project: Project, system: System, *, side: str, verdict: str, after: str = ""
 ) -> tuple[list[SystemClaim], str]:
-    """A page of the system's claims with that final verdict, and the id after which the next page starts.
+    """Return one page of the system's claims whose final verdict is `verdict`, and the start of the next page.
 
-    The id is that of a check, "" at the end. The claims are ordered by summary and claim. A fixed number of
-    queries.
+    The start is a check id, to be passed as `after`; it is "" after the last page. Claims are ordered by summary and
+    claim. It makes a fixed number of queries.
     Raises Invalid for an unknown side, verdict or page.
     """
     if side not in SIDE_SCORES:
@@ -68,5 +68,5 @@ def system_claims(
 
 
 def checks_in(claims: list[SystemClaim]) -> QuerySet[Check]:
-    """The checks whose answers are shown with these claims."""
+    """The checks whose answers the page shows with these claims."""
     return Check.objects.filter(public_id__in=[each.claim.check_id for each in claims])

@@ -31,10 +31,7 @@ class JudgeQualityView(ApiView):
 
     @operation("get_judge_quality", parameters=[JudgeQualityQuery], responses=JudgeFigures, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
-        """Show how each judge compares with people, by system, and its cost.
-
-        Compared with people's blind answers.
-        """
+        """Show how each judge compares with people's blind answers, by system, and its cost."""
         project = self.enter(Verb.VIEW_SCORES)
         key = judge_key(project, self.query(JudgeQualityQuery).get("score", ""))
         made = current_statistics(project=project, kind=Analysis.Kind.JUDGE, key=key, wait=True)

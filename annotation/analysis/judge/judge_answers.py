@@ -33,10 +33,16 @@ VersionKey = tuple[int, str]
 class AnswerBasis:
     """The population that people's answers represent, for one score (checks on the `sides`).
 
-    `kind` is `all` (every check is answered), `sample` (the newest finished sample with about equal
-    chances; its `others` are answers outside of it and reworded claims, which are left out), `uneven`
-    (finished samples had unequal chances; `others` are included), `open` (no sample is finished) or
-    `chosen` (the checks were not sampled). `frame` is the number of checks that could be answered.
+    `kind` is one of:
+
+    - `all`: every check is answered
+    - `sample`: the newest finished sample had about equal chances; `others` counts ignored answers: those outside of it
+      and those to reworded claims
+    - `uneven`: finished samples had unequal chances; `others` are included
+    - `open`: no sample is finished
+    - `chosen`: the checks were not sampled
+
+    `frame` is the number of checks that could be answered.
     """
 
     kind: str
@@ -55,8 +61,8 @@ class AnswerBasis:
 class Humans:
     """People's answers by the key of the check, and the population that they represent.
 
-    `by_chance` has the answers to sampled checks with any chances, or to all checks if all are answered. A
-    judge may learn from these, because nobody chose them by the judge's verdict.
+    `by_chance` has the answers to sampled checks, even if their chances were unequal, or to all checks if all are
+    answered. A judge may learn from these, because nobody selected them by the judge's verdict.
     """
 
     labels: Mapping[int, str]
@@ -67,16 +73,16 @@ class Humans:
 
 
 def humans_of(project: Project, facts: Mapping[int, CheckFacts], score: str = "") -> Humans:
-    """People's answers for one score, and the population that they represent.
+    """Load people's answers for one score, and determine the population that they represent.
 
-    Without a named score it is coverage, or alignment if only that has a finished sample or answers.
+    If no score is named, it is coverage, or alignment if only alignment has a finished sample or answers.
     """
     given = _answers_by_check(project, facts)
     found = []
     for side in [SCORE_SIDES[score]] if score else SIDE_SCORES:
         answered = {check: answers for check, answers in given.items() if facts[check].side == side}
         found.append((answered, *_basis(project, side, answered)))
-    # `max` returns the first of several equally good ones, and coverage is the first.
+    # In a tie, `max` returns the first score, which is coverage.
     best = max(found, key=lambda each: (each[1].is_representative, each[1].kind == "uneven", bool(each[0])))
     return _humans(project, facts, *best)
 
@@ -117,7 +123,7 @@ def _majority(answers: Sequence[CheckAnswer]) -> str | None:
 
 
 def _basis(project: Project, side: str, answered: Mapping[int, object]) -> tuple[AnswerBasis, dict[int, str]]:
-    """The population that people's answers on one side represent, and the answers of finished samples."""
+    """Determine the population of people's answers on one side, and load the answers of finished samples."""
     in_force = eligible(project, side)
     frame = in_force.count()
     of_side = partial(AnswerBasis, sides=(side,))
@@ -133,7 +139,7 @@ def _basis(project: Project, side: str, answered: Mapping[int, object]) -> tuple
     made = list(samples.filter(sampled__gt=0).order_by("-pk").defer("frame", "chances"))
     if not made:
         return of_side(kind="chosen", frame=frame), {}
-    # A new unanswered sample does not replace a finished one, as in estimates.
+    # Ignore unfinished samples: a new sample does not replace a finished one, as in estimates.
     finished = [sample for sample in made if sample.answered == sample.sampled]
     if not finished:
         newest = made[0]
@@ -160,7 +166,7 @@ def _labels(samples: Sequence[Sample], side: str) -> dict[int, str]:
 
 
 def said_of(project: Project) -> dict[VersionKey, dict[int, str | None]]:
-    """The latest usable answer of each version of each judge to the checks that people answered."""
+    """Load the latest usable answer of each version of each judge to the checks that people answered."""
     answered = untouched_verdicts(project).order_by().values("check_row")
     rows = Verdict.objects.filter(
         role=Verdict.Role.JUDGE, check_row__in=answered, withdrawn_at__isnull=True
@@ -177,9 +183,7 @@ def said_of(project: Project) -> dict[VersionKey, dict[int, str | None]]:
 def in_order(
     project: Project, known: Mapping[VersionKey, Mapping[int, str | None]], humans: Humans
 ) -> list[VersionKey]:
-    """The versions: the deciding judge's first, then those with most answers to checks that people
-    answered.
-    """
+    """Sort the versions: the deciding judge's first, then those with most answers to checks that people answered."""
 
     def place(version: VersionKey) -> tuple[bool, int, str]:
         answered = sum(
@@ -191,9 +195,9 @@ def in_order(
 
 
 def names_of(project: Project, versions: Sequence[VersionKey]) -> dict[VersionKey, str]:
-    """A name for each version: the judge's, with a number if the project has several versions of it.
+    """Name each version after its judge, with a number if the project has several versions of the judge.
 
-    Versions are numbered by their first verdict, so the numbers are stable.
+    Numbers follow the time of a version's first verdict, so they are stable.
     """
     judges = Judge.objects.in_bulk([judge for judge, _ in versions])
     verdicts = Verdict.objects.filter(role=Verdict.Role.JUDGE, check_row__project=project, judge__in=judges)

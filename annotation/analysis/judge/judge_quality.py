@@ -1,8 +1,8 @@
-"""Each judge's verdicts compared with people's blind answers.
+"""Compare each judge's verdicts with people's blind answers.
 
-A judge with another prompt or other options is another version, which the signature of its verdicts
-identifies and the report lists separately. People's answer to a check is the majority of blind answers
-(see `ratings`). Ties are left out and counted.
+A judge with another prompt or other options is another version. The signature of its verdicts identifies the version,
+and the report lists it separately. People's answer to a check is the majority of blind answers (see `ratings`). Ties
+are ignored and counted.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ MOST_VERSIONS = 8
 class Cost:
     """Tokens and cost of a version's calls for this project, at the judge's present prices.
 
-    `answered` is the number of checks that it answered. `of_thousand` is the cost of a thousand checks;
-    None without calls or a price.
+    `answered` is the number of checks that it answered. `of_thousand` is the cost of a thousand checks; None if there
+    are no calls or no prices.
     """
 
     calls: int
@@ -67,9 +67,9 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of a judge compared with people; `systems` has a report for each system, least accurate first.
+    """A version of a judge compared with people; `systems` has a report for each system, least accurate first.
 
-    `examples` are those in its prompt; `served` are the models that answered.
+    `examples` are the examples in its prompt. `served` are the models that answered.
     """
 
     id: str
@@ -97,11 +97,13 @@ class Repeats:
 class JudgeFigures(Computed):
     """The judges of a project compared with its people, for one score.
 
-    `scores` are those for which a person gave any answer. `versions` are the judges' versions with
-    verdicts on checks that people answered, the deciding one first, then by number of checks; `left_out`
-    is the number of versions that are not listed. People answered `checks` in `documents`, described by
-    `basis`; `ties` is the number of checks with equally many answers for two labels, `imported` the number
-    of imported answers.
+    - `scores`: the scores for which a person gave any answer
+    - `versions`: the judges' versions with verdicts on checks that people answered, the deciding judge's first, then
+      by number of checks
+    - `left_out`: the number of versions that are not listed
+    - `checks`, `documents`: the numbers of checks and document sets with people's answers; `basis` describes them
+    - `ties`: the number of checks with equally many answers for two labels
+    - `imported`: the number of imported answers
     """
 
     score: str
@@ -117,7 +119,7 @@ class JudgeFigures(Computed):
 
 
 def judge_inputs(project: Project) -> tuple[object, ...]:
-    """The inputs of the judge report that are not scores, in two queries.
+    """The inputs of the judge report besides the scores, in two queries.
 
     They are the project's runs with their costs, and its judges with their prices.
     """
@@ -155,13 +157,13 @@ def judge_quality(project: Project, key: str = "") -> JudgeFigures:
 
 
 def judge_key(project: Project, score: str) -> str:
-    """The key of the stored figures for that score, "" if it is the default one."""
+    """The key of the stored figures for this score; "" if it is the default score."""
     unnamed = Analysis.objects.filter(project=project, kind=Analysis.Kind.JUDGE, key="")
     return "" if not score or unnamed.filter(payload__made__score=score).exists() else score
 
 
 def _answered_scores(project: Project) -> tuple[str, ...]:
-    """The scores with any answer of a person."""
+    """The scores for which a person gave any answer."""
     answered = Check.objects.filter(project=project, is_current=True, human_label__isnull=False)
     return tuple(score for side, score in SIDE_SCORES.items() if answered.filter(side=side).exists())
 
@@ -220,7 +222,7 @@ def _place(report: JudgeReport, name: str) -> tuple[float, str]:
 
 
 def _own_words(project: Project, version: VersionKey) -> tuple[str, ...]:
-    """The project's own prompts of a version, as `step v2`."""
+    """The prompts of a version that the project has reworded, as `step v2`."""
     runs = Run.objects.filter(project=project, verdicts__judge=version[0], verdicts__origin_name=version[1])
     return tuple(map(str, PromptVersion.objects.filter(runs__in=runs.order_by()).distinct()))
 

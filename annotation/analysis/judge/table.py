@@ -1,4 +1,4 @@
-"""The judges' figures as flat tables, one line per version, judge's answer or system."""
+"""The judges' figures as flat tables with a line per version, judge's answer or system."""
 
 from __future__ import annotations
 

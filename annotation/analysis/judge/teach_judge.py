@@ -1,9 +1,9 @@
 """Create a judge with examples of people's answers, and measure its gain.
 
-The new judge is the old one with another prompt. Both answer the same checks, and the Judge page compares
-them on people's answers to sampled checks. Examples may come from any answer of a person. A hash divides
-the document sets (or their groups) into two halves; the judge gets examples from one half when it judges
-the other.
+The new judge has the same model as the old judge but another prompt. Both answer the same checks, and the page
+*Judge* compares them on people's answers to sampled checks. Any answer of a person can become an example. A hash
+divides the document sets (or their groups) into two halves: when the judge judges one half, its examples come from the
+other half.
 """
 
 from __future__ import annotations
@@ -48,11 +48,12 @@ def teach_judge(
     by: User | None,
     max_cost: float | None = None,
 ) -> Run:
-    """Create a judge like this one with examples and the current guideline, and start its trial run.
+    """Create a copy of this judge with examples and the current guideline, and start its trial run.
 
-    The trial judges only summaries with answers that can show the gain. A judge with examples is taught again from
-    its base. Raises Invalid (code `no_examples`) for a judge that is not a language model, and if it and people
-    answered a finished random sample, or everything, in fewer than five document sets; otherwise as `start_run`.
+    The trial judges only summaries with answers that can show the gain. If the judge has examples already, the copy is
+    made from the judge without examples. Raises Invalid (code `no_examples`) if the judge is not a language model. The
+    same error is raised if there are fewer than five document sets in which both the judge and people answered checks
+    of a finished random sample, or everything is answered. Also raises the errors of `start_run`.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     lesson = lesson_of(project, judge)
@@ -86,7 +87,7 @@ def teach_judge(
 class Lesson:
     """The examples for a judge as an unsaved row, and the checks that measure their gain.
 
-    `answers` is the number of people's answers that the examples were chosen from.
+    `answers` is the number of people's answers from which the examples were chosen.
     """
 
     row: JudgeExamples
@@ -104,7 +105,7 @@ class Lesson:
 
     @property
     def tokens(self) -> int:
-        """An upper bound on the tokens that examples and guideline add to a call."""
+        """Estimate the largest number of tokens that examples and guideline add to a call."""
         added = [
             len(prompt.examples) for half in (0, 1) for prompt in prompts_with(self.row, half, {}).values()
         ]
@@ -121,7 +122,7 @@ class Measured:
 
 
 def _measured(project: Project, base: Judge) -> Measured:
-    """The sampled checks on which any version of the judge can be compared with people."""
+    """Load the sampled checks on which people can be compared with any version of the judge."""
     facts = check_facts(project)
     usable = {
         check
@@ -138,7 +139,7 @@ def _measured(project: Project, base: Judge) -> Measured:
 
 
 def lesson_of(project: Project, judge: Judge) -> Lesson:
-    """The lesson for this judge, or for the one it was taught from. Raises as `teach_judge`."""
+    """Choose the examples for this judge, or for its base judge. Raises the errors of `teach_judge`."""
     require_of(judge, project)
     earlier = examples_of(judge)
     base = judge if earlier is None else earlier.base
@@ -164,7 +165,7 @@ def lesson_of(project: Project, judge: Judge) -> Lesson:
 
 
 class _Answered(NamedTuple):
-    """A check that people and the judge answered; `label` is people's."""
+    """A check that people and the judge answered; `label` is people's answer."""
 
     check: int
     said: str
@@ -187,7 +188,7 @@ class _Answered(NamedTuple):
 
 
 def _pool(project: Project, judge: Judge) -> list[_Answered]:
-    """The current checks that people decided, with the judge's latest answer. One query."""
+    """Load the current checks that people decided, with the judge's latest answer. One query."""
     rows = Verdict.objects.filter(
         role=Verdict.Role.JUDGE,
         judge=judge,
@@ -212,7 +213,7 @@ def _pool(project: Project, judge: Judge) -> list[_Answered]:
 
 
 def _chosen(pool: Sequence[_Answered]) -> list[_Answered]:
-    """Examples of each side, each within its own number of tokens."""
+    """Choose examples for each side; each side has its own limit on tokens."""
     found: list[_Answered] = []
     for side in SIDE_SCORES:
         of_side = [row for row in pool if row.side == side]
@@ -221,7 +222,7 @@ def _chosen(pool: Sequence[_Answered]) -> list[_Answered]:
 
 
 def _examples(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict[str, str]]:
-    """The stored examples by check, with the deciding passage and people's reason."""
+    """Build the stored examples by check, each with the deciding passage and people's reason."""
     checks = Check.objects.filter(pk__in=rows).select_related("peer__document_set").order_by("pk")
     sets = {check.document_set_id for check in checks if check.side == Check.Side.PEER}
     sources: dict[int, list[str]] = {}
@@ -255,7 +256,7 @@ def _examples(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict
 
 
 def _within(examples_found: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """Drop examples that exceed the tokens of their side, after passages and reasons have been added."""
+    """Drop examples that exceed their side's limit on tokens after passages and reasons have been added."""
     kept: list[dict[str, str]] = []
     for side in SIDE_SCORES:
         of_side = [each for each in examples_found if each["side"] == side]

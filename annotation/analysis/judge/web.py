@@ -35,14 +35,14 @@ def judge(request: Request, slug: str) -> HttpResponse:
     found = stored.facts(JudgeFigures)
     versions = found.versions if found else ()
     named = request.GET.get("judge", "")
-    # A new judge is missing until the figures are recomputed. It may also have no answers for another score.
+    # A new judge is missing until the figures are recomputed, and a judge may have no answers for another score.
     may_lack = not stored.is_current or request.GET.get("score")
     if may_lack and all(each.id != named for each in versions):
         named = ""
     version = chosen_version(versions, named)
     context = {
         "version": version,
-        # The buttons use the answers for the default score, so they are hidden for another one.
+        # Hide the buttons for another score, because they use the answers for the default score.
         "may_act": not key and Verb.CHANGE_PROJECT in room.verbs,
         "of_score": f"score={key}&" if key else "",
         "people_said": LABELS,
@@ -54,7 +54,7 @@ def judge(request: Request, slug: str) -> HttpResponse:
 
 
 def _why_no_estimate(project: Project, score: str) -> str:
-    """The number of document sets that a finished sample lacks for an estimate, in words; "" otherwise."""
+    """Write how many document sets a finished sample lacks for an estimate; "" if it lacks none."""
     board, _ = leaderboards.board(project, wait=False)
     table = board.foremost if board else None
     estimate = table.estimates[score] if table else None
@@ -63,7 +63,7 @@ def _why_no_estimate(project: Project, score: str) -> str:
 
 @screen("POST")
 def teach(request: Request, slug: str) -> HttpResponse:
-    """Try examples with the named judge and show the run."""
+    """Start a trial of the named judge with examples and show the run."""
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="judge")
     row = judge_by_name(request.POST.get("judge", ""), room.project)
     max_cost = cap_in(request.POST)
@@ -105,7 +105,7 @@ def _latest_run(project: Project, version: Version) -> Run | None:
 
 
 def _confusion(counted: Mapping[str, Mapping[str, int]]) -> list[tuple[str, list[int]]]:
-    """The judge's labels with the counts of people's labels; JSON in the database does not keep the order."""
+    """Sort the counts by the judge's and people's labels, because JSON in the database does not keep the order."""
     return [(said, [counts.get(label, 0) for label in LABELS]) for said, counts in counted.items()]
 
 

@@ -1,4 +1,4 @@
-"""Macro means of systems over document sets, with bootstrap intervals over the same resampled clusters."""
+"""Macro means of systems over document sets, with bootstrap intervals from the same resampled clusters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONFIDENCE = 0.95
 DRAWS = 10_000
 SEED = 0
 
-# A resample has one mean per column. More columns than this are processed in parts, to limit memory.
+# A resample has a mean per column. To limit memory, at most this many columns are processed at once.
 _COLUMNS_AT_ONCE = 512
 
 
@@ -30,8 +30,8 @@ _COLUMNS_AT_ONCE = 512
 class Average:
     """A macro mean over document sets with its bootstrap interval.
 
-    `mean` is None without a value; `low` and `high` are None with too few clusters or without variation (see
-    `intervals`). `n` counts the document sets with a value, `left_out` the summaries without one.
+    `mean` is None without a value. `low` and `high` are None with too few clusters or without variation (see
+    `intervals`). `n` counts the document sets with a value, `left_out` counts the summaries without a value.
     """
 
     mean: float | None
@@ -42,7 +42,7 @@ class Average:
 
 
 class Observation(NamedTuple):
-    """The scores of one summary in the order of the columns; None is a missing score."""
+    """The scores of one summary in the order of the columns; None means a missing score."""
 
     system: str
     document_set: str
@@ -54,8 +54,8 @@ class Observation(NamedTuple):
 class SetMeans:
     """The mean over each system's summaries in each document set, by column.
 
-    `means` and `has_value` have the shape (sets, systems, columns); a mean is valid only if its `has_value` is True.
-    `scored` counts the summaries with a value and `summaries` all of them, by system.
+    `means` and `has_value` have the shape (sets, systems, columns); a mean is valid only if its `has_value` is True. By
+    system, `scored` counts the summaries with a value and `summaries` counts all summaries.
     """
 
     systems: tuple[str, ...]
@@ -94,21 +94,21 @@ def averages(
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> dict[str, dict[str, Average]]:
-    """The average of each system and column: over the summaries of a set, then over the sets.
+    """Average each system and column over the summaries of a set, then over the sets.
 
-    A cluster weighs as much as its number of document sets, so the mean does not depend on the grouping. A resample
-    without any cluster of a system is left out for it.
+    A cluster weighs as much as its number of document sets, so grouping does not change the mean. Intervals come from a
+    cluster bootstrap. If a resample has no cluster of a system, it is ignored for that system.
     """
     return averages_of(set_means(observations, columns), confidence=confidence, draws=draws, seed=seed)
 
 
 def set_means(observations: Sequence[Observation], columns: Sequence[str]) -> SetMeans:
-    """The means over each system's summaries in each document set."""
+    """Average each system's summaries within each document set."""
     systems = tuple(sorted({seen.system for seen in observations}))
     clusters = {seen.document_set: seen.cluster for seen in observations}
     sets = tuple(sorted(clusters))
     shape = (len(sets), len(systems), len(columns))
-    # None becomes NaN only in this array; the next two lines remove it again.
+    # Only this array has NaN for None; the next two lines replace it.
     values = np.array([seen.values for seen in observations], dtype=np.float64).reshape(-1, len(columns))
     is_there = ~np.isnan(values)
     values[~is_there] = 0.0
@@ -135,7 +135,7 @@ def set_means(observations: Sequence[Observation], columns: Sequence[str]) -> Se
 def averages_of(
     found: SetMeans, *, confidence: float = CONFIDENCE, draws: int = DRAWS, seed: int = SEED
 ) -> dict[str, dict[str, Average]]:
-    """As `averages`, from given means; without intervals if `draws` is 0."""
+    """Compute the results of `averages` from given means; without intervals if `draws` is 0."""
     width = len(found.columns)
     shape = (len(found.sets), len(found.systems) * width)
     means, has_value = found.means.reshape(shape), found.has_value.reshape(shape)
@@ -166,12 +166,11 @@ def _sums_at(places: NDArray[np.int64], rows: Floats, shape: tuple[int, int, int
 def _by_cluster(
     means: Floats, has_value: NDArray[np.bool_], clusters: Sequence[str]
 ) -> tuple[Floats, Floats]:
-    """The sums of the sets' means and the numbers of sets, both of shape (clusters, columns)."""
+    """Sum the sets' means and count the sets by cluster; both results have the shape (clusters, columns)."""
     weights = has_value.astype(np.float64)
     places = {name: place for place, name in enumerate(sorted(set(clusters)))}
     if len(places) == len(clusters):
-        # Each set is its own cluster. The rows are sorted by the names of clusters, so that names of sets
-        # have no effect.
+        # Each set is its own cluster. Sort the rows by the names of clusters, so that names of sets have no effect.
         order = np.argsort([places[name] for name in clusters])
         return (means * weights)[order], weights[order]
     of_set = np.array([places[name] for name in clusters], dtype=np.intp)
@@ -185,7 +184,7 @@ def _by_cluster(
 def _bounds(
     sums: Floats, sizes: Floats, *, confidence: float, draws: int, seed: int
 ) -> list[tuple[float | None, float | None]]:
-    """The interval of each column; (None, None) with too few clusters or without variation."""
+    """Compute the interval of each column; (None, None) with too few clusters or without variation."""
     bounds: list[tuple[float | None, float | None]] = [(None, None)] * sums.shape[1]
     if not draws:
         return bounds
@@ -203,7 +202,7 @@ def _bounds(
 
 
 def _spread(sums: Floats, sizes: Floats) -> Floats:
-    """The range of cluster means by column; negative without values."""
+    """Compute the range of cluster means by column; it is negative if there are no values."""
     is_there = sizes > 0
     means = sums / np.where(is_there, sizes, 1.0)
     highest = np.where(is_there, means, -np.inf).max(axis=0, initial=-1.0)
@@ -213,14 +212,14 @@ def _spread(sums: Floats, sizes: Floats) -> Floats:
 
 
 def _drawn_means(sums: Floats, sizes: Floats, *, draws: int, seed: int) -> tuple[Floats, NDArray[np.bool_]]:
-    """The mean over the document sets of each resample, and True if the resample has any; shape (draws,
-    columns).
+    """Compute the mean over the document sets of each resample, and whether the resample has any document set.
+
+    Both have the shape (draws, columns).
     """
-    # Sums and sizes are resampled together. Most columns have the same sets, so equal size columns are kept
-    # once.
+    # Resample sums and sizes together. Keep equal size columns once, because most columns have the same sets.
     patterns, which = _patterns(sizes)
     both = np.hstack([sums, patterns])
-    # Every cluster counts in every column, so one column of ones is enough as the size.
+    # As size, a column of ones is enough, because every cluster counts in every column.
     drawn, _ = bootstrap_means(both, np.ones((len(both), 1), dtype=np.bool_), draws=draws, seed=seed)
     held = drawn[:, sums.shape[1] :]
     is_defined = held > 0
@@ -231,7 +230,7 @@ def _drawn_means(sums: Floats, sizes: Floats, *, draws: int, seed: int) -> tuple
 
 
 def _patterns(sizes: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """The distinct columns, and the index of each column among them."""
+    """Find the distinct columns, and the index of each column among them."""
     if (sizes == sizes[:, :1]).all():
         return sizes[:, :1], np.zeros(sizes.shape[1], dtype=np.intp)
     patterns, which = np.unique(sizes, axis=1, return_inverse=True)
@@ -241,12 +240,12 @@ def _patterns(sizes: Floats) -> tuple[Floats, NDArray[np.intp]]:
 def _quantiles(
     means: Floats, is_defined: NDArray[np.bool_], chosen: NDArray[np.bool_], tails: tuple[float, float]
 ) -> list[tuple[NDArray[np.intp], Floats]]:
-    """The quantiles of the chosen columns: together if every resample has a value, otherwise one by one."""
+    """Compute quantiles of the chosen columns: together if every resample has a value, otherwise one by one."""
     full = is_defined.all(axis=0)
     found: list[tuple[NDArray[np.intp], Floats]] = []
     together = np.flatnonzero(chosen & full)
     if len(together):
-        # Contiguous rows take a third of the time of quantiles across rows.
+        # Use contiguous rows: their quantiles take a third of the time of quantiles across rows.
         rows = np.ascontiguousarray(means[:, together].T)
         found.append((together, np.quantile(rows, tails, axis=1, overwrite_input=True).T))
     found.extend(

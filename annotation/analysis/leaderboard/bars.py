@@ -38,7 +38,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """An interval with its mean in chart coordinates; None for missing bounds."""
+    """An interval and its mean in chart coordinates; missing bounds are None."""
 
     low: str | None
     high: str | None
@@ -50,7 +50,7 @@ class Bar:
 class LeagueRow:
     """A system with its value of the ranked score.
 
-    `may_be_best` is False for all systems if the tests exclude none of them or all but one.
+    If the tests exclude no system, or all but one, `may_be_best` is False for all systems.
     """
 
     row: SystemRow
@@ -61,7 +61,7 @@ class LeagueRow:
 
 @dataclass(frozen=True, slots=True)
 class League:
-    """The systems at one target length with the ranked score, best first; `left_out` more have no row."""
+    """The systems with the ranked score at one target length, best first; `left_out` counts systems without a row."""
 
     table: TargetTable
     axis: Axis
@@ -70,12 +70,12 @@ class League:
 
     @property
     def score(self) -> str:
-        """The ranked score."""
+        """The name of the ranked score."""
         return self.table.ranking.score
 
 
 def league(table: TargetTable, *, most: int | None = None) -> League:
-    """The chart of a table; `most` is the largest number of rows."""
+    """Build the chart of a table, with at most `most` rows."""
     score, front = table.ranking.score, table.ranking.front
     shown = table.rows[:most]
     axis = axis_over(row.scores[score] for row in shown)
@@ -98,7 +98,7 @@ def league(table: TargetTable, *, most: int | None = None) -> League:
 
 
 def axis_over(averages: Iterable[Average]) -> Axis:
-    """The shortest axis of round steps within [0, 1] that contains all means and intervals."""
+    """Find the shortest axis of round steps within [0, 1] that contains all means and intervals."""
     values = [
         value
         for average in averages
@@ -109,7 +109,7 @@ def axis_over(averages: Iterable[Average]) -> Axis:
     step = next((step for step in STEPS if (high - low) / step <= MOST_TICKS - 1), STEPS[-1])
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     if first == last:
-        # An axis with a single value is extended by one step on each side, within the scale.
+        # Extend an axis without width by one step on each side, within the scale.
         first, last = max(first - 1, 0), min(last + 1, round(1 / step))
     start, end = max(0.0, first * step), min(1.0, last * step)
     ticks = [
@@ -125,7 +125,7 @@ def axis_over(averages: Iterable[Average]) -> Axis:
 
 
 def bar(average: Average, axis: Axis) -> Bar | None:
-    """The bar of an average, None without a mean."""
+    """Place an average on the axis; None if it has no mean."""
     if average.mean is None:
         return None
     if average.low is None or average.high is None:

@@ -17,10 +17,9 @@ HEATS = 5
 
 @dataclass(frozen=True, slots=True)
 class MatrixCell:
-    """A cell of the matrix. Above the diagonal: the difference, row minus column; below it: its corrected p.
+    """A cell of the matrix: above the diagonal the difference, row minus column; below it the corrected p.
 
-    `heat` (1 to 5) is the size of a significant difference relative to the largest one, 0 for other
-    differences.
+    `heat` (1 to 5) is the size of a significant difference relative to the largest one; it is 0 for other differences.
     """
 
     pair: SystemPair
@@ -29,7 +28,7 @@ class MatrixCell:
 
 
 def matrix(found: Ranking, order: Sequence[str]) -> list[tuple[str, list[MatrixCell | None]]]:
-    """The systems in that order, each compared with all; None on the diagonal."""
+    """Compare each system with all others, in this order; cells on the diagonal are None."""
     largest = max((abs(pair.difference or 0.0) for pair in found.compared), default=0.0)
     cells: dict[tuple[str, str], MatrixCell] = {}
     for pair in found.compared:

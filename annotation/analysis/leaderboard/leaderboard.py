@@ -55,7 +55,7 @@ _QUESTIONS = SCORES.index("question_coverage")
 
 
 class Targets(Enum):
-    """`ALL` selects all target lengths, None the summaries without a target length."""
+    """`ALL` selects all target lengths; None selects the summaries without a target length."""
 
     ALL = "all"
 
@@ -67,11 +67,13 @@ ALL = Targets.ALL
 class SystemRow:
     """One system at one target length.
 
-    `n` is the number of document sets with a value of the ranked score, `document_sets` the number of sets
-    with any of its `summaries`; each score has its own n. `length` is the mean length of its summaries, in the
-    project's unit. `flags` has the number of summaries with each flag, `claims_unscored` the number of claims
-    without a usable answer. Equal means have the same rank; a system without a mean has none. `scores` has the
-    value that is shown of each score, and the values from which it was chosen (`values.OTHER_VALUES`).
+    - `n`: the number of document sets with a value of the ranked score; each score has its own n
+    - `document_sets`: the number of sets with any of its `summaries`
+    - `length`: the mean length of its summaries, in the project's unit
+    - `flags`: the number of summaries with each flag
+    - `claims_unscored`: the number of claims without a usable answer
+    - `rank`: equal means have the same rank; it is None without a mean
+    - `scores`: for each score the value that is shown, and the values from which it was chosen (`values.OTHER_VALUES`)
     """
 
     rank: int | None
@@ -89,7 +91,7 @@ class SystemRow:
 
     @property
     def unsupported(self) -> float | None:
-        """The share of its claims without support in their sources if it is large, otherwise None."""
+        """The share of its claims that its sources do not support, if it is large; otherwise None."""
         aligned = self.scores["alignment"].mean
         return None if aligned is None or aligned >= LOW_ALIGNMENT else 1 - aligned
 
@@ -99,8 +101,9 @@ class TargetTable:
     """The systems at one target length, best first.
 
     `bases` names the source of every score. `headline` says who leads and who may be best by the ranked score.
-    `summarized_by` has the numbers of summaries whose summarization uses `questions` and `claims`; if both
-    occur, values are not fully comparable. `estimates` describes the estimates of coverage and alignment.
+    `summarized_by` counts the summaries whose summarization uses `questions` and those whose summarization uses
+    `claims`; if both occur, values are not fully comparable. `estimates` describes the estimates of coverage and
+    alignment.
     """
 
     target_words: int | None
@@ -113,7 +116,7 @@ class TargetTable:
 
     @property
     def mixed(self) -> str:
-        """A warning if the values of summarization come from two measures; "" otherwise."""
+        """A warning if summarization uses questions for some summaries and claims for others; "" otherwise."""
         if len(self.summarized_by) < 2:
             return ""
         return (
@@ -124,7 +127,7 @@ class TargetTable:
 
     @property
     def rests_on(self) -> str:
-        """A sentence with the source of the ranked score and what its intervals cover."""
+        """A sentence that names the source of the ranked score and says what its intervals cover."""
         basis = self.bases[self.ranking.score]
         name = f"{basis.name[:1].upper()}{basis.name[1:]}. " if basis.name else ""
         return f"{name}{basis.caption}"
@@ -136,7 +139,7 @@ class TargetTable:
 
     @property
     def scores_held(self) -> list[str]:
-        """The names of scores with a mean for any system."""
+        """The names of scores for which a system has a mean."""
         return [name for name in RANKABLE if any(row.scores[name].mean is not None for row in self.rows)]
 
     @property
@@ -147,10 +150,10 @@ class TargetTable:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard(Computed):
-    """One table per target length, shortest first and without a target last.
+    """A table per target length, shortest first; the table without a target is last.
 
-    Means never combine target lengths. Systems are ranked by `score`. `signature` names the scoring rules; there
-    are several only during a rescoring. `draws` counts the bootstrap samples of an interval.
+    Means never combine target lengths. Systems are ranked by `score`. `signature` identifies the scoring rules; it
+    names several rules only during a rescoring. `draws` is the number of bootstrap samples of an interval.
     """
 
     project: str
@@ -163,18 +166,18 @@ class Leaderboard(Computed):
 
     @property
     def foremost(self) -> TargetTable | None:
-        """The table shown first: the judged table with most summaries; None without tables."""
+        """The table shown first: the judged table with the most summaries; None if there are no tables."""
         return max(self.tables, key=lambda table: (table.is_judged, table.summaries), default=None)
 
 
 def opening_score(table: TargetTable | None) -> str:
-    """The default score for ranking: the first of coverage, alignment and the others that has a mean."""
+    """The default score for ranking: the first score with a mean, in the order coverage, alignment, others."""
     held = set(table.scores_held if table else ()) - {"brevity"}
     return next((name for name in (RANKED, "alignment", *RANKABLE) if name in held), RANKED)
 
 
 def check_score(score: str) -> None:
-    """Raise Invalid (code `unknown_score`) for a score that ranks nothing."""
+    """Raise Invalid (code `unknown_score`) for a score that cannot rank systems."""
     if score not in RANKABLE:
         raise Invalid(
             f"There is no score {score!r}; scores are {', '.join(RANKABLE)}.",
@@ -186,11 +189,11 @@ def check_score(score: str) -> None:
 def leaderboard(
     project: Project, *, target_words: int | Targets | None = ALL, score: str = RANKED
 ) -> Leaderboard:
-    """Compute every system's averages, for all target lengths or one, ranked by any score.
+    """Compute every system's averages, for all target lengths or one, and rank the systems by a score.
 
-    Summaries within a document set are averaged first, then the document sets. Intervals resample clusters (the
-    group of a set, else the set), the same ones for every system and score. A summary flagged `no_claims` is left
-    out of the affected averages. Raises Invalid (code `unknown_score`).
+    Summaries within a document set are averaged first, then the document sets. Intervals resample clusters (the group
+    of a set; a set without a group is its own cluster). Every system and score has the same resamples. A summary with
+    the flag `no_claims` is left out of the affected averages. Raises Invalid (code `unknown_score`).
     """
     check_score(score)
     estimated = {name: estimates(project, side) for name, side in SCORE_SIDES.items()}
@@ -222,14 +225,14 @@ class _ScoreRow(NamedTuple):
 
     @property
     def summarization_part(self) -> str:
-        """The part that replaces coverage in the summary's summarization, "" if there is none."""
+        """The score that replaces coverage in the summary's summarization; "" if there is none."""
         if self.values[_SUMMARIZATION] is None or self.averaged_values[_SUMMARIZATION] is None:
             return ""
         return "claims" if self.values[_QUESTIONS] is None else "questions"
 
     @property
     def averaged_values(self) -> tuple[float | None, ...]:
-        """The scores without those affected by missing claims."""
+        """The scores; those affected by missing claims are None."""
         resting = left_out_of_averages(self.flags, by_questions=self.values[_QUESTIONS] is not None)
         if not resting:
             return self.values
@@ -244,7 +247,7 @@ def _scores(project: Project, target_words: int | Targets | None) -> QuerySet[Sc
 
 
 def _score_rows(project: Project, target_words: int | Targets | None) -> Iterator[_ScoreRow]:
-    # Names of systems and sets are loaded once, not with each score.
+    # Load the names of systems and sets once, and not with each score.
     systems = {
         key: (name, public_id, kind)
         for key, name, public_id, kind in System.objects.filter(project=project).values_list(
@@ -271,7 +274,7 @@ def _score_rows(project: Project, target_words: int | Targets | None) -> Iterato
 
 @dataclass(slots=True)
 class _Gathered:
-    """The collected rows of one target length."""
+    """The collected rows at one target length."""
 
     observations: list[Observation] = field(default_factory=list)
     systems: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -349,7 +352,7 @@ class _Gathered:
 
 
 def _by_target(project: Project, target_words: int | Targets | None) -> dict[int | None, _Gathered]:
-    """The rows by target length, shortest first and without a target last."""
+    """Group the rows by target length, shortest first and without a target last."""
     targets: defaultdict[int | None, _Gathered] = defaultdict(_Gathered)
     for row in _score_rows(project, target_words):
         targets[row.target_words].add(row)
@@ -360,12 +363,12 @@ def _by_target(project: Project, target_words: int | Targets | None) -> dict[int
 
 
 def _ranks(means: Mapping[str, float | None]) -> dict[str, int | None]:
-    """The rank of each system, best first; equal means share a rank, systems without a mean are last."""
+    """Rank the systems, best first; equal means share a rank, and a system without a mean has the rank None."""
     known = {system: mean for system, mean in means.items() if mean is not None}
     found: dict[str, int | None] = {}
     rank, last = 0, math.inf
     for place, system in enumerate(sorted(known, key=lambda name: (-known[name], name)), start=1):
-        # Means that differ only by rounding count as equal.
+        # Means that differ only by rounding are equal.
         if not math.isclose(known[system], last, abs_tol=1e-12):
             rank, last = place, known[system]
         found[system] = rank

@@ -1,4 +1,4 @@
-"""The stored leaderboard, as values."""
+"""Load the stored leaderboard."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def board(
     target_words: int | Targets | None = ALL,
     wait: bool = True,
 ) -> tuple[Leaderboard | None, StoredStatistics]:
-    """The leaderboard ranked by a score as it was computed last, with its state.
+    """Load the last computed leaderboard, ranked by a score, with its state.
 
-    Before the first computation, it is None without `wait`; with `wait`, NotReady is raised after a while. Raises
-    Invalid (code `unknown_score`).
+    Before the first computation the result is None; with `wait`, the call waits for it and raises NotReady after a time
+    limit. Raises Invalid (code `unknown_score`).
     """
     check_score(score)
     found = current_statistics(project=project, kind=Analysis.Kind.LEADERBOARD, key=score, wait=wait)
@@ -44,7 +44,7 @@ def board(
 def opening_board(
     project: Project, *, target_words: int | Targets | None = ALL, wait: bool = True
 ) -> tuple[Leaderboard | None, StoredStatistics]:
-    """As `board`, ranked by the default score of the table shown first."""
+    """Load it as `board` does, ranked by the default score of the table shown first."""
     found, made = board(project, target_words=target_words, wait=wait)
     score = opening_score(found.foremost) if found else RANKED
     if score == RANKED:

@@ -1,4 +1,4 @@
-"""People's ratings by criterion and system. People who are blind do not see them."""
+"""People's ratings by criterion and system. Assessors who must stay blind do not see them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CriterionMean:
-    """The macro mean of the answers to one criterion: over people, then summaries, then document sets.
+    """The mean of the answers to one criterion: over people, then over summaries, then over document sets.
 
-    None without answers; `n` counts the document sets with an answer.
+    It is None without answers. `n` counts the document sets with an answer.
     """
 
     criterion: str
@@ -30,7 +30,7 @@ class CriterionMean:
 
 @dataclass(frozen=True, slots=True)
 class QualityRow:
-    """One system's means, in the order of the criteria. `summaries` counts those with answers."""
+    """One system's means, in the order of the criteria. `summaries` counts the summaries with answers."""
 
     system: str
     system_id: str
@@ -48,9 +48,9 @@ class QualityTable:
 
 
 def quality_tables(project: Project, *, target_words: int | Targets | None = ALL) -> list[QualityTable]:
-    """People's answers to the current criteria, for all target lengths or one. Two queries.
+    """Average people's answers to the current criteria, for all target lengths or one. Two queries.
 
-    Answers in open assignments do not count. Target lengths without answers are left out.
+    Answers in open assignments do not count. Target lengths without answers are omitted.
     """
     asked = asked_of_people(project)
     ratings = Rating.objects.filter(

@@ -1,4 +1,4 @@
-"""The systems that may be best, and groups of systems that are not significantly different."""
+"""Find the systems that may be best, and groups of systems that are not significantly different."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ SIGNIFICANCE_LEVEL = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A system's letters: two systems that share a letter are not significantly different.
+    """The letters of a system: two systems that share a letter are not significantly different.
 
-    `group_marks` has one entry per group of the ranking, True if the group contains the system.
+    `group_marks` has an entry per group of the ranking, which is True if the group contains the system.
     """
 
     letters: str
@@ -44,10 +44,12 @@ class Place:
 class Front:
     """The systems at the top of a ranking.
 
-    `level` are the systems with the highest mean over `sets` document sets, `others` is the number of the
-    remaining ones. `may_be_best`, best mean first, also has the systems that are not significantly worse
-    than the best; `untested` of them have too few document sets to compare. If there are only two systems, the
-    test of that pair decides.
+    - `level`: the systems with the highest mean over `sets` document sets
+    - `others`: the number of other systems
+    - `may_be_best`: `level`, and the systems that are not significantly worse, best mean first
+    - `untested`: the systems in `may_be_best` that have too few document sets to be compared
+
+    If there are only two systems, the test of the pair decides.
     """
 
     level: tuple[str, ...]
@@ -61,9 +63,9 @@ class Front:
 class SystemPair:
     """Two systems on their common document sets; `difference` is first minus second, and first ranks higher.
 
-    `p` and `adjusted_p` (Holm) come from a permutation test, or for estimates from Student's t. `holds` is True if
-    the difference is significant or follows from others (`settled_order`). Figures are None without a result, and
-    if the common document sets are too few to give the order of the means.
+    `p` and `adjusted_p` (Holm) come from a permutation test; for estimates they come from Student's t. `holds` is True
+    if the difference is significant or follows from other differences (`settled_order`). Figures are None if the test
+    has no result, or if there are too few common document sets for the order of the means.
     """
 
     first: str
@@ -77,10 +79,10 @@ class SystemPair:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The order of the systems by one score, with its significance.
+    """The order of the systems by one score, and the significance of their differences.
 
-    `compared` has all pairs, smallest p first; `holding` of them differ at `level` after Holm's correction.
-    `places` has every system with a mean.
+    `compared` has all pairs, smallest p first; `holding` of them differ at `level` after Holm's correction. `places`
+    has every system with a mean.
     """
 
     score: str
@@ -92,18 +94,18 @@ class Ranking:
 
     @property
     def holding(self) -> int:
-        """The number of pairs that differ."""
+        """The number of pairs whose systems differ."""
         return sum(pair.holds for pair in self.compared)
 
     @property
     def has_groups(self) -> bool:
-        """True if the tests separate any systems; otherwise the letters give no information."""
+        """True if the tests separate any systems; otherwise the letters say nothing."""
         return self.holding > 0
 
     def sentence(self, *, is_unchecked: bool = False) -> str:
-        """A sentence that names the leading systems and those that may be best.
+        """Write a sentence that names the leading systems and those that may be best.
 
-        It says if the order comes from a judge that nobody has checked; such a judge makes no system the best.
+        If the order comes from a judge that nobody has checked, the sentence says so and calls no system the best.
         """
         front = self.front
         if front is None:
@@ -130,7 +132,7 @@ class Ranking:
 
 
 def ranking_of(found: SetMeans, averages: Mapping[str, Average], order: Sequence[str], score: str) -> Ranking:
-    """Rank the systems by a score, compared on document sets.
+    """Rank the systems by a score and test their differences over document sets.
 
     `order` names the systems with a mean of the score, best first.
     """
@@ -158,8 +160,8 @@ def _ranking(
     best: frozenset[str],
 ) -> Ranking:
     means = {system: averages[system].mean or 0.0 for system in order}
-    # Two systems may differ on their common sets in the other direction than over all sets. Such a pair counts as
-    # not different, because a page must not rank first what it calls worse.
+    # Two systems may differ in one direction over all sets and in the other on their common sets. Count such a pair as
+    # not different, because the page must not call a system worse that it ranks higher.
     settled = frozenset(
         (better, worse)
         for better, worse in settled_order(means, compared, level=SIGNIFICANCE_LEVEL)
@@ -209,7 +211,7 @@ def _front(
     first, *others = order
     sets = averages[first].n
     level = tuple(system for system in order if _is_same(averages[system], averages[first]))
-    # For two systems, the one-sided test against the best could contradict the two-sided test of the pair.
+    # Skip the test against the best for two systems, because it is one-sided and could contradict the pair's test.
     is_compared = len(order) > 2 and has_interval(sets)
     left = (best if is_compared else frozenset(order)) - {worse for _, worse in settled}
     near = tuple(system for system in order if system in level or system in left)

@@ -1,4 +1,4 @@
-"""The rows of the export level `systems`: one per system, target length and score."""
+"""The rows of the export level `systems`: a row per system, target length and score."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ SYSTEM_COLUMNS = (
 
 
 def rows(project: Project, people: People) -> Iterator[TableRow]:
-    """Rows of averages; an average has no `document_id`.
+    """Yield a row per average; its `document_id` is empty.
 
-    `n` counts the document sets behind a mean, and `basis` names the source of the value.
+    `n` counts the document sets of a mean, and `basis` names the source of the value.
     """
     board = leaderboard(project)
     found = [(row, table) for table in board.tables for row in table.rows]
@@ -69,7 +69,7 @@ LEAGUE_COLUMNS = (
 
 
 def league_rows(board: Leaderboard) -> Iterator[Mapping[str, Cell]]:
-    """Every system, target length and score of a leaderboard, in its order."""
+    """Yield every system, target length and score of a leaderboard, in its order."""
     for table in board.tables:
         for row in table.rows:
             place = table.ranking.places.get(row.system)

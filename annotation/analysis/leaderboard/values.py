@@ -1,6 +1,6 @@
-"""One value of each score for all compared systems: people's, the estimate, or the judge's with corrections.
+"""Choose the value of each score for all compared systems: people's, the estimate, or the judge's with corrections.
 
-The choice is made once per table, and every page, command, file and API reply reads its result.
+The choice is made once per table; every page, command, file and API reply uses it.
 """
 
 from __future__ import annotations
@@ -67,8 +67,11 @@ WITH_JUDGE = "The intervals cover the choice of documents and the judge's mistak
 class Basis:
     """The source of a score's values, the same for all systems of a table.
 
-    `column` is the value that is shown, `name` its name on screen ("" for scores that need no answers), `caption`
-    what its intervals cover. A judge is unchecked without a finished random sample of people's answers.
+    - `column`: the value that is shown
+    - `name`: the name of the value on screen; "" for scores that need no answers
+    - `caption`: says what its intervals cover
+
+    A judge is unchecked as long as there is no finished random sample of people's answers.
     """
 
     column: str
@@ -83,9 +86,9 @@ def bases_of(
     found: Mapping[str, Scores],
     estimates: Mapping[str, EstimateTable],
 ) -> dict[str, Basis]:
-    """The basis of every score of a table: people, else the estimate, else the judge with corrections.
+    """Choose the source of every score of a table: people, the estimate, or the judge with corrections, in this order.
 
-    `found` has the averages by system, `estimates` the estimates of coverage and alignment.
+    `found` has the averages by system, `estimates` has the estimates of coverage and alignment.
     """
     made = _Chooser(project, target_words, found, estimates)
     versions = {name: Basis(name, words, WITHOUT_JUDGE) for name, words in VERSIONS.items()}
@@ -175,7 +178,7 @@ class _Chooser:
 
 
 def _blind() -> QuerySet[Verdict]:
-    """Answers that people gave before they saw others'. Those of a file's raters count as blind."""
+    """Answers that people gave before they saw others' answers; answers of a file's raters count as blind."""
     return Verdict.objects.filter(
         check_row=OuterRef("pk"), role=Verdict.Role.REVIEWER, had_seen=False, withdrawn_at=None
     )

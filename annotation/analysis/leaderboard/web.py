@@ -91,7 +91,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A column of a score: its head, the source of its values, and True if it ranks the systems."""
+    """A column of a score: its heading, the source of its values, and True if it ranks the systems."""
 
     score: str
     words: str
@@ -100,7 +100,7 @@ class Head:
 
 
 def _offered(table: TargetTable, project: Project) -> dict[str, str]:
-    """The columns that a person can add: other scores with values, and some counts."""
+    """The columns that a person can add: other scores that have values, and some counts."""
     has_own = not math.isclose(project.composite_weight, DUC_WEIGHT, abs_tol=1e-3)
     held = [
         name
@@ -111,7 +111,7 @@ def _offered(table: TargetTable, project: Project) -> dict[str, str]:
 
 
 def _chosen_columns(request: Request, offered: dict[str, str]) -> list[str]:
-    """The columns that the person added; the session keeps them."""
+    """The extra columns that the person chose; a choice in the query string is saved in the session."""
     if "choose" in request.GET:
         request.session["leaderboard_columns"] = [
             name for name in request.GET.getlist("column") if name in offered
@@ -121,9 +121,10 @@ def _chosen_columns(request: Request, offered: dict[str, str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """A ranked score with an unchecked judge: the score whose sample is missing, and if the person may make it.
+    """A ranked score that comes from an unchecked judge.
 
-    `sample_id` is the id of a sample that waits for answers, "" without one.
+    It names the score that needs a sample, and says if the person may make the sample. `sample_id` is the id of a
+    sample that waits for answers; "" if there is none.
     """
 
     score: str
@@ -147,14 +148,14 @@ def _unchecked(room: Room, table: TargetTable) -> Unchecked | None:
 
 
 def _sample_in_words(table: TargetTable) -> str:
-    """The state of a sample that gives the ranked score no estimate yet; "" otherwise."""
+    """Describe a sample that does not yet give the ranked score an estimate; "" otherwise."""
     estimate = table.estimates.get(table.ranking.score)
     is_begun = estimate is not None and (estimate.newer is not None or estimate.sample_id)
     return estimate.sentence if estimate and is_begun and not estimate.averages else ""
 
 
 def _other_values(table: TargetTable) -> list[tuple[str, list[str], list[tuple[str, list[Average]]]]]:
-    """The values of coverage and alignment from which the shown ones were chosen, by system."""
+    """The values of coverage and alignment among which the shown ones were chosen, by system."""
     made = []
     for score, versions in OTHER_VALUES.items():
         held = [name for name in versions if any(row.scores[name].mean is not None for row in table.rows)]
@@ -206,7 +207,7 @@ def differences(request: Request, slug: str) -> HttpResponse:
 
 
 def _matrix(table: TargetTable | None) -> list[tuple[str, list[MatrixCell | None]]]:
-    """The matrix of differences, if there are too many systems for a list and few enough for a screen."""
+    """The matrix of differences; empty if the systems fit into a list or are too many for a screen."""
     order = [row.system for row in table.rows if row.rank is not None] if table else []
     return matrix(table.ranking, order) if table and MATRIX_FROM <= len(order) <= MATRIX_TO else []
 
@@ -232,7 +233,7 @@ def system(request: Request, slug: str, system_id: str) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """All means of a system at one target length: name, source and mean of each score, and other values."""
+    """All means of a system at one target length: each score's name, source and mean, and its other values."""
 
     target_words: int | None
     document_sets: int
@@ -263,7 +264,7 @@ def _means(board: Leaderboard, system: System) -> Iterator[Means]:
 
 @dataclass(frozen=True, slots=True)
 class ShownTable:
-    """The leaderboard by the requested score, None before its first computation, and the table to show."""
+    """The leaderboard by the requested score (None before its first computation), and the table to show."""
 
     board: Leaderboard | None
     made: StoredStatistics
@@ -272,9 +273,9 @@ class ShownTable:
 
 
 def shown_table(request: Request, project: Project) -> ShownTable:
-    """Read the requested table; wait a little for its first computation.
+    """Load the requested table, and wait a little for its first computation.
 
-    Raises Invalid for a score that ranks nothing, NotFound for an unknown target length.
+    Raises Invalid for a score that cannot rank systems, and NotFound for an unknown target length.
     """
     asked = request.GET.get("by", "")
     try:

@@ -1,6 +1,6 @@
-"""Operations that assign document sets, take sets from the queue, and unassign them.
+"""Assign document sets, take sets from the queue, and unassign them.
 
-Blind people may use them: no response contains a system, a summary's id or an answer.
+People who must stay blind may use these operations: no response contains a system, a summary's id or an answer.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Assignments(ApiView):
 
     @operation("assign", request=NewAssignment, responses={201: WorkRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Assign a document set to one person, who keeps the answers of an earlier assignment of the set.
+        """Assign a document set to one person. Answers of an earlier assignment of the set are kept.
 
         Needs the verb "assign".
         """

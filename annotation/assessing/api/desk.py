@@ -1,6 +1,6 @@
 """An assessor's own work.
 
-It is blind: no response contains a system, an id of a summary or comparison, or others' answers.
+Assessors are blind: no response contains a system, an id of a summary or comparison, or others' answers.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class StageField(NamedChoice):
 class GateField(NamedChoice):
     """The state of a stage.
 
-    "none": nothing is asked; "shut": another stage must be completed first; "open"; "done"; "rule": all
-    units are marked, so the answer is 0 by rule.
+    "none": nothing is asked; "shut": another stage must be completed first; "open"; "done"; "rule": all units are
+    marked, so the answer is 0 automatically.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -69,7 +69,7 @@ class GatesRow(serializers.Serializer[Gates]):
 
 
 class ReadingRow(serializers.Serializer[SummaryWork]):
-    """A comparison to judge. The summaries of a target length are in random order."""
+    """A comparison to judge. Summaries with the same target length are in random order."""
 
     id = serializers.CharField(source="reading_id")
     number = serializers.IntegerField(help_text="Place of the summary in the assignment.")
@@ -156,7 +156,7 @@ class AskedCriterionRow(serializers.Serializer[AskedCriterion]):
 class ReadingDetail(serializers.Serializer[SeeForm]):
     """A comparison with the units of the reference and of the summary.
 
-    The reference units are left out until the criteria before them are answered.
+    The reference units are missing until the criteria that come before them are answered.
     """
 
     id = serializers.CharField(source="reading_id")
@@ -184,10 +184,10 @@ class ReadingDetail(serializers.Serializer[SeeForm]):
 
 
 class ActRow(serializers.Serializer[Any]):
-    """An act: one change of an answer. `follows` is the version that it changes, 0 for a new answer.
+    """An act: a change of one answer. `follows` is the version that it changes; 0 for a new answer.
 
-    Kind `unit` takes `unit`, `percent` (null in a draft), `marks` and `note`; `rating` takes `criterion`
-    and `value`.
+    Kind `unit` takes `unit`, `percent` (null in a draft), `marks` and `note`; kind `rating` takes `criterion` and
+    `value`.
     """
 
     kind = serializers.ChoiceField(choices=("unit", "rating"))
@@ -216,7 +216,8 @@ class NewActs(serializers.Serializer[Any]):
 
 
 class ActsBody(NewActs):
-    acts = ActRow(many=True)  # type: ignore[assignment]  # what the schema tells; read by `read_acts`
+    # For the schema only; `read_acts` reads the acts.
+    acts = ActRow(many=True)  # type: ignore[assignment]
 
 
 class ActResultRow(serializers.Serializer[Any]):
@@ -229,7 +230,7 @@ class ActResultRow(serializers.Serializer[Any]):
 
 
 class SavedRow(serializers.Serializer[Any]):
-    """The results of the acts, and the stages of the comparisons that the acts changed."""
+    """The result of each act, possible mistakes, the stages of changed comparisons, and the end of the lease."""
 
     results = ActResultRow(many=True, help_text="In the order of the acts.")
     slips = serializers.DictField(
@@ -266,8 +267,8 @@ class AssignmentClose(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Close an assignment: its answers are submitted and count.
 
-        Every question must be answered first; otherwise `details.missing` has the missing answers by
-        reading, and `details.go_to` the first such reading. Idempotent.
+        Every question must be answered first; otherwise `details.missing` has the missing answers by reading, and
+        `details.go_to` the first such reading. Closing a closed assignment changes nothing.
         """
         project = self.enter(Verb.ASSESS)
         close_assignment(assignment=own_assignment(project, self.person, public_id), by=self.person)
@@ -281,9 +282,9 @@ class AssignmentActs(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Save acts in order.
 
-        An act that repeats the current value changes nothing, so acts may be sent again. An invalid act,
-        or one that follows an older version (409, code `newer`, with `yours` and `theirs`), is refused in
-        its own result; the others are saved. If the assignment is closed or unassigned (409 `closed` or
+        An act that repeats the current value changes nothing, so acts may be sent again. If an act is invalid, its own
+        result has the refusal and the other acts are saved. The same holds for an act that follows an older version
+        (409, code `newer`, with `yours` and `theirs`). If the assignment is closed or unassigned (409 `closed` or
         `unassigned`), nothing is saved.
         """
         project = self.enter(Verb.ASSESS)

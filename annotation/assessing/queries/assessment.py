@@ -1,7 +1,7 @@
 """An assessor's own work, and one comparison for the SEE form.
 
-Assessors work blind. The queries select columns by name, so that no author, answer, revealing id or
-revealing order is read.
+Assessors work blind. The queries select columns by name, so that they load no author, no answer, and no id or order
+that would reveal a system.
 """
 
 from __future__ import annotations
@@ -52,10 +52,9 @@ SCALES: dict[str, tuple[int, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class SummaryWork:
-    """A comparison to judge: "summary `number`" of its set with its `part`-th reference.
+    """A comparison to judge: "summary `number`" of its set, with its `part`-th reference.
 
-    `total` is None while questions before the reference are open, because nothing about the reference is shown
-    then.
+    `total` is None while questions before the reference are open, because nothing about the reference is shown then.
     """
 
     reading_id: str
@@ -70,7 +69,7 @@ class SummaryWork:
 
     @property
     def is_complete(self) -> bool:
-        """True if the assessor can do nothing more here at present."""
+        """True if the assessor cannot do anything here at present."""
         return self.stage == "done"
 
     @property
@@ -81,7 +80,7 @@ class SummaryWork:
 
 @dataclass(frozen=True, slots=True)
 class SetWork:
-    """A document set to judge: "set `number`" of the assessor, with `peers` summaries."""
+    """A document set to judge: the assessor's "set `number`", with `peers` summaries."""
 
     assignment_id: str
     number: int
@@ -106,7 +105,7 @@ class SetWork:
 
     @property
     def next_summary(self) -> SummaryWork | None:
-        """The first comparison with work left."""
+        """The first comparison that is not complete."""
         return next((summary for summary in self.summaries if not summary.is_complete), None)
 
 
@@ -125,7 +124,7 @@ class JudgedUnit:
 
 @dataclass(frozen=True, slots=True)
 class PeerUnit:
-    """A unit of the summary; `letter` is the key that marks it, "" beyond the last key."""
+    """A unit of the summary; `letter` is the key that marks it; "" if there are more units than keys."""
 
     number: int
     letter: str
@@ -140,8 +139,8 @@ class PeerUnit:
 class AskedCriterion:
     """A criterion with the assessor's answer and its version.
 
-    `choices` are values and words, empty for a typed percent from 0 to 100. `reads` names the text beside the
-    summary (summary, reference, source, unmarked).
+    `choices` has values and words; it is empty if people type a percent from 0 to 100. `reads` names the text that is
+    shown beside the summary (summary, reference, source, unmarked).
     """
 
     criterion_id: str
@@ -159,10 +158,11 @@ class AskedCriterion:
 class SeeForm:
     """One comparison in the form.
 
-    `units` is empty until the questions before the reference are answered. `comparisons` has all
-    comparisons of the same summary, including this one. `previous_id` and `next_id` are its neighbours in
-    the set. `elsewhere` has the numbers of the summary units marked in other comparisons of the summary,
-    `unmarked` those marked nowhere.
+    - `units`: empty until the questions before the reference are answered
+    - `comparisons`: all comparisons of the same summary, including this one
+    - `previous_id`, `next_id`: its neighbours in the set
+    - `elsewhere`: the numbers of summary units that are marked in other comparisons of the summary
+    - `unmarked`: the numbers of summary units that are not marked in any comparison
     """
 
     reading_id: str
@@ -209,32 +209,32 @@ class SeeForm:
 
     @property
     def quick(self) -> range:
-        """The percents that can be clicked if percents are typed."""
+        """The percents that can be clicked in a form that asks for typed percents."""
         return range(0, 101, 10)
 
     @property
     def in_hand(self) -> JudgedUnit | None:
-        """The unit that the form opens first: the first without a percent, otherwise the first."""
+        """The unit that the form opens first: the first unit without a percent; if there is none, the first unit."""
         waiting = (unit for unit in self.units if unit.percent is None)
         return next(waiting, self.units[0] if self.units else None)
 
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """The source documents of a comparison, each as a tuple of paragraphs."""
+    """The source documents of a comparison; each is a tuple of paragraphs."""
 
     documents: tuple[tuple[str, ...], ...]
 
 
 def own_work(project: Project, person: User) -> list[SetWork]:
-    """The person's assignments in the project, in order, in a fixed number of queries."""
+    """Load the person's assignments in the project, in order, with a fixed number of queries."""
     places = _own_places(project, person)
     progress = AssessingProgress.load(project, [place.key for place in places])
     return [place.work(progress) for place in places]
 
 
 def own_work_in(project: Project, person: User, public_id: str) -> SetWork:
-    """Return one of the person's assignments as `own_work` does. Raises NotFound."""
+    """Load one of the person's assignments, with the contents that `own_work` gives. Raises NotFound."""
     for work in own_work(project, person):
         if work.assignment_id == public_id:
             return work
@@ -242,7 +242,7 @@ def own_work_in(project: Project, person: User, public_id: str) -> SetWork:
 
 
 def own_reading(project: Project, person: User, public_id: str) -> Reading:
-    """Return the person's own reading with that public id, in any state. Raises NotFound."""
+    """Return the person's own reading with this public id, in any state. Raises NotFound."""
     reading = (
         _own(project, person)
         .select_related("assignment__document_set__project", "comparison__model", "comparison__peer")
@@ -268,7 +268,7 @@ def own_reading(project: Project, person: User, public_id: str) -> Reading:
 
 
 def own_assignment(project: Project, person: User, public_id: str) -> Assignment:
-    """Return the person's own assignment with that public id, an unassigned one too. Raises NotFound."""
+    """Return the person's own assignment with this public id, even if it is unassigned. Raises NotFound."""
     own = Assignment.objects.filter(assessor=person, document_set__project=project, public_id=public_id)
     assignment = own.select_related("document_set__project").first()
     if assignment is None:
@@ -277,7 +277,7 @@ def own_assignment(project: Project, person: User, public_id: str) -> Assignment
 
 
 def assignment_to_save(slug: str, person: User, public_id: str) -> Assignment | None:
-    """The person's own assignment with the columns that a save needs, in one query; None if there is none."""
+    """Load the person's own assignment with the columns that saving needs, in one query; None if there is none."""
     own = Assignment.objects.filter(assessor=person, document_set__project__slug=slug, public_id=public_id)
     columns = ("name", "percent_scale", "lease_minutes", "archived_at")
     return (
@@ -292,9 +292,9 @@ def assignment_to_save(slug: str, person: User, public_id: str) -> Assignment | 
 
 
 def see_form(project: Project, person: User, reading: Reading) -> SeeForm:
-    """One of the person's comparisons as the form shows it, with its place among the others."""
+    """Build the form of one of the person's comparisons, with its place among the others."""
     places = _own_places(project, person)
-    # The other sets are only counted, because reading them would slow down every page.
+    # Only count the other sets, because loading them would slow down every page.
     progress = AssessingProgress.load(project, [reading.assignment.pk])
     comparison, assignment = reading.comparison, reading.assignment
     here = next(place for place in places if place.key == assignment.pk).work(progress)
@@ -330,7 +330,7 @@ def see_form(project: Project, person: User, reading: Reading) -> SeeForm:
 
 
 def source_text(reading: Reading) -> SourceText:
-    """The source documents of a reading, split into paragraphs."""
+    """Load the source documents of a reading, split into paragraphs."""
     texts = Document.objects.filter(document_set__assignments=reading.assignment).order_by("position")
     return SourceText(
         documents=tuple(tuple(_paragraphs(text)) for text in texts.values_list("text", flat=True))
@@ -403,9 +403,7 @@ def _neighbours(here: SetWork, reading_id: str) -> tuple[str | None, str | None]
 
 
 def _asked(piece: JudgedComparison) -> Iterable[AskedCriterion]:
-    """The criteria of this comparison; those after the reference belong to the last comparison of a
-    summary.
-    """
+    """The criteria of this comparison. Only the last comparison of a summary has those after the reference."""
     summary = piece.summary
     for row in summary.criteria:
         if row.asked == Criterion.Asked.AFTER and (not piece.is_last or summary.is_before_open):

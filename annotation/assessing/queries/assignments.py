@@ -32,9 +32,9 @@ IN_STATE = {
 
 @dataclass(frozen=True, slots=True)
 class AssessorProgress:
-    """The progress of one person, in assignments.
+    """The progress of one person, in numbers of assignments.
 
-    `is_assessor` is True if their roles let them be assigned sets.
+    `is_assessor` is True if their roles allow sets to be assigned to them.
     """
 
     person: str
@@ -46,7 +46,7 @@ class AssessorProgress:
 
 @dataclass(frozen=True, slots=True)
 class QueueOffer:
-    """The number of sets that a person can take from the queue, and the assignment that they must close first."""
+    """How many sets the person can take from the queue, and the assignment that they must close first."""
 
     sets: int
     in_hand: str | None
@@ -54,9 +54,9 @@ class QueueOffer:
 
 @dataclass(frozen=True, slots=True)
 class LapsedSet:
-    """A set from the queue that a person returned or lost to the lease.
+    """A set from the queue that a person returned, or whose lease ended.
 
-    They may continue it if it needs assessors.
+    The person may continue it if it needs assessors.
     """
 
     assignment_id: str
@@ -121,7 +121,7 @@ ASSIGNMENTS = List(
 
 
 def assignment_in(project: Project, public_id: str) -> Assignment:
-    """Return any person's assignment with that public id. Raises NotFound."""
+    """Return any person's assignment with this public id. Raises NotFound."""
     assignment = assignments_of(project).filter(public_id=public_id).first()
     if assignment is None:
         raise NotFound("There is no such assignment in this project.")
@@ -130,7 +130,7 @@ def assignment_in(project: Project, public_id: str) -> Assignment:
 
 
 def member_named(project: Project, username: str, *, field: str) -> User:
-    """Return the member with that username. Raises Invalid with the `field`."""
+    """Return the member with this username. Raises Invalid, which names `field`."""
     person = User.objects.filter(username=username, memberships__project=project).first()
     if person is None:
         raise Invalid(f"{username or 'Nobody'} is not a member of {project.name}.", field=field)
@@ -138,7 +138,7 @@ def member_named(project: Project, username: str, *, field: str) -> User:
 
 
 def set_named(project: Project, external_id: str) -> DocumentSet:
-    """Return the document set with that name. Raises Invalid."""
+    """Return the document set with this name. Raises Invalid."""
     document_set = DocumentSet.objects.filter(project=project, external_id=external_id).first()
     if document_set is None:
         raise Invalid(f"There is no document set {external_id!r}.", field="document_set")
@@ -147,7 +147,7 @@ def set_named(project: Project, external_id: str) -> DocumentSet:
 
 
 def comparable_sets(project: Project) -> QuerySet[Any]:
-    """The document sets with comparisons, with the number of their `assessors`."""
+    """The document sets that have comparisons, with the number of their `assessors`."""
     compared = Comparison.objects.filter(peer__document_set=OuterRef("pk"))
     return DocumentSet.objects.filter(Exists(compared), project=project).annotate(
         assessors=Count("assignments", filter=Q(assignments__unassigned_at=None))
@@ -155,7 +155,7 @@ def comparable_sets(project: Project) -> QuerySet[Any]:
 
 
 def lacking_sets(project: Project) -> QuerySet[Any]:
-    """The sets in the queue: those with fewer assessors than the project wants."""
+    """The sets in the queue: sets with fewer assessors than the project requires."""
     return comparable_sets(project).filter(assessors__lt=project.assessors_per_set)
 
 
@@ -166,7 +166,7 @@ def queued_sets(project: Project, person: User) -> QuerySet[Any]:
 
 
 def queue_offer(project: Project, person: User) -> QueueOffer:
-    """The queue's present offer to the person. Two queries."""
+    """Load what the queue offers the person at present. Two queries."""
     in_hand = Assignment.objects.filter(
         OPEN, document_set__project=project, assessor=person, lease_until__isnull=False
     )
@@ -188,13 +188,13 @@ def lapsed_work(project: Project, person: User) -> list[LapsedSet]:
 
 
 def assessors_in(project: Project) -> list[str]:
-    """Usernames of the people who can be assigned sets: assessors first, then others whose roles include assessing."""
+    """Usernames of people who can get sets: assessors first, then others whose roles include assessing."""
     able = _who_may_assess(project)
     return sorted(able, key=lambda name: (Role.ASSESSOR not in able[name], name))
 
 
 def assessor_progress(project: Project) -> list[AssessorProgress]:
-    """Every assessor and everybody with an assignment, sorted by name. Two queries."""
+    """Load the progress of every assessor and of everybody with an assignment, sorted by name. Two queries."""
     able = _who_may_assess(project)
     rows = (
         Assignment.objects.filter(document_set__project=project)

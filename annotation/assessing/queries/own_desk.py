@@ -1,4 +1,4 @@
-"""An assessor's own page. It is blind, like all of their work."""
+"""An assessor's own page. It is blind: it shows no systems and no answers of others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OwnDesk:
-    """All of a person's work in a project, each kind in the person's order."""
+    """All of a person's work in a project; the sets of each kind are in the person's order."""
 
     drafts: tuple[SetWork, ...]
     open: tuple[SetWork, ...]
@@ -26,14 +26,14 @@ class OwnDesk:
 
     @property
     def at_hand(self) -> tuple[SetWork, ...]:
-        """The sets shown with their summaries: leased ones, started ones, and the next one."""
+        """The sets that the page shows with their summaries: leased sets, started sets, and the next set."""
         pulled = tuple(work for work in self.drafts + self.open if work.lease_until)
         given = tuple(work for work in self.drafts if not work.lease_until)
         return pulled + given + self._waiting[:1]
 
     @property
     def later(self) -> tuple[SetWork, ...]:
-        """The remaining unstarted sets, shown as one line each."""
+        """The other unstarted sets; the page shows each in one line."""
         return self._waiting[1:]
 
     @property
@@ -46,7 +46,7 @@ class OwnDesk:
 
 
 def own_desk(project: Project, person: User) -> OwnDesk:
-    """The person's own work in the project, in a fixed number of queries."""
+    """Load the person's own work in the project, with a fixed number of queries."""
     sets = own_work(project, person)
     opened = [work for work in sets if work.closed_at is None]
     return OwnDesk(

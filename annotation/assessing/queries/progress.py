@@ -1,8 +1,8 @@
 """The progress of assignments, and the open stages of the protocol.
 
-A *reading* is one comparison in an assignment. A summary is judged in this order: the criteria with
-`asked` "before", while the reference is hidden; the reference units of its readings; after the last of
-them, the criteria with `asked` "after". A set can be closed when every summary is complete.
+A *reading* is one comparison in an assignment. A summary is judged in this order: first the criteria with `asked`
+"before", while the reference is hidden; then the reference units of its readings; finally the criteria with `asked`
+"after". A set can be closed when every summary is complete.
 """
 
 from __future__ import annotations
@@ -34,9 +34,8 @@ Stage = Literal["before", "units", "after", "done"]
 class Gates:
     """The states of the three stages of a comparison.
 
-    `before`: none (nothing is asked), open, done. `units`: shut (questions before are open), open, done.
-    `after`: none (nothing is asked, or another comparison of the summary asks it), shut (units are open),
-    open, done.
+    `before`: none (nothing is asked), open, done. `units`: shut (questions before them are open), open, done. `after`:
+    none (nothing is asked, or another comparison of the summary asks it), shut (units are open), open, done.
     """
 
     before: Gate
@@ -55,7 +54,7 @@ class Gates:
 
 @dataclass(slots=True, eq=False)
 class JudgedComparison:
-    """One comparison in an assignment. `judged` counts the units with a percent.
+    """A comparison in an assignment. `judged` counts the units with a percent.
 
     `marked` has the marked summary units; None means that they were not loaded.
     """
@@ -95,15 +94,13 @@ class JudgedComparison:
 
     @property
     def is_complete(self) -> bool:
-        """True if the assessor can do nothing more here at present."""
+        """True if the assessor cannot do anything here at present."""
         return self.gates.stage == "done"
 
 
 @dataclass(slots=True, eq=False)
 class SummaryState:
-    """One summary in an assignment, with its criteria, and the values and versions of its ratings by
-    criterion.
-    """
+    """A summary in an assignment, with its criteria, and by criterion the value and version of its ratings."""
 
     number: int
     peer_id: int
@@ -115,7 +112,7 @@ class SummaryState:
     versions: dict[int, int] = field(default_factory=dict)
 
     def unanswered(self, asked: str) -> list[Criterion]:
-        """The criteria of that stage without an answer, except those that a rule answers."""
+        """The criteria of a stage that have no answer; those that a rule answers are omitted."""
         return [
             each
             for each in self.criteria
@@ -123,7 +120,7 @@ class SummaryState:
         ]
 
     def give(self, criterion: int, value: float | None, version: int) -> None:
-        """Set a rating and its version; None removes the rating."""
+        """Set a rating and its version; the value None removes the rating."""
         self.answers.pop(criterion, None)
         if value is not None:
             self.answers[criterion] = value
@@ -134,7 +131,7 @@ class SummaryState:
         return bool(self.unanswered(Criterion.Asked.BEFORE))
 
     def is_by_rule(self, criterion: Criterion) -> bool:
-        """True if every summary unit is marked, so that the lowest answer is given by rule."""
+        """True if every summary unit is marked, so that the lowest answer is given automatically."""
         return criterion.reads == Criterion.Reads.UNMARKED and self.marked is not None and not self.unmarked
 
     def gate(self, criterion: Criterion) -> Gate:
@@ -145,25 +142,25 @@ class SummaryState:
         return "done" if criterion.pk in self.answers else "open"
 
     def gate_of(self, asked: str) -> Gate:
-        """The common state of all criteria of that stage."""
+        """The common state of all criteria of a stage."""
         gates: list[Gate] = [self.gate(each) for each in self.criteria if each.asked == asked]
         standing: tuple[Gate, ...] = ("shut", "open")
         return next((gate for gate in standing if gate in gates), "done" if gates else "none")
 
     @property
     def is_judged(self) -> bool:
-        """True if every unit of all its comparisons has a percent."""
+        """True if every unit in all comparisons of the summary has a percent."""
         return not self.is_before_open and all(piece.is_judged for piece in self.pieces)
 
     @property
     def marked(self) -> frozenset[int] | None:
-        """Numbers of the summary units marked in any of its comparisons; None if they were not loaded."""
+        """Numbers of the summary units that are marked in any comparison; None if marks were not loaded."""
         each = [piece.marked for piece in self.pieces if piece.marked is not None]
         return frozenset[int]().union(*each) if len(each) == len(self.pieces) else None
 
     @property
     def unmarked(self) -> tuple[int, ...]:
-        """Numbers of the summary units that are marked nowhere."""
+        """Numbers of the summary units that are not marked in any comparison."""
         marked = self.marked or frozenset()
         return tuple(number for number in range(1, self.peer_units + 1) if number not in marked)
 
@@ -186,7 +183,7 @@ class AssignmentProgress:
     def leave_unasked(self) -> None:
         """Drop unanswered criteria.
 
-        A set that was closed before a criterion was added is complete without it.
+        A set that was closed before a criterion was added is complete without the criterion.
         """
         for summary in self.summaries.values():
             summary.criteria = tuple(each for each in summary.criteria if each.pk in summary.answers)
@@ -201,7 +198,7 @@ class AssessingProgress:
 
     @classmethod
     def load(cls, project: Project, assignment_ids: Collection[int]) -> AssessingProgress:
-        """Load everything: two queries, or three if a question about unmarked units may be open."""
+        """Load everything in two queries, or three if a question about unmarked units may be open."""
         progress = cls.read(project, assignment_ids)
         progress.load_marks(
             summary for summary in progress.summaries() if summary.is_judged and not summary.is_complete
@@ -240,7 +237,7 @@ class AssessingProgress:
         return cls(project=project, assignments=dict(assignments))
 
     def of(self, assignment_id: int) -> AssignmentProgress:
-        """The progress of one assignment; empty if it has no comparisons."""
+        """The progress of an assignment; empty if it has no comparisons."""
         return self.assignments.get(assignment_id) or AssignmentProgress()
 
     def summaries(self) -> Iterator[SummaryState]:
@@ -248,7 +245,7 @@ class AssessingProgress:
             yield from assignment.summaries.values()
 
     def load_marks(self, summaries: Iterable[SummaryState]) -> None:
-        """Load the marks of these readings; no query if there are none."""
+        """Load the marks of these summaries' readings; no query if there are no readings."""
         pieces = by_reading(summaries)
         marked: dict[int | None, set[int]] = {key: set() for key in pieces}
         for said in standing_judgments(pieces):
@@ -258,8 +255,9 @@ class AssessingProgress:
 
 
 def _asked_and_rated(project: Project, assignment_ids: Collection[int]) -> tuple[_Asked, list[Any]]:
-    """The criteria in order, and the ratings of the assignments by version, in one query, because every save
-    needs both.
+    """Load the criteria in order, and the assignments' ratings by version.
+
+    One query loads both, because every save needs both.
     """
     rows = asked_of_people(project).annotate(
         given=FilteredRelation("ratings", condition=Q(ratings__assignment__in=assignment_ids)),
@@ -279,7 +277,7 @@ def by_reading(summaries: Iterable[SummaryState]) -> dict[int | None, JudgedComp
 
 
 def standing_judgments(pieces: Mapping[int | None, JudgedComparison]) -> list[CoverageJudgment]:
-    """The current judgments of these comparisons on units that are asked now; no query without comparisons."""
+    """Load the current judgments of these comparisons on units that are asked now; no query without comparisons."""
     if not pieces:
         return []
     rows = CoverageJudgment.objects.filter(reading__in=pieces, is_current=True)
@@ -289,25 +287,25 @@ def standing_judgments(pieces: Mapping[int | None, JudgedComparison]) -> list[Co
 
 
 def slips_in(project: Project, assignment_id: int) -> list[int]:
-    """For each judgment that looks like a slip, the number of its summary.
+    """List the number of the summary for each judgment that looks like a mistake.
 
-    A slip is a percent without marked summary units, or 0 % with a marked one.
+    Such a judgment is a percent without marked summary units, or 0 % with a marked unit.
     """
     progress = AssessingProgress.read(project, [assignment_id])
     pieces = by_reading(progress.summaries())
     slips = []
     for said in standing_judgments(pieces):
         summary = pieces[said.reading_id].summary
-        # A later import may have removed marked summary units.
+        # Compare with the present units, because a later import may have removed marked summary units.
         is_marked = any(mark <= summary.peer_units for mark in said.evidence)
         if said.percent is not None and (said.percent > 0) != is_marked:
             slips.append(summary.number)
     return sorted(slips)
 
 
-# Units and claims are counted separately, so that each count uses its own partial index. CROSS JOIN prevents
-# SQLite, which does not know the sizes of tables, from reading all units and judgments of the database. It is
-# written by hand, because every save runs it; tests/bench/answering.py (save) measures it.
+# Count units and claims separately, so that each count uses its own partial index. CROSS JOIN prevents SQLite, which
+# does not know the sizes of tables, from reading all units and judgments of the database. The statement is written by
+# hand, because every save runs it; tests/bench/answering.py (save) measures it.
 _PROGRESS = """
 WITH piece AS (
     SELECT a.assignment_id, a.id, a.public_id, a.state, a.position, a.comparison_id,
@@ -355,9 +353,7 @@ ORDER BY piece.assignment_id, piece.position, piece.id
 
 
 class _Asked(NamedTuple):
-    """The criteria of all summaries, and those of summaries that are too short for questions about the
-    whole.
-    """
+    """The criteria of all summaries, and the criteria of summaries that are too short for some questions."""
 
     all: tuple[Criterion, ...]
     of_short: tuple[Criterion, ...]
@@ -387,7 +383,7 @@ def _rows(assignment_ids: Collection[int]) -> list[_ProgressRow]:
 
 
 def _summary_state(row: _ProgressRow, number: int, criteria: _Asked) -> SummaryState:
-    # A text without units is empty, and a headline is too short for questions.
+    # Ask no questions about the whole text if it has no units or is only a headline.
     is_asked = row.peer_units and (row.target_words is None or row.target_words > SHORT_TARGET)
     return SummaryState(
         number=number,

@@ -44,7 +44,7 @@ def assign(
     """Assign a document set with all its comparisons to a person.
 
     An open assignment gets the new comparisons; an unassigned one continues with its answers. Raises Conflict (code
-    `closed`) if they closed it, Invalid if the set has no comparison or the person may not assess.
+    `closed`) if the person closed it, and Invalid if the set has no comparison or the person may not assess.
     """
     project = document_set.project
     require(by, project, Verb.ASSIGN)
@@ -72,8 +72,8 @@ def assign_sets(
 ) -> list[Assignment]:
     """Assign `per_set` of these people to every document set; people with the fewest open sets come first.
 
-    Present assessors of a set count. Nobody gets a set again that they had before, so a set may get fewer
-    people. Raises Invalid if nothing can be assigned.
+    Present assessors of a set count. Nobody gets a set again that they had before, so a set may get fewer people.
+    Raises Invalid if nothing can be assigned.
     """
     require(by, project, Verb.ASSIGN)
     for person in people:
@@ -125,9 +125,9 @@ def lock_work(project: Project) -> None:
 def give(
     document_set: DocumentSet, person: User, *, lease_until: datetime | None = None, seed: int | None = None
 ) -> Assignment:
-    """Return the person's open assignment on the set, created if needed.
+    """Return the person's open assignment of the set; create it if there is none.
 
-    The caller holds `lock_work`. Raises Conflict (code `closed`).
+    The caller must have called `lock_work`. Raises Conflict (code `closed`).
     """
     assignment, _ = Assignment.objects.select_for_update(of=("self",)).get_or_create(
         document_set=document_set, assessor=person, defaults={"lease_until": lease_until}
@@ -164,7 +164,7 @@ def _fill(
     *,
     behind: int = 0,
 ) -> None:
-    """Add the comparisons of its set to each assignment, after `behind` existing ones."""
+    """Add the comparisons of its set to each assignment, after `behind` existing comparisons."""
     compared: dict[int, list[Compared]] = defaultdict(list)
     columns = ("peer__document_set_id", "pk", "peer_id", "peer__target_words")
     for set_id, key, peer, target in comparisons.order_by("pk").values_list(*columns):
@@ -182,7 +182,7 @@ def _fill(
 
 
 def _in_order(comparisons: Iterable[Compared], chance: random.Random) -> list[int]:
-    """Order by falling target length, as in DUC 2002, then at random by summary.
+    """Order comparisons by falling target length, as in DUC 2002, then at random by summary.
 
     Comparisons of a summary stay together.
     """

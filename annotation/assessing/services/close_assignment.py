@@ -30,11 +30,11 @@ MISSING_WORDS = {
 
 @transaction.atomic
 def close_assignment(*, assignment: Assignment, by: User) -> Assignment:
-    """Submit everything in an assignment; its percents count from now on. Idempotent.
+    """Submit everything in an assignment, so that its percents count. A second call changes nothing.
 
-    If all summary units are marked, the lowest answer to questions about unmarked units is stored. Raises Invalid
-    (code `incomplete`) with the gaps by reading (`missing`: stage and number) and the first reading with a gap
-    (`go_to`); Conflict (code `unassigned`); NotFound if the assignment is another person's.
+    If all summary units are marked, the lowest answer to questions about unmarked units is stored. Raises Invalid (code
+    `incomplete`) if answers are missing: `missing` has the stage and number by reading, and `go_to` is the first such
+    reading. Raises Conflict (code `unassigned`), and NotFound if the assignment is another person's.
     """
     project = assignment.document_set.project
     require(by, project, Verb.ASSESS)
@@ -92,8 +92,7 @@ def _check_complete(here: AssignmentProgress) -> None:
 def _missing(piece: JudgedComparison) -> tuple[str, int] | None:
     """The current stage of a comparison and the number of missing answers; None if it is complete.
 
-    The result says nothing about later stages, because even the number of reference units must stay
-    hidden.
+    The result does not mention later stages, because even the number of reference units must stay hidden.
     """
     match piece.gates.stage:
         case "before":

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def open_assignment(assignment: Assignment) -> None:
-    """Store which guidelines the form shows, and renew the lease.
+    """Store which version of the guidelines the form shows, and renew the lease.
 
-    Does nothing if the assignment is closed or unassigned.
+    It does nothing if the assignment is closed or unassigned.
     """
     project = assignment.document_set.project
     open_now = Assignment.objects.filter(pk=assignment.pk, closed_at=None, unassigned_at=None)
@@ -31,14 +31,14 @@ def open_assignment(assignment: Assignment) -> None:
 
 
 def enter(assignment: Assignment, by: User) -> None:
-    """Refuse another person's assignment. Raises NotFound and NotAllowed."""
+    """Check that the assignment is the person's own. Raises NotFound and NotAllowed."""
     if assignment.assessor_id != by.pk:
         raise NotFound("There is no such assignment.")
     require(by, assignment.document_set.project, Verb.ASSESS)
 
 
 def check_open(assignment: Assignment) -> None:
-    """Refuse an assignment that takes no more answers. Raises Conflict (codes `closed`, `unassigned`)."""
+    """Check that the assignment takes answers. Raises Conflict (codes `closed`, `unassigned`)."""
     if assignment.closed_at is not None:
         raise Conflict("This document set is closed, so its judgments cannot be changed.", code="closed")
     if assignment.unassigned_at is not None:
@@ -50,5 +50,5 @@ def check_open(assignment: Assignment) -> None:
 
 
 def lease_end(project: Project) -> datetime:
-    """The end of a lease that is renewed now, by the database's clock."""
+    """The end of a lease that starts now, by the database's clock."""
     return shared_now() + timedelta(minutes=project.lease_minutes)

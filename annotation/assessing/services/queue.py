@@ -1,5 +1,6 @@
-"""Assessors take sets themselves, under a lease, until every set has the number of assessors that the project
-wants.
+"""The queue of document sets.
+
+Assessors take sets themselves, under a lease, until every set has the number of assessors that the project requires.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ GIVE_BACK = "give back"
 def pull(*, project: Project, by: User) -> Assignment:
     """Assign the next set of the queue to this person under a lease.
 
-    Sets with the fewest assessors come first, in random order among equals. Sets that the person has or had
-    are skipped.
-    Raises Conflict: `one_at_a_time` if they still have an open set of the queue (`details` names it),
-    `queue_empty`.
+    Sets with the fewest assessors come first, in random order among equals. Sets that the person has or had are
+    skipped.
+    Raises Conflict with code `one_at_a_time` if the person still has an open set of the queue (`details` names it), or
+    with code `queue_empty`.
     """
     require(by, project, Verb.ASSESS)
     lapse_leases(project=project)
@@ -56,8 +57,8 @@ def pull(*, project: Project, by: User) -> Assignment:
 def take_up(*, assignment: Assignment, by: User) -> Assignment:
     """Let a person continue a set that they returned or whose lease ended, with their earlier answers.
 
-    Raises NotFound if it is another person's; Conflict: `closed`, `unassigned` if a manager took it away, `taken`
-    if others have the set, `one_at_a_time`.
+    Raises NotFound if it is another person's. Raises Conflict with code `closed`, `unassigned` (a manager took it
+    away), `taken` (enough others have the set) or `one_at_a_time`.
     """
     project = assignment.document_set.project
     require(by, project, Verb.ASSESS)
@@ -85,8 +86,7 @@ def take_up(*, assignment: Assignment, by: User) -> Assignment:
 def give_back(*, assignment: Assignment, by: User) -> Assignment:
     """Return a set that the person took from the queue.
 
-    Raises NotFound if it is another person's, Conflict if it is closed or not from the queue (code
-    `not_pulled`).
+    Raises NotFound if it is another person's, and Conflict if it is closed or not from the queue (code `not_pulled`).
     """
     project = assignment.document_set.project
     require(by, project, Verb.ASSESS)
@@ -102,9 +102,9 @@ def give_back(*, assignment: Assignment, by: User) -> Assignment:
 
 
 def lapse_leases(*, project: Project | None = None) -> int:
-    """Return sets with an expired lease to the queue; returns their number.
+    """Return sets with an expired lease to the queue, and return their number.
 
-    Safe to call at any time and concurrently.
+    It is safe to call it at any time and concurrently.
     """
     now = shared_now()
     expired = _expired(now)
@@ -116,8 +116,8 @@ def lapse_leases(*, project: Project | None = None) -> int:
 
 @transaction.atomic
 def _lapse(key: int, now: datetime) -> bool:
-    # The condition is tested again under the lock, because the person may have continued, or another process
-    # may have returned the set.
+    # Test the condition again under the lock, because the person may have continued, or another process may have
+    # returned the set.
     assignment = (
         _expired(now)
         .select_for_update(of=("self",), skip_locked=True)

@@ -1,4 +1,4 @@
-"""Save an assessor's acts in the SEE form, each as a new version."""
+"""Save an assessor's acts in the SEE form; each becomes a new version."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ STATUSES = {Conflict: 409, NotFound: 404, Invalid: 422}
 
 @dataclass(frozen=True, slots=True)
 class ActResult:
-    """The result of one act. `status` is an HTTP status: 200 if it was saved, otherwise 404, 409 or 422.
+    """The result of an act. `status` is an HTTP status: 200 if it was saved, otherwise 404, 409 or 422.
 
-    `version` is the newest version of the item. If the act follows an older one (code `newer`), `theirs` is the
-    current value and `yours` the sent one.
+    `version` is the newest version of the item. If the act follows an older version (code `newer`), `theirs` is the
+    current value and `yours` is the sent value.
     """
 
     status: int
@@ -65,7 +65,7 @@ class ActResult:
 class Saved:
     """The results of acts in order, and the stages of the comparisons that they changed.
 
-    `slips` has an entry for each saved unit act, "" if nothing looks like a slip.
+    `slips` has an entry for each saved unit act; it is "" unless the judgment looks like a mistake.
     """
 
     results: tuple[ActResult, ...]
@@ -78,14 +78,14 @@ class Saved:
 def save_acts(*, assignment: Assignment, by: User, acts: Sequence[Act], all_or_none: bool = False) -> Saved:
     """Save acts in order. An act that repeats the current value changes nothing, so acts may be sent again.
 
-    An invalid act, or one that follows an older version, is refused in its own result and the others are saved;
-    with `all_or_none` the first refusal is raised and nothing is saved. Scores do not change before the assignment
-    is closed. Raises Conflict (`closed`, `unassigned`) if the assignment is over, NotFound if it is another
-    person's.
+    If an act is invalid or follows an older version, its own result has the refusal and the other acts are saved. With
+    `all_or_none`, the first refusal is raised and nothing is saved. Scores do not change until the assignment is
+    closed.
+    Raises Conflict (`closed`, `unassigned`) if the assignment takes no answers, and NotFound if it is another person's.
     """
     enter(assignment, by)
     if all_or_none:
-        # A plain form does not record which version of the guidelines it showed.
+        # Record the current version of the guidelines, because a plain form does not say which version it showed.
         assignment.guideline_id = current_id(assignment.document_set.project)
     _hold(assignment)
     saving = _Saving.of(assignment, acts)
@@ -104,7 +104,7 @@ def judge_unit(
     note: str = "",
     follows: int | None = None,
 ) -> CoverageJudgment:
-    """Save one judgment of a reference unit and return its row. Raises the refusal of the act."""
+    """Save one judgment of a reference unit and return its row. If the act is refused, the refusal is raised."""
     act = UnitAct(reading.public_id, unit_id, percent, tuple(marks), note, follows=follows)
     save_acts(assignment=reading.assignment, by=by, acts=[act], all_or_none=True)
     rows = CoverageJudgment.objects.filter(reading=reading, is_current=True)
@@ -112,7 +112,7 @@ def judge_unit(
 
 
 def _hold(assignment: Assignment) -> None:
-    """Renew the lease of an open assignment, and lock its row until the transaction ends, by one update."""
+    """Renew the lease of an open assignment and lock its row until the transaction ends, with one update."""
     if assignment.lease_until is not None:
         assignment.lease_until = lease_end(assignment.document_set.project)
     still_open = Assignment.objects.filter(pk=assignment.pk, closed_at=None, unassigned_at=None)
@@ -184,7 +184,7 @@ class _Saving:
         return ActResult(200, version)
 
     def store(self) -> None:
-        """Write the rows. The last row of an item is the current one."""
+        """Write the rows. The last row of an item becomes the current one."""
         CoverageJudgment.objects.filter(pk__in=self.outdated).update(is_current=False)
         CoverageJudgment.objects.bulk_create(self.judgments)
         Rating.objects.bulk_create(self.ratings)
@@ -244,7 +244,7 @@ class _Saving:
             self.outdated.append(before.pk)
 
     def _count_marks(self) -> None:
-        """Set the marked units of the touched summaries from the acts so far."""
+        """Set the marked units of the changed summaries from the acts so far."""
         marked: dict[int | None, set[int]] = {}
         for row in self.standing.values():
             marked.setdefault(row.reading_id, set()).update(row.evidence)
@@ -285,8 +285,7 @@ class _Saving:
     def _check_follows(
         self, key: object, act: Act, version: int, yours: Mapping[str, object], theirs: Mapping[str, object]
     ) -> None:
-        # A later act of the same request may follow a version that an earlier one wrote, or the version
-        # before the request.
+        # Accept the version that an earlier act of this request wrote, and the version before the request.
         if act.follows in (None, version, self.versions.setdefault(key, version)):
             return
         raise Conflict(
@@ -344,7 +343,7 @@ def _clean_marks(given: Iterable[int], summary: SummaryState) -> list[int]:
 
 def _clean_note(note: str) -> str:
     note = note.strip()
-    # JSON may contain the zero character and half of a surrogate pair, which databases do not store.
+    # Refuse the zero character and lone surrogates, which JSON may contain but databases do not store.
     if len(note) > LONGEST_UNIT_NOTE or NO_TEXT.search(note):
         raise Invalid(f"A note can have at most {LONGEST_UNIT_NOTE} characters.", field="note")
     return note

@@ -1,4 +1,4 @@
-"""Unassign an open set: its answers are kept and not counted."""
+"""Unassign an open set: its answers are kept but do not count."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @transaction.atomic
 def unassign(*, assignment: Assignment, by: User | None) -> Assignment:
-    """Unassign an open set. Idempotent. Raises Conflict (code `closed`)."""
+    """Unassign an open set; a second call changes nothing. Raises Conflict (code `closed`)."""
     project = assignment.document_set.project
     require(by, project, Verb.ASSIGN)
     assignment = held(assignment)
@@ -31,7 +31,7 @@ def unassign(*, assignment: Assignment, by: User | None) -> Assignment:
 
 
 def held(assignment: Assignment) -> Assignment:
-    """Return the current assignment, locked. Raises Conflict (code `closed`) if it is submitted."""
+    """Lock and reload the assignment. Raises Conflict (code `closed`) if it is submitted."""
     found = (
         Assignment.objects.select_for_update(of=("self",))
         .select_related("document_set__project", "assessor")
@@ -49,7 +49,7 @@ def held(assignment: Assignment) -> Assignment:
 def put_away(assignment: Assignment) -> None:
     """Unassign a locked assignment.
 
-    If the assessor's roles show them others' answers, the answers in it are marked as not blind.
+    If the assessor's roles let them see others' answers, the answers in it are marked as not blind.
     """
     assignment.unassigned_at = timezone.now()
     assignment.save(update_fields=["unassigned_at", "lease_until"])
@@ -66,5 +66,5 @@ def mark_seen(assignments: QuerySet[Assignment]) -> None:
 
 
 def logged(assignment: Assignment) -> dict[str, object]:
-    """The assignment's data for the log."""
+    """The assignment's data for the event log."""
     return {"assessor": assignment.assessor.username, "document_set": assignment.document_set.external_id}

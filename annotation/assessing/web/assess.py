@@ -1,7 +1,7 @@
-"""An assessor's own work, blind: list of sets, queue, SEE form, acts and closing.
+"""The pages of an assessor's own work, which are blind: list of sets, queue, SEE form, acts and closing.
 
-With scripts, the form sends acts as JSON and loads the pages of other summaries. Without scripts, every
-unit and question is a plain form and every summary a page.
+With scripts, the form sends acts as JSON and loads the pages of other summaries. Without scripts, every unit and
+question is a plain form, and every summary is a page.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def source(request: Request, slug: str, reading_id: str) -> HttpResponse:
 
 @screen("POST")
 def judge_unit(request: Request, slug: str, reading_id: str, unit_id: str) -> HttpResponse:
-    """Save the percent, marks and note of one reference unit from a plain form."""
+    """Save the percent, marks and note of a reference unit from a plain form."""
     room = enter(request, slug, Verb.ASSESS, here="work")
     reading = own_reading(room.project, request.user, reading_id)
     judge(
@@ -122,7 +122,7 @@ def rate(request: Request, slug: str, reading_id: str) -> HttpResponse:
 
 @json_screen
 def acts(request: Request, slug: str, assignment_id: str) -> JsonResponse:
-    """Save the acts of an open form; see `save_acts`."""
+    """Save the acts of an open form, see `save_acts`."""
     assignment = assignment_to_save(slug, request.user, assignment_id)
     if assignment is None:
         project = project_for(request.user, slug, Verb.ASSESS)
@@ -153,7 +153,7 @@ def close_assignment(request: Request, slug: str, assignment_id: str) -> HttpRes
 
 @screen("POST")
 def pull(request: Request, slug: str) -> HttpResponse:
-    """Take the next set of the queue, or show the reason why there is none."""
+    """Take the next set of the queue, or show why there is none."""
     room = enter(request, slug, Verb.ASSESS, here="work")
     assignment = queue.pull(project=room.project, by=request.user)
     messages.success(request, f"You have {assignment.document_set.external_id} to judge.")
@@ -194,9 +194,9 @@ def _body(request: Request, known: Iterable[str]) -> dict[str, object]:
 
 
 def _slips(form: SeeForm) -> list[MarkWarning | None]:
-    """A warning for each unit whose judgment looks like a slip, otherwise None."""
+    """A warning for each unit whose judgment looks like a mistake; None for the others."""
     there = {peer.number for peer in form.peer_units}
-    # The form does not show marks on summary units that a later import removed.
+    # Ignore marks on summary units that a later import removed, because the form does not show them.
     marks = Marks.of(
         {unit.number: there.intersection(unit.marks) for unit in form.units},
         model_units=len(form.units),

@@ -1,1 +1,1 @@
-"""One settings module per environment (local, demo, test, production), all based on base."""
+"""Settings: a module per environment (local, demo, test, production), each based on base."""

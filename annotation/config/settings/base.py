@@ -1,4 +1,4 @@
-"""Common settings. The environment, or the module for one environment, changes them."""
+"""Common settings. Environment variables, and the module of each environment, change them."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -12,7 +12,7 @@ from annotation.config import environment
 
 env = environ.Env()
 
-# Templates, static files and help pages are inside an installed package, or beside it in a clone.
+# Templates, static files and help pages are in an installed package, or in a clone beside it.
 PACKAGE_DIR = Path(annotation.__file__).resolve().parent
 IS_INSTALLED = (PACKAGE_DIR / "templates").is_dir()
 BASE_DIR = PACKAGE_DIR if IS_INSTALLED else PACKAGE_DIR.parent
@@ -21,19 +21,19 @@ _VAR = Path.home() / ".local" / "share" / "coverdict" if IS_INSTALLED else BASE_
 VAR_DIR = Path(env.str("COVERDICT_VAR", default=str(_VAR))).resolve()
 
 DEBUG = False
-# One-click sign-in as people of the demo; True only in the demo settings.
+# Sign-in as people of the demo with one click; True only in the demo settings.
 DEMO_SIGN_IN = False
-# In the demo, anybody can sign in as anybody, so only this machine may reach it.
+# Only this machine may reach the demo, because anybody can sign in there as anybody.
 DEMO_HOST = "127.0.0.1"
 # Base URLs that a judge may call. An entry allows URLs with its scheme, host, port (by default the scheme's) and
-# path prefix. An empty list allows no judge that needs a network.
+# path prefix. If the list is empty, no judge may use a network.
 COVERDICT_JUDGE_URLS = environment.judge_urls(env.list("COVERDICT_JUDGE_URLS", default=[]))
-# The port of the demo, which no judge may call; 0 elsewhere.
+# The port of the demo, which no judge may call; 0 if this is no demo.
 OWN_PORT = env.int("COVERDICT_OWN_PORT", default=0)
 # Environment variables whose keys judges may use, each with the base URLs to which its key may be sent, matched as
 # above: COVERDICT_JUDGE_KEYS=OPENAI_API_KEY=https://api.openai.com/v1,OTHER_KEY=https://llm.example.org/v1
 COVERDICT_JUDGE_KEYS = environment.judge_keys(env.list("COVERDICT_JUDGE_KEYS", default=[]))
-# Retention of judges' replies, exported files and the log, in days; empty for no limit.
+# How many days judges' replies, exported files and the log are kept; no limit if empty.
 COVERDICT_KEEP_CALLS_DAYS: int | None = env.int("COVERDICT_KEEP_CALLS_DAYS", default=None)
 COVERDICT_KEEP_EXPORTS_DAYS: int | None = env.int("COVERDICT_KEEP_EXPORTS_DAYS", default=None)
 COVERDICT_KEEP_LOG_DAYS: int | None = env.int("COVERDICT_KEEP_LOG_DAYS", default=None)
@@ -41,12 +41,12 @@ COVERDICT_KEEP_LOG_DAYS: int | None = env.int("COVERDICT_KEEP_LOG_DAYS", default
 COVERDICT_NEW_PROJECTS = environment.one_of(
     "COVERDICT_NEW_PROJECTS", env.str("COVERDICT_NEW_PROJECTS", default="staff"), ("staff", "everybody")
 )
-# The mail server, for forgotten passwords and invitations. Without one, an administrator creates the links.
+# The mail server, for forgotten passwords and invitations. Without it, an administrator creates the links.
 EMAIL_URL = env.str("EMAIL_URL", default="")
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="")
 EMAIL_TIMEOUT = 20
 vars().update(environment.mail(EMAIL_URL, DEFAULT_FROM_EMAIL))
-# Prometheus gets figures at /metrics with this token; without a token, the page does not exist.
+# Prometheus reads figures at /metrics with this token; without a token, the page does not exist.
 METRICS_TOKEN = environment.token("METRICS_TOKEN", env.str("METRICS_TOKEN", default=""))
 # Single sign-on by OpenID Connect, which needs all three variables, and its rules for new accounts.
 OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
@@ -54,21 +54,21 @@ OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
 OIDC_CLIENT_SECRET = env.str("OIDC_CLIENT_SECRET", default="")
 OIDC_NAME = env.str("OIDC_NAME", default="single sign-on")
 OIDC_NEW_ACCOUNTS = environment.new_accounts(env.list("OIDC_NEW_ACCOUNTS", default=[]))
-# Second factors (codes of an app) for all sign-ins: allowed, or required of staff or everybody.
+# Second factors (codes of an app) for all sign-ins: allowed, or required for staff or for everybody.
 SECOND_FACTOR = environment.one_of(
     "SECOND_FACTOR",
     env.str("SECOND_FACTOR", default="optional"),
     ("optional", "staff", "everybody"),
 )
-# Accept the request id in X-Request-ID; only behind a proxy that sets the header itself.
+# True accepts the request id in X-Request-ID. Use it only behind a proxy that sets this header itself.
 TRUST_REQUEST_ID = False
 # The number of the operator's proxies in front of the server, each appending to X-Forwarded-For.
 TRUSTED_PROXIES = environment.count("TRUSTED_PROXIES", env.str("TRUSTED_PROXIES", default="0"))
-# A worker without a report for this many seconds counts as gone.
+# A worker that has not reported for this many seconds counts as dead.
 WORKER_SILENT_SECONDS = env.int("WORKER_SILENT_SECONDS", default=30)
-# If a job's lease was not renewed for this many seconds, another worker takes the job over.
+# If a job's lease was not extended for this many seconds, another worker takes the job.
 JOB_LEASE_SECONDS = env.float("JOB_LEASE_SECONDS", default=10)
-# Files above this total size are imported by a worker; smaller ones during the request.
+# A worker imports files whose total size exceeds this; smaller files are imported during the request.
 IMPORT_BACKGROUND_BYTES = env.int("IMPORT_BACKGROUND_BYTES", default=2 * 1024 * 1024)
 
 INSTALLED_APPS = [
@@ -101,7 +101,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    # This middleware runs before the CSRF check, which would read a form first.
+    # This middleware must run before the CSRF check, which would read a form first.
     "annotation.web.bodies.ReadableRequests",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -110,7 +110,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "annotation.accounts.second_factor.HeldToSecondFactor",
     "allauth.account.middleware.AccountMiddleware",
-    # This middleware comes last, so that it sees the final result of a failed sign-in.
+    # This middleware must be last, so that it sees the final result of a failed sign-in.
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -138,7 +138,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 PLAIN_STORAGES: dict[str, Any] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    # This storage has exports and waiting uploads, which web servers and workers exchange.
+    # This storage has exports and waiting uploads; web servers and workers exchange files through it.
     "kept": environment.kept_files(env.str("COVERDICT_FILES", default="") or str(VAR_DIR)),
 }
 HASHED_STORAGES: dict[str, Any] = {
@@ -185,7 +185,7 @@ AXES_CLIENT_IP_CALLABLE = "annotation.core.shared.clients.network_of"
 AXES_USERNAME_CALLABLE = "annotation.accounts.adapters.name_key"
 AXES_SENSITIVE_PARAMETERS = ["login", "username", "ip_address", "code"]
 AXES_LOCKOUT_TEMPLATE = "429.html"
-# The log of accounts replaces the access log of axes.
+# Disable the access log of axes, because the log of accounts replaces it.
 AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
 
@@ -198,7 +198,7 @@ ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_RATE_LIMITS = {"login": "60/m/ip", "reset_password": "30/h/ip,3/h/key"}
 MFA_ADAPTER = "annotation.accounts.adapters.Secrets"
-# Without a mail server no address can be verified.
+# Allow this, because without a mail server no address can be verified.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_TOTP_ISSUER = "Coverdict"
 SOCIALACCOUNT_ADAPTER = "annotation.accounts.adapters.Identities"
@@ -240,7 +240,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["annotation.api.parsing.PlainJSONParser"],
-    # The API refuses OPTIONS (405); the schema describes each address.
+    # Refuse OPTIONS (405), because the schema describes each address.
     "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "annotation.api.errors.envelope",
@@ -253,7 +253,7 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Coverdict API",
     "DESCRIPTION": "Summaries judged claim by claim: projects, runs, verdicts, scores and exports.",
     "VERSION": annotation.__version__,
-    # OpenAPI 3.1 uses the types of JSON Schema, which also describe facts.
+    # Use OpenAPI 3.1, because its types are those of JSON Schema, which also describe facts.
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,
@@ -264,7 +264,7 @@ SPECTACULAR_SETTINGS = {
     ],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    # Without this null, the page would send the schema's address to a validator on the internet.
+    # Set null, because otherwise the page would send the schema's address to a validator on the internet.
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
     "REDOC_DIST": "SIDECAR",
 }
@@ -278,15 +278,15 @@ CELERY_RESULT_BACKEND = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
-# Messages are acknowledged on receipt, because the Job rows survive a lost message.
+# Acknowledge messages on receipt: the work survives a lost message, because it is in the Job rows.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# There is one thread for each kind of work; the others send mails and see that these threads are busy.
+# Each kind of work has a thread; the other threads send mails and start missing threads.
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_CONCURRENCY = 7
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = not CELERY_BROKER_URL.startswith("filesystem:")
-# A page must not hang on an unavailable broker; the reaper queues the job again.
+# Do not retry for long, because a page must not hang on an unavailable broker; the reaper queues the job again.
 CELERY_TASK_PUBLISH_RETRY_POLICY = {
     "max_retries": 1,
     "interval_start": 0,
@@ -297,12 +297,12 @@ CELERY_TIMEZONE = "UTC"
 
 
 def shared_cache(database: dict[str, Any]) -> dict[str, Any]:
-    """The cache shared by all processes, so that limits hold across them."""
+    """Choose a cache that all processes share, so that limits apply to them together."""
     return environment.caches(env.str("CACHE_URL", default=""), broker=CELERY_BROKER_URL, database=database)
 
 
 def embedded_services() -> dict[str, Any]:
-    """Settings for services that need no installation: SQLite and a file queue, both below VAR_DIR."""
+    """Configure services that need no installation: SQLite and a file queue, both below VAR_DIR."""
     VAR_DIR.mkdir(parents=True, exist_ok=True)
     url = env.str("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'coverdict.sqlite3'}")
     return {

@@ -1,4 +1,4 @@
-"""`make demo`: as local, reachable only from this machine, with one-click sign-in."""
+"""Settings of `make demo`: those of local, but only for this machine and with one-click sign-in."""
 
 from annotation.config import logs
 from annotation.config.settings.base import DEMO_HOST, HASHED_STORAGES, env
@@ -13,5 +13,5 @@ STORAGES = HASHED_STORAGES
 WHITENOISE_USE_FINDERS = False
 WHITENOISE_AUTOREFRESH = False
 
-# All processes share one terminal, so only problems are printed.
+# Print only problems, because all processes share one terminal.
 LOGGING = logs.plain(env.str("LOG_LEVEL", default="WARNING"))

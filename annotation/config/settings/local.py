@@ -1,4 +1,4 @@
-"""The settings of manage.py: the demo's database under var/ without one-click sign-in."""
+"""The settings of manage.py: the database is the demo's, under var/, but there is no one-click sign-in."""
 
 from annotation.config import environment, logs
 from annotation.config.settings.base import *
@@ -10,11 +10,11 @@ from annotation.config.settings.base import (
     env,
 )
 
-# DEBUG is off by default, because it makes Django keep every query of a long command in memory.
+# DEBUG is off by default, because with it Django keeps every query of a long command in memory.
 DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY", default="") or environment.kept_secret(VAR_DIR / "secret_key")
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
-# The defaults are this machine, which only its user reaches, and OpenAI. The environment adds others.
+# By default, judges may call this machine, which only its user reaches, and OpenAI. The environment adds others.
 COVERDICT_JUDGE_URLS = [
     *("http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*", "https://api.openai.com"),
     *COVERDICT_JUDGE_URLS,
@@ -26,7 +26,7 @@ DATABASES = _embedded["DATABASES"]
 CACHES = _embedded["CACHES"]
 CELERY_BROKER_TRANSPORT_OPTIONS = _embedded["CELERY_BROKER_TRANSPORT_OPTIONS"]
 
-# Changes under static/ appear at the next reload without being collected.
+# Find changed files under static/ at the next reload, without collecting them.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True
 

@@ -1,13 +1,12 @@
-"""Production settings from the environment. All unsafe values are refused together at the start.
+"""Production settings from the environment. If values are unsafe, the start is refused and lists all of them.
 
 Required: SECRET_KEY, ALLOWED_HOSTS, DATABASE_URL, CELERY_BROKER_URL. Optional: COVERDICT_VAR, COVERDICT_FILES,
-COVERDICT_JUDGE_URLS, COVERDICT_JUDGE_KEYS, COVERDICT_NEW_PROJECTS, COVERDICT_OWN_PORT, EMAIL_URL,
-DEFAULT_FROM_EMAIL, CSRF_TRUSTED_ORIGINS, SECURE_SSL_REDIRECT, TRUST_PROXY_HEADER, TRUSTED_PROXIES, SECURE_HSTS_SECONDS,
+COVERDICT_JUDGE_URLS, COVERDICT_JUDGE_KEYS, COVERDICT_NEW_PROJECTS, COVERDICT_OWN_PORT, EMAIL_URL, DEFAULT_FROM_EMAIL,
+CSRF_TRUSTED_ORIGINS, SECURE_SSL_REDIRECT, TRUST_PROXY_HEADER, TRUSTED_PROXIES, SECURE_HSTS_SECONDS,
 SECURE_HSTS_INCLUDE_SUBDOMAINS, CONN_MAX_AGE, SERVER_SIDE_CURSORS, LOG_LEVEL, JOB_LEASE_SECONDS,
 IMPORT_BACKGROUND_BYTES, WORKER_SILENT_SECONDS, TOKEN_CALLS_PER_MINUTE, CACHE_URL, METRICS_TOKEN, SENTRY_DSN,
-SENTRY_ENVIRONMENT, COVERDICT_KEEP_CALLS_DAYS, COVERDICT_KEEP_EXPORTS_DAYS, COVERDICT_KEEP_LOG_DAYS,
-OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_NAME, OIDC_NEW_ACCOUNTS, SECOND_FACTOR.
-DEBUG is refused.
+SENTRY_ENVIRONMENT, COVERDICT_KEEP_CALLS_DAYS, COVERDICT_KEEP_EXPORTS_DAYS, COVERDICT_KEEP_LOG_DAYS, OIDC_ISSUER,
+OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_NAME, OIDC_NEW_ACCOUNTS, SECOND_FACTOR. DEBUG is refused.
 """
 
 import os
@@ -138,8 +137,8 @@ DATABASES = {
     "default": environment.database(
         DATABASE_URL,
         keep_seconds=env.int("CONN_MAX_AGE", default=60),
-        # SERVER_SIDE_CURSORS is false behind a pooler in transaction mode; this turns prepared statements off
-        # too.
+        # SERVER_SIDE_CURSORS must be false behind a pooler in transaction mode; this also turns prepared statements
+        # off.
         server_side_cursors=env.bool("SERVER_SIDE_CURSORS", default=True),
     )
 }
@@ -161,7 +160,7 @@ CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 SESSION_COOKIE_SECURE = True
 CSRF_COOKIE_SECURE = True
 SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", default=True)
-# Health probes come from the internal network and use plain HTTP.
+# Allow plain HTTP for health probes, which come from the internal network.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=31_536_000)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("SECURE_HSTS_INCLUDE_SUBDOMAINS", default=False)
@@ -169,7 +168,7 @@ if env.bool("TRUST_PROXY_HEADER", default=False):
     # Trust this header only behind a proxy that sets it itself; otherwise any browser could set it.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     TRUST_REQUEST_ID = True
-# Subdomains and preload lists are the decision of the domain's owner.
+# Silence these checks, because the owner of the domain decides about subdomains and preload lists.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
 # The service for error reports in Sentry's protocol; none by default.

@@ -1,4 +1,4 @@
-"""Test settings: all parts are real but fast. tests/conftest.py sets the database and a folder."""
+"""Test settings: every part is real but fast. tests/conftest.py sets the database and a folder."""
 
 from annotation.config import logs
 from annotation.config.settings.base import *
@@ -13,15 +13,14 @@ _embedded = embedded_services()
 DATABASES = _embedded["DATABASES"]
 CELERY_BROKER_TRANSPORT_OPTIONS = _embedded["CELERY_BROKER_TRANSPORT_OPTIONS"]
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    # The database is a file, as in the demo, because SQLite in memory has no write-ahead log and only one
-    # process.
+    # Use a database file, as in the demo, because SQLite in memory has no write-ahead log and only one process.
     DATABASES["default"]["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-# `client.login` has no request, so its failures cannot be counted; tests of the lock enable this.
+# Disable axes: `client.login` has no request, so failures cannot be counted. Tests of the lock enable it.
 AXES_ENABLED = False
 
-# WhiteNoise warns about a missing folder; the live server finds static files itself.
+# Create the folder, because WhiteNoise warns if it is missing; the live server finds static files itself.
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 
 LOGGING = logs.plain("WARNING")

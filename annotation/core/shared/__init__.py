@@ -1,1 +1,1 @@
-"""State that processes and hosts share (files, limits, the clock), and the clients of requests."""
+"""State shared by processes and hosts (files, limits, the clock), and the clients of requests."""

@@ -34,36 +34,36 @@ _SYSTEMS = (
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """The client of a request; all fields are "" for the operator's shell and the program itself."""
+    """The client of a request; all fields are "" if the request comes from the shell or the program itself."""
 
     address: str = ""
     agent: str = ""
 
     @property
     def network(self) -> str:
-        """The unit of limits: an IPv4 address, or the first address of an IPv6 client's network."""
+        """The network that limits count: the IPv4 address, or the first address of the IPv6 network."""
         if ":" not in self.address:
             return self.address
         return str(ipaddress.ip_network((self.address, IPV6_CLIENT_BITS), strict=False).network_address)
 
 
 def client_of(request: HttpRequest) -> Client:
-    """The client of a request to Django or the API."""
+    """Read the client of a request to Django or the API."""
     agent = str(request.META.get("HTTP_USER_AGENT", ""))[:LONGEST_AGENT]
     return Client(address=address_of(request), agent=agent.replace("\0", ""))
 
 
 def network_of(request: HttpRequest) -> str:
-    """The client's network, by which django-axes counts wrong passwords."""
+    """Read the client's network, by which django-axes counts wrong passwords."""
     return Client(address_of(request)).network
 
 
 def address_of(request: HttpRequest) -> str:
-    """The client's network address, "" if the server does not know it (a socket file, a test).
+    """Read the client's network address; "" if the server does not know it (a socket file, a test).
 
-    Each of the `TRUSTED_PROXIES` appends its caller's address to X-Forwarded-For, so the client's address
-    is that many places from the right. Entries further left are ignored, because the client can forge
-    them. Without proxies, or if the header is too short or invalid, it is the address of the connection.
+    Each of the `TRUSTED_PROXIES` appends its caller's address to X-Forwarded-For, so the client's address is that many
+    places from the right. Entries further left are ignored, because the client can forge them. Without proxies, or if
+    the header is too short or invalid, the result is the address of the connection.
     """
     here: Any = request.META.get("REMOTE_ADDR", "")
     count = settings.TRUSTED_PROXIES
@@ -73,7 +73,7 @@ def address_of(request: HttpRequest) -> str:
 
 
 def _address(written: str) -> str:
-    """Parse an address written by a proxy, with or without a port: 192.0.2.1, 192.0.2.1:443, [2001:db8::1]:443."""
+    """Parse an address that a proxy writes, with or without a port: 192.0.2.1, 192.0.2.1:443, [2001:db8::1]:443."""
     written = written.strip()
     if written.startswith("["):
         written = written[1:].partition("]")[0]
@@ -88,7 +88,7 @@ def _address(written: str) -> str:
 
 
 def browser_of(agent: str) -> str:
-    """A readable name of a user agent such as "Firefox on Linux", or its first word if it is uncommon."""
+    """Name a user agent readably, such as "Firefox on Linux"; if it is unknown, return its first word."""
     browser = next((name for sign, name in _BROWSERS if sign in agent), "")
     system = next((name for sign, name in _SYSTEMS if sign in agent), "")
     if browser and system:

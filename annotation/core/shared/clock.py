@@ -10,7 +10,7 @@ from django.utils import timezone
 
 
 def shared_now() -> datetime:
-    """The time for setting and comparing leases. With SQLite it is the clock of its only machine."""
+    """Read the time with which leases are set and compared; with SQLite it is the clock of the machine."""
     if connection.vendor == "sqlite":
         return timezone.now()
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""Stored files (exports and uploads), in a folder or in object storage shared by hosts.
+"""Stored files (exports and uploads), in a folder, or in object storage that hosts share.
 
 A name is a path such as "exports/<public id>/harbour-scores.csv".
 """
@@ -17,40 +17,40 @@ from django.core.files.storage import FileSystemStorage, Storage, storages
 
 
 class _Movable(File):  # type: ignore[type-arg]  # a parameter for readers of types alone
-    """A file that storage on the same file system can move instead of copying."""
+    """A file that storage on the same file system can move, so that it need not be copied."""
 
     def temporary_file_path(self) -> str:
         return str(self.name)
 
 
 def kept_folder() -> Path | None:
-    """The folder of the files; None for object storage."""
+    """The folder of the files; None if they are in object storage."""
     store = _store()
     return Path(store.location) if isinstance(store, FileSystemStorage) else None
 
 
 def keep(name: str, path: Path, *, moved: bool = False) -> None:
-    """Store the content of a file under a name, replacing an earlier one; `moved` allows moving the file."""
+    """Store a file under a name and replace an earlier file; with `moved`, the source may be moved away."""
     with path.open("rb") as stream:
         _store().save(name, (_Movable if moved else File)(stream, name=str(path)))
 
 
 def size_of(name: str) -> int | None:
-    """The size in bytes; None for a missing file."""
+    """The size in bytes; None if there is no such file."""
     store = _store()
     return store.size(name) if store.exists(name) else None
 
 
 def opened(name: str) -> File[bytes]:
-    """Open the file as a stream, which the caller closes. Raises FileNotFoundError."""
+    """Open the file as a stream, which the caller must close. Raises FileNotFoundError."""
     return _store().open(name, "rb")
 
 
 @contextmanager
 def at_hand(names: Sequence[str]) -> Iterator[list[Path]]:
-    """Provide the files on the local disk within a with block.
+    """Provide the files on the local disk within the with block.
 
-    Raises FileNotFoundError for missing files in object storage.
+    Raises FileNotFoundError if object storage lacks a file.
     """
     store = _store()
     if isinstance(store, FileSystemStorage):
@@ -65,7 +65,7 @@ def at_hand(names: Sequence[str]) -> Iterator[list[Path]]:
 
 
 def folders_in(folder: str) -> Iterator[tuple[str, datetime]]:
-    """The subfolders, each with the time at which its first file was stored."""
+    """Yield the subfolders, each with the time at which its first file was stored."""
     store = _store()
     with suppress(FileNotFoundError):
         for name in store.listdir(folder)[0]:
@@ -75,7 +75,7 @@ def folders_in(folder: str) -> Iterator[tuple[str, datetime]]:
 
 
 def forget(folder: str) -> None:
-    """Delete a folder's files; a missing folder is no error."""
+    """Delete the files of a folder; nothing happens if there is no such folder."""
     store = _store()
     with suppress(FileNotFoundError):
         for name in store.listdir(folder)[1]:

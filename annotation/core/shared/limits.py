@@ -14,31 +14,31 @@ logger = logging.getLogger(__name__)
 
 
 def count(key: str, *, seconds: int) -> int:
-    """Count this call, and return the number of calls with the key in the present window of `seconds`.
+    """Count this call, and return the number of calls with this key in the current window of `seconds`.
 
-    Returns 0 and logs a warning if the cache is unavailable, because limits must not close the site.
+    If the cache is unavailable, it logs a warning and returns 0, because limits must not close the site.
     """
     name = f"{key}:{int(time.time() // seconds)}"
     try:
         try:
             return int(cache.incr(name))
         except ValueError:
-            # The entry outlasts its window, because the clocks of hosts differ.
+            # Keep the entry longer than its window, because the clocks of hosts differ.
             return 1 if cache.add(name, 1, timeout=2 * seconds) else int(cache.incr(name))
     except Exception:
-        # Each kind of cache has its own exceptions.
+        # Catch all exceptions, because each kind of cache has its own.
         logger.warning("A limit is not counted, since the cache does not answer", exc_info=True)
         return 0
 
 
 def takes_mail_turn(key: str, *, most: int) -> bool:
-    """Count a mail for `key` (stored as a hash).
+    """Count a mail for `key`, which is stored as a hash.
 
-    Returns True if it is among the first `most` of this hour.
+    Returns True if the mail is among the first `most` of this hour.
     """
     return count(f"mail:{hashlib.sha256(key.encode(errors='replace')).hexdigest()}", seconds=HOUR) <= most
 
 
 def seconds_left(seconds: int) -> float:
-    """The seconds until the next window of that length."""
+    """The seconds until the next window of this length begins."""
     return seconds - time.time() % seconds

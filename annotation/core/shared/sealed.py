@@ -1,4 +1,4 @@
-"""Encryption of secrets in the database, with keys derived from SECRET_KEY."""
+"""Encrypt secrets for the database, with keys derived from SECRET_KEY."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from django.utils.encoding import force_bytes
 
 
 def seal(text: str, *, purpose: str) -> str:
-    """Encrypt a text. `unseal` needs the same purpose, and this SECRET_KEY as its key or a fallback."""
+    """Encrypt a text. To decrypt it, `unseal` needs the same purpose and the same SECRET_KEY, as key or fallback."""
     return _lock(purpose).encrypt(text.encode()).decode()
 
 
 def unseal(sealed: str, *, purpose: str) -> str | None:
-    """Decrypt a text. Returns None if it was encrypted with another key or for another purpose."""
+    """Decrypt a text. Returns None if another key or another purpose was used to encrypt it."""
     try:
         return _lock(purpose).decrypt(sealed).decode()
     except InvalidToken:

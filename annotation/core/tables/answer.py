@@ -1,4 +1,4 @@
-"""Files as responses."""
+"""Send files as responses."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from django.http import HttpResponse, StreamingHttpResponse
 
 
 def file_answer(body: str | bytes, *, content_type: str, name: str) -> HttpResponse:
-    """A response that downloads the file under that name."""
+    """Build a response that downloads the file under this name."""
     return HttpResponse(body, content_type=content_type, headers=_kept_as(name))
 
 
 def streamed_file(parts: Iterable[str | bytes], *, content_type: str, name: str) -> StreamingHttpResponse:
-    """As `file_answer`, generated while it is sent."""
+    """Build a response that downloads a file; the file is generated while it is sent."""
     return StreamingHttpResponse(parts, content_type=content_type, headers=_kept_as(name))
 
 

@@ -1,4 +1,4 @@
-"""CSV in UTF-8 with a header. A missing value is empty, a list is one cell, and no cell acts as a formula."""
+"""Write CSV in UTF-8 with a header. A missing value is empty, a list is one cell, and no cell acts as a formula."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from typing import BinaryIO
 from annotation.core.tables.by_column import Remembered, Spell, spelled
 from annotation.core.tables.columns import Cell, Column, ColumnKind, TableRow
 
-# Texts that spreadsheets run as a formula, including full-width signs. Text after a dash and a space, as in a
-# list, is only run if it calls a function or another program.
+# Texts that spreadsheets run as a formula, including full-width signs. A text after a dash and a space, as in a
+# list, is only dangerous if it calls a function or another program.
 _FORMULA = re.compile(r"[=@\t\r\n＝＠]|[-+－＋](?!\s)|[-+－＋].*(?:\w\(|\|)", re.DOTALL)
 
 
 def write(
     rows: Iterable[TableRow], columns: Sequence[Column], stream: BinaryIO, *, plain: bool = False
 ) -> int:
-    """Write the rows to a binary stream, which stays open; returns their number.
+    """Write the rows to a binary stream, which stays open, and return their number.
 
-    `plain` leaves texts unchanged, even those that a spreadsheet would run as formulas.
+    `plain` leaves texts unchanged, even if a spreadsheet would run them as formulas.
     """
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=False)
     writer = csv.writer(text, lineterminator="\n")
@@ -31,7 +31,7 @@ def write(
     count = 0
     spell = partial(cell, plain=plain)
     kinds: dict[ColumnKind, Callable[[], Spell] | None] = {
-        # The CSV writer itself formats numbers and leaves None empty.
+        # No conversion: the CSV writer formats numbers itself and leaves None empty.
         ColumnKind.INTEGER: None,
         ColumnKind.NUMBER: None,
         ColumnKind.INTEGERS: lambda: spell,
@@ -47,7 +47,7 @@ def write(
 
 
 def cell(value: Cell, *, plain: bool = False) -> str | int | float:
-    """The cell of a value: numbers stay numbers, texts are defused unless `plain`.
+    """Convert a value to a cell: numbers stay numbers; formulas in texts are disabled unless `plain` is set.
 
     Unit numbers are separated by spaces ("1 4 7"), names and flags by "; ".
     """
@@ -72,5 +72,5 @@ def _joined(values: Sequence[object]) -> str:
 
 
 def defused(text: str) -> str:
-    """The text, prefixed with an apostrophe if a spreadsheet would run it as a formula."""
+    """Prefix the text with an apostrophe if a spreadsheet would run it as a formula."""
     return f"'{text}" if _FORMULA.match(text) else text

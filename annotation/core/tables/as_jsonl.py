@@ -1,4 +1,4 @@
-"""JSONL in UTF-8: one object per line; missing values are null."""
+"""Write JSONL in UTF-8: one object per line; missing values are null."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from annotation.core.tables.columns import Column, ColumnKind, TableRow
 
 
 def write(rows: Iterable[TableRow], columns: Sequence[Column], stream: BinaryIO) -> int:
-    """Write the rows to a binary stream, which stays open; returns their number."""
+    """Write the rows to a binary stream, which stays open, and return their number."""
     names = (_encode(column.name).replace("%", "%%") for column in columns)
     line = f"{{{', '.join(f'{name}: %s' for name in names)}}}\n"
     count = 0
@@ -29,7 +29,7 @@ def _plain(value: object) -> str:
     raise TypeError(f"A cell of type {type(value).__name__} has no form in JSON.")
 
 
-# Strict JSON readers refuse NaN and infinity, so writing them fails here.
+# Fail on NaN and infinity, because strict JSON readers refuse them.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_plain).encode
 
 
@@ -42,7 +42,7 @@ def _number(value: float | None) -> str:
 
 
 _SPELLING: dict[ColumnKind, Callable[[], Spell]] = {
-    # Numbers are not cached, because 0.0 and -0.0 are equal keys.
+    # Do not cache numbers, because 0.0 and -0.0 are equal keys.
     ColumnKind.NUMBER: lambda: _number,
     ColumnKind.INTEGERS: lambda: _list,
     ColumnKind.TEXTS: lambda: _list,

@@ -1,7 +1,7 @@
-"""Parquet: typed columns, zstd, written by row groups; missing values are null.
+"""Write Parquet: typed columns, zstd, one row group at a time; missing values are null.
 
-The file's metadata makes pandas read whole numbers as `Int64` and flags as `boolean`, which support missing values;
-otherwise they would become floats and objects.
+The file's metadata makes pandas read whole numbers as `Int64` and flags as `boolean`, which support missing values.
+Otherwise they would become floats and objects.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NULLABLE = {ColumnKind.INTEGER: ("int64", "Int64"), ColumnKind.FLAG: ("bool", "
 
 
 def write(rows: Iterable[TableRow], columns: Sequence[Column], stream: BinaryIO) -> int:
-    """Write the rows to a binary stream, which stays open; returns their number."""
+    """Write the rows to a binary stream, which stays open, and return their number."""
     fields = [(column.name, _TYPES[column.kind]) for column in columns]
     schema = pa.schema(fields, metadata={"pandas": json.dumps(_for_pandas(columns))})
     count = 0
@@ -49,7 +49,7 @@ def write(rows: Iterable[TableRow], columns: Sequence[Column], stream: BinaryIO)
 
 
 def _for_pandas(columns: Sequence[Column]) -> dict[str, Any]:
-    """The part of pandas' metadata that describes columns, for a frame without an index."""
+    """Build the part of pandas' metadata that describes columns, for a frame without an index."""
     return {
         "index_columns": [],
         "column_indexes": [],

@@ -55,7 +55,7 @@ HEAD = (
 
 
 def columns(named: str) -> tuple[Column, ...]:
-    """Columns from names separated by spaces.
+    """Build columns from names separated by spaces.
 
     A name may be followed by a colon and the kind; the default is text.
 
@@ -66,5 +66,5 @@ def columns(named: str) -> tuple[Column, ...]:
 
 
 def number(value: float | None) -> float | None:
-    """The value if it is finite, otherwise None."""
+    """Return the value if it is finite, otherwise None."""
     return value if value is not None and math.isfinite(value) else None

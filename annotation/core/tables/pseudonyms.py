@@ -11,7 +11,7 @@ from django.utils.crypto import salted_hmac
 if TYPE_CHECKING:
     from annotation.models import Project
 
-# With 40 bits, two of a thousand people have the same pseudonym in about one of two million projects.
+# 40 bits: among a thousand people, two have the same pseudonym in about one of two million projects.
 _DIGITS = 10
 _NAMES_NOBODY = re.compile(rf"(rater \d+|person-[0-9a-f]{{{_DIGITS}}})\Z")
 """Names that identify nobody: numbered raters of a file, and pseudonyms of an export."""
@@ -21,17 +21,17 @@ _NAMES_NOBODY = re.compile(rf"(rater \d+|person-[0-9a-f]{{{_DIGITS}}})\Z")
 class People:
     """The names of people in exports: a pseudonym, or the username if `named` is True.
 
-    A person's pseudonym is the same in all exports of a project and differs between projects. It cannot be
-    reversed without the installation's secret key.
+    A person's pseudonym is the same in all exports of a project and differs between projects. Without the
+    installation's secret key, it cannot be traced back to the person.
     """
 
     project: Project
     named: bool = False
-    # Few people occur in all rows, and a pseudonym takes longer to compute than the rest of a row.
+    # Cache pseudonyms: few people occur in all rows, and a pseudonym takes longer to compute than the rest of a row.
     _known: dict[int, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def rater(self, name: str) -> str:
-        """The name shown for a rater whose votes came from a file."""
+        """The name to show for a rater whose votes came from a file."""
         if self.named or _NAMES_NOBODY.match(name):
             return name
         return pseudonym(self.project, name)
@@ -45,11 +45,11 @@ class People:
 
 
 def pseudonym(project: Project, who: int | str) -> str:
-    """A stable name that reveals nothing about the person, such as "person-3f2a9c01de".
+    """Compute a stable name that reveals nothing about the person, such as "person-3f2a9c01de".
 
     `who` is the key of a user, or a rater's name from a file.
     """
-    # The salt must never change, because exported files contain these names.
+    # Never change the salt, because exported files contain these names.
     salt = f"annotation.exports.people.{project.public_id}"
     digest = salted_hmac(
         salt, str(who) if isinstance(who, int) else f"rater:{who}", algorithm="sha256"

@@ -1,4 +1,4 @@
-"""Small tables as CSV or JSON files."""
+"""Write small tables as CSV or JSON files."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json; ch
 
 
 def write_table(rows: Sequence[Mapping[str, Cell]], *, columns: Sequence[str], format_name: str) -> bytes:
-    """Write the rows in that format with these columns; missing values are empty or null.
+    """Write the rows with these columns in the format `format_name`; missing values are empty or null.
 
-    Raises Invalid (field `format`) for another format.
+    Raises Invalid (field `format`) for an unknown format.
     """
     if format_name not in CONTENT_TYPES:
         raise Invalid(
@@ -28,7 +28,7 @@ def write_table(rows: Sequence[Mapping[str, Cell]], *, columns: Sequence[str], f
         return json.dumps(lines, ensure_ascii=False, indent=2, allow_nan=False).encode()
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    # People can choose the names of columns, so names are defused too.
+    # Disable formulas in the header too, because people can choose the names of some columns.
     writer.writerow([defused(name) for name in columns])
     writer.writerows([cell(row.get(name)) for name in columns] for row in rows)
     return text.getvalue().encode()

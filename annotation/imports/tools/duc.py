@@ -23,9 +23,9 @@ _ROOTS = {".pyr": "pyramid", ".pan": "peerAnnotation"}
 
 
 def format_of(file: NamedFile) -> Format | None:
-    """Return the format of a file from its first characters; None for another kind of file.
+    """Recognise the format of a file from its first characters; None if it has no known format.
 
-    Raises ImportRefused for a NIST result table, and for a file with a name of DUCView and other content.
+    Raises ImportRefused for a NIST result table, and for a file that has a DUCView name but other content.
     """
     head = as_text(head_of(file.path, file.name))[0]
     suffix = PurePosixPath(file.name).suffix.lower()
@@ -38,7 +38,7 @@ def format_of(file: NamedFile) -> Format | None:
         return Format.DUCVIEW if root else None
     if suffix in {".html", ".htm"} or looks_like_see(head):
         return Format.SEE_HTML
-    # A line of the tables of 2001 to 2004 has a set, M or P, a document, a target length and figures.
+    # Recognise result tables of 2001 to 2004: a line has a set, M or P, a document, a target length and figures.
     rows = map(str.split, head.split("\n")[:200])
     if any(len(cells) >= 10 and cells[1] in {"M", "P"} and cells[3].isdecimal() for cells in rows):
         raise unreadable(
@@ -50,7 +50,7 @@ def format_of(file: NamedFile) -> Format | None:
 
 
 def are_duc_files(files: Sequence[NamedFile]) -> bool:
-    """True for several files, and for one file of DUC or TAC."""
+    """True if there are several files, or a single file of DUC or TAC."""
     return len(files) != 1 or format_of(files[0]) is not None
 
 
@@ -67,9 +67,9 @@ def check_duc_files(files: Sequence[NamedFile]) -> None:
 def read_duc_files(
     files: Sequence[NamedFile], problems: Findings, warnings: Findings
 ) -> tuple[Format, Dataset]:
-    """Read all files together; return their common format and their document sets.
+    """Read all files together. Return their common format and their document sets.
 
-    Raises as `check_duc_files`. Files that cannot be read are problems.
+    Raises the errors of `check_duc_files`. A file that cannot be read is a problem.
     """
     check_duc_files(files)
     found: set[Format] = set()
@@ -98,7 +98,7 @@ def read_duc_files(
 
 @dataclass(slots=True)
 class _Summaries:
-    """Summaries of SEE with their units. Each peer is compared with every model of its set and target length."""
+    """SEE summaries with their units. Each peer is compared with every model of its set and target length."""
 
     models: dict[DucName, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     peers: dict[DucName, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
@@ -114,7 +114,7 @@ class _Summaries:
         units = read_see(content)
         if fault := text_fault(" ".join(units)):
             raise UnfitFile(fault)
-        # Its folder decides, else the summariser: people write models, systems write peers.
+        # The folder decides; otherwise the summariser's name: people write models, systems write peers.
         folders = [folder.lower() for folder in reversed(path.parts[:-1])]
         roles = ["model" in folder for folder in folders if "model" in folder or "peer" in folder]
         is_model = next(iter(roles), name.is_person)
@@ -158,7 +158,7 @@ def _row(name: DucName, **others: Any) -> Row:
 
 @dataclass(slots=True)
 class _Pyramids:
-    """Pyramids by set, with their annotated peers by system."""
+    """Pyramids by set, with the annotated peers by system."""
 
     known: dict[str, tuple[str, PyramidFile]] = field(default_factory=dict)
     annotated: dict[str, dict[str, PyramidFile]] = field(default_factory=lambda: defaultdict(dict))
@@ -183,7 +183,7 @@ class _Pyramids:
         self.annotated[set_name][name.summariser] = read
 
     def rows(self) -> Iterator[Row]:
-        """One row per set. Content units are weighted claims, with a yes for each peer that expresses them."""
+        """Yield a row per set. Content units become weighted claims, with a yes for each peer that expresses them."""
         for set_name, (_, pyramid) in self.known.items():
             peers = self.annotated[set_name]
             claims = [

@@ -1,8 +1,8 @@
 """Read DUCView's files: a pyramid (.pyr), and a peer summary annotated with one (.pan).
 
-Wrong offsets are corrected by searching for the words. A file may hold a regular expression for the headers of its
-model summaries; it is not run, because it could take forever. Headers are found as DUC names, or between lines of
-dashes.
+Wrong offsets are corrected by searching for the words. A file may contain a regular expression for the headers of its
+model summaries. It is not executed, because it could run forever; headers are recognised as DUC names, or as names
+between lines of dashes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _RULED = re.compile(r"(?m)^ ?[-=_*]{3,} ?\n[^\n]*\S[^\n]*\n ?[-=_*]{3,} ?$")
 
 @dataclass(frozen=True, slots=True)
 class ContentUnit:
-    """A summary content unit (SCU): a statement, weighted by the number of model summaries that make it."""
+    """A summary content unit (SCU): a statement; its weight is the number of model summaries that express it."""
 
     uid: str
     label: str
@@ -35,10 +35,10 @@ class ContentUnit:
 
 @dataclass(frozen=True, slots=True)
 class PyramidFile:
-    """A pyramid: the joined text of its model summaries and its content units.
+    """A pyramid: the joined text of its model summaries, and its content units.
 
-    `name` is the first DUC name among the headers. A `.pan` also has the peer's text, and the uids of the units in
-    it.
+    `name` is the first DUC name among the headers. If the file is a `.pan`, it also has the peer's text and the uids of
+    the units that the peer expresses.
     """
 
     text: str
@@ -49,13 +49,13 @@ class PyramidFile:
 
 
 def ducview_root(head: str) -> str:
-    """Return the kind of a DUCView file, "pyramid" or "peerAnnotation"; empty for another file."""
+    """Return the kind of a DUCView file, "pyramid" or "peerAnnotation"; empty if it is no DUCView file."""
     found = _ROOT.search(head) if head.lstrip().startswith("<") else None
     return found[1] if found else ""
 
 
 def read_ducview(content: str) -> PyramidFile:
-    """Read the pyramid of a `.pyr` or `.pan`, and the annotation of a `.pan`. Raises UnfitFile."""
+    """Read the pyramid of a `.pyr` or `.pan`, and the peer annotation of a `.pan`. Raises UnfitFile."""
     root = _xml(content)
     pyramid = root if root.tag == "pyramid" else root.find("pyramid")
     if root.tag not in {"pyramid", "peerAnnotation"} or pyramid is None:
@@ -81,7 +81,7 @@ def _xml(content: str) -> ElementTree.Element:
         raise UnfitFile(
             "declares entities, which could swell or lead elsewhere. Write the characters themselves."
         )
-    # The content is decoded already, so the declared encoding is wrong.
+    # Remove the declared encoding, which is wrong because the content is decoded already.
     plain = _CONTROLS.sub(" ", _DECLARATION.sub("", content, count=1))
     try:
         return ElementTree.fromstring(_BARE_AMPERSAND.sub("&amp;", plain))  # noqa: S314 - no entities, a bounded size
@@ -120,7 +120,7 @@ def _units(pyramid: ElementTree.Element, text: str) -> Iterator[ContentUnit]:
         ]
         if not label or not contributors:
             continue
-        # Each model summary counts once; a contributor without a place counts as one more.
+        # Count each model summary once; a contributor whose place is unknown counts as one more.
         models = {
             bisect_right(starts, places[0]) if starts and places else -number
             for number, places in enumerate(contributors, start=1)
@@ -129,7 +129,7 @@ def _units(pyramid: ElementTree.Element, text: str) -> Iterator[ContentUnit]:
 
 
 def _starts_of_models(text: str) -> list[int]:
-    """Offsets of the model summaries: lines that are DUC names, else names between lines of dashes."""
+    """Find where the model summaries start: at lines that are DUC names, or at names between lines of dashes."""
     starts: list[int] = []
     at = 0
     for line in text.split("\n"):
@@ -140,10 +140,10 @@ def _starts_of_models(text: str) -> list[int]:
 
 
 def _place(part: ElementTree.Element, squeezed: str, positions: Sequence[int]) -> int | None:
-    """The offset of a part: the occurrence of its words that is nearest to its stated offset; None if there is none.
+    """Find the offset of a part: the occurrence of its words nearest to its stated offset. None if there is none.
 
-    `squeezed` is the text without white space, which varies between formats; `positions` are the offsets of its
-    characters.
+    `squeezed` is the text without white space, because white space varies between formats. `positions` are the offsets
+    of its characters in the text.
     """
     wanted, start = "".join(part.get("label", "").split()), part.get("start", "")
     near = bisect_left(positions, int(start)) if start.isdecimal() and len(start) < 10 else 0

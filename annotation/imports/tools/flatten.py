@@ -1,6 +1,6 @@
 """Convert records of annotation tools and published studies to flat rows with people's answers.
 
-Columns that a tool's layout does not use stay in the record, so that the report lists them as not read.
+Columns that the layout of a tool does not use stay in the record, so that the report lists them as not read.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ LEFT_OUT = "They are marked as rejected or ignored, or have no output."
 
 
 class Tool(NamedTuple):
-    """The layout of a tool: its title, a test of a record, and a function that yields rows.
+    """The layout of a tool: its title, a function that tests a record, and a function that yields rows.
 
-    `key` names the columns that are equal in all records of one row, if a row takes several.
+    If several records make one row, `key` names the columns that are equal in them.
     """
 
     title: str
@@ -58,7 +58,8 @@ class Tool(NamedTuple):
 def laid_flat(records: Iterator[Record], problems: Findings) -> tuple[str, Iterator[Record]]:
     """Return the title of the tool that wrote the file, and its records as flat rows.
 
-    Records of an unknown tool are unchanged, with an empty title. A record that does not fit the tool is a problem.
+    If the tool is unknown, the title is empty and the records are unchanged. A record that does not fit the tool is a
+    problem.
     """
     first = next(records, None)
     if first is None:
@@ -99,7 +100,7 @@ def _flat(tool: Tool, records: Iterator[Record], problems: Findings) -> Iterator
 
 
 def _check(said: Said) -> None:
-    """Raise TypeError for a name or sentence that is no text, or an offset that is no number."""
+    """Raise TypeError for a name or sentence that is no text, and for an offset that is no number."""
     names = [name for criterion, rater, _ in said.ratings for name in (criterion, rater)]
     names += [text for sentence, _, reason in said.claims for text in (sentence, reason)]
     names += [text for mark in said.marks for text in (mark.rater, *mark[3:])]
@@ -114,7 +115,7 @@ def _rest(values: Values, *consumed: str) -> dict[str, Any]:
 
 
 def _mark(said: Said, rater: str, spans: Iterable[Any] | None, whole: str = "") -> None:
-    """Add a rater, and a mark for each span whose labels name an error. `whole` is the text that has the spans."""
+    """Add a rater, and a mark for each span whose labels name an error. `whole` is the text that contains the spans."""
     said.marks.append(Mark(rater))
     for one in spans or ():
         span = one if isinstance(one, dict) else dict(zip(("start", "end", "label"), one, strict=True))
@@ -129,7 +130,7 @@ def _mark(said: Said, rater: str, spans: Iterable[Any] | None, whole: str = "") 
 
 
 def _person(given: Any, place: int = 0) -> str:
-    """A person's name from a number, a text or an object; without one, by place."""
+    """Read a person's name from a number, a text or an object; without a name, use the place."""
     if isinstance(given, dict):
         named = (given[name] for name in given if plain(name) in _PERSON and given[name] is not None)
         given = next(named, None)
@@ -155,7 +156,7 @@ def _label_studio(values: Values) -> Rows:
                 said.ratings.append((name, rater, _only(value[kind])))
             else:
                 said.remarks.append(f"Answers of kind `{kind}` (`{name}`) are not read.")
-    # The id is that of a task; a document may have several tasks.
+    # Drop the id, which identifies a task; a document may have several tasks.
     yield {**_rest(values, "data", "id", *data), **data}, said
 
 
@@ -181,7 +182,7 @@ def _doccano(values: Values) -> Rows:
     given = values.get("label", values.get("labels", values.get("entities")))
     row = _rest(values, "id", "label", "labels", "entities")
     if given and all(isinstance(one, str) for one in given):
-        # Texts with spaces are summaries that people wrote, single words are classes.
+        # A text with spaces is a summary that a person wrote; a single word is a class.
         row["summary" if any(" " in one for one in given) else "label"] = _only(given)
     else:
         _mark(said, _person(values.get("annotator") or values.get("user"), 1), given, values["text"])
@@ -296,7 +297,7 @@ def _mturk(values: Values) -> Rows:
             except NotJson:
                 said.remarks.append(f"`{name}` is not read: it is no JSON.")
         elif kind == "Answer" and question and (is_on := _CHOSEN.get(str(value).strip().lower())) is not None:
-            # A form may write one column per choice.
+            # A form may write a column per choice; join them.
             answers.setdefault(question, {})[choice] = is_on
         elif kind == "Answer":
             answers[rest] = value
@@ -305,7 +306,7 @@ def _mturk(values: Values) -> Rows:
     for name, given in answers.items():
         value = given
         if isinstance(given, dict):
-            # A single checkbox is yes or no.
+            # A single checkbox means yes or no.
             ticked = [choice for choice, is_on in given.items() if is_on]
             value = bool(ticked) if len(given) == 1 else next(iter(ticked), None)
         if _ASIDE.search(name):
@@ -410,7 +411,7 @@ def _machine_summaries(values: Values) -> Rows:
 
 
 def _has(*names: str, **kinds: Any) -> Callable[[Values], bool]:
-    """A test that a record has these fields, and `kinds` of these types."""
+    """Make a test that a record has these fields, and that the fields in `kinds` have these types."""
     return lambda values: (
         all(name in values for name in names)
         and all(isinstance(values.get(name), kind) for name, kind in kinds.items())
@@ -418,7 +419,7 @@ def _has(*names: str, **kinds: Any) -> Callable[[Values], bool]:
 
 
 def _are(name: str, *inner: str) -> Callable[[Values], bool]:
-    """A test that a field is a list of objects with these names."""
+    """Make a test that a field is a list of objects with these names."""
     return lambda values: (
         isinstance(given := values.get(name), list)
         and bool(given)

@@ -22,7 +22,7 @@ class UnfitFile(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class DucName:
-    """The parts of a name. `document` is empty for a summary of the whole set."""
+    """The parts of a DUC file name. `document` is empty if the summary is about the whole set."""
 
     set_name: str
     target: int | None
@@ -31,17 +31,17 @@ class DucName:
 
     @property
     def is_person(self) -> bool:
-        """True for letters, which identify people; numbers identify systems."""
+        """True if the summariser is a letter, which identifies a person; a number identifies a system."""
         return self.summariser.isalpha()
 
     @property
     def document_id(self) -> str:
-        """The id of the document set; a single document is a set of its own."""
+        """The id of the document set; a single document forms its own set."""
         return self.document or self.set_name
 
 
 def duc_name(stem: str) -> DucName | None:
-    """Return the parts of a name without its file ending; None for another name."""
+    """Split a DUC file name, given without its extension, into its parts; None if it is not a DUC name."""
     found = _NAME.fullmatch(stem.strip())
     if found is None:
         return None

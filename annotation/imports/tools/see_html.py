@@ -1,8 +1,8 @@
-"""Read SEE HTML: one summary in numbered units, each in an anchor.
+"""Read SEE HTML: a summary in numbered units, each in an anchor.
 
     <a name="1">[1]</a> <a href="#1" id=1>The first unit.</a>
 
-Real files have units over several lines, anchors that are not closed, and unescaped "<".
+Real files also have units over several lines, unclosed anchors, and unescaped "<".
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ _INVISIBLE = tuple(
 
 
 def looks_like_see(head: str) -> bool:
-    """True if a file begins like HTML."""
+    """True if the file begins like HTML."""
     start = head.lstrip()[:64].lower()
     return start.startswith(("<html", "<!doctype html", "<a name", "<head", "<body"))
 
 
 def read_see(content: str) -> tuple[str, ...]:
-    """Return the texts of the units in order; plain text has one unit per line. Raises UnfitFile for HTML without
-    units.
+    """Return the texts of the units in order; in plain text, each line is a unit.
+
+    Raises UnfitFile for HTML without units.
     """
     found = _anchored(_visible(content)) if _ANY_TAG.search(content) else content.splitlines()
     units = (" ".join(unit.split()) for unit in found)
@@ -43,7 +44,7 @@ def read_see(content: str) -> tuple[str, ...]:
 
 
 def _visible(content: str) -> str:
-    """The content without comments, head, scripts and styles, in linear time."""
+    """Remove comments, head, scripts and styles, in linear time."""
     for opening, closing in _INVISIBLE:
         kept: list[str] = []
         at = 0
@@ -55,7 +56,7 @@ def _visible(content: str) -> str:
 
 
 def _anchored(content: str) -> Iterator[str]:
-    """The contents of anchors with an id; the next anchor ends one that is not closed."""
+    """Yield the contents of anchors with an id; the next anchor ends an unclosed one."""
     opened: int | None = None
     has_units = False
     for tag in _TAG.finditer(content):

@@ -1,6 +1,6 @@
 """The API of judges: list, show, add and change.
 
-Addresses are shown to people who may start runs, names of key variables only for the project's own judges.
+Addresses are shown only to people who may start runs, and names of key variables only for the project's own judges.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ JudgeRow = shape_of(JUDGES, "JudgeRow")
 
 
 class JudgeProfile(serializers.ModelSerializer[Judge]):
-    """A judge with a server, or a panel. Omitted fields are kept, or get their defaults in a new judge."""
+    """A judge with a server, or a panel. Omitted fields keep their values; in a new judge they get defaults."""
 
     name = serializers.CharField(max_length=60)
     members = serializers.ListField(
@@ -156,7 +156,7 @@ class OneJudge(ApiView):
         """Change a judge of the project's own.
 
         Needs the verb "change project", and "set keys" for an API key. A judge that has answered keeps its name, kind
-        and model (409, judge_used). A new server deletes the stored key.
+        and model (409, judge_used). If the server changes, the stored key is deleted.
         """
         project = self.enter(Verb.CHANGE_PROJECT)
         judge = _judge(project, public_id)
@@ -173,7 +173,7 @@ def _judge(project: Project, public_id: str) -> Judge:
 
 
 def _told(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The profile with rows of its members. Raises Invalid for an unknown judge."""
+    """Replace the members in the profile by their rows. Raises Invalid for an unknown judge."""
     told = dict(given)
     if "members" in told:
         rows = {judge.name: judge for judge in judges_of(project).filter(name__in=told["members"])}

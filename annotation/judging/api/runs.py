@@ -132,8 +132,8 @@ class RunResume(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Resume a run: its failed and cancelled jobs are queued again.
 
-        Needs the verb "run". Stored answers are not asked for again. A run that reached its cap needs a
-        higher one.
+        Needs the verb "run". Stored answers are not asked for again. A run that reached its cost cap needs a
+        higher cap.
         """
         project = self.enter(Verb.RUN)
         run = only(runs_of(project), public_id, "run")
@@ -145,5 +145,5 @@ def _judge(name: str, project: Project) -> Judge:
     try:
         return judge_by_name(name, project)
     except NotFound as refusal:
-        # The address exists; the fault is in the body.
+        # Answer 422 and not 404, because the address exists and the fault is in the body.
         raise Invalid(refusal.message, field="judge", code=refusal.code) from refusal

@@ -21,19 +21,19 @@ ToldExample = Mapping[str, Any]
 
 
 def examples_of(judge: Judge) -> JudgeExamples | None:
-    """The examples of a judge, None if it has none. One query."""
+    """Load the examples of a judge; None if it has none. One query."""
     return JudgeExamples.objects.filter(judge=judge).select_related("guideline", "base").first()
 
 
 def half_of(cluster: str) -> int:
-    """The half, 0 or 1, of a document set (or group), by a hash, so that it never changes."""
+    """Assign a document set or group to the half 0 or 1, by a hash, so that the half never changes."""
     return hashlib.sha256(cluster.encode()).digest()[0] % 2
 
 
 def prompts_with(row: JudgeExamples, half: int, own: Mapping[Step, Prompt]) -> dict[Step, Prompt]:
-    """The prompts for checks of a half, with the examples and the guideline.
+    """Build the prompts for checks of a half, with the examples and the guideline.
 
-    `own` are the judge's reworded prompts, by step.
+    `own` has the judge's reworded prompts by step.
     """
     guideline = "" if row.guideline is None else row.guideline.text
     return {

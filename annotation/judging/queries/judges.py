@@ -11,7 +11,7 @@ from evaluation.judging.openai import DEFAULT_BASE_URL
 
 
 def judges_of(project: Project | None) -> QuerySet[Judge]:
-    """The project's own judges and the shared ones; without a project only the shared ones."""
+    """The judges that a project may use: its own and the shared ones. Without a project, only the shared ones."""
     if project is None:
         return Judge.objects.filter(project=None)
     return Judge.objects.filter(Q(project=None) | Q(project=project))
@@ -23,9 +23,9 @@ def is_of(judge: Judge, project: Project) -> bool:
 
 
 def members_of(judge: Judge) -> list[Judge]:
-    """The members of a panel; for other kinds the judge itself.
+    """The members of a panel; for another judge, the judge itself.
 
-    Members are ordered by name; if the panel asks them in turn, by price.
+    Members are ordered by name, or by price if the panel asks them in turn.
     """
     if judge.kind != Judge.Kind.PANEL:
         return [judge]
@@ -39,13 +39,13 @@ def address_of(judge: Judge) -> str:
 
 
 def served_models(judge: Judge) -> list[str]:
-    """The model names in the replies of the judge's server, in the order of their first reply."""
+    """The model names in the replies of the judge's server, in the order in which they first appeared."""
     named = judge.calls.exclude(served_model="").values("served_model").annotate(first=Min("pk"))
     return list(named.order_by("first").values_list("served_model", flat=True))
 
 
 def addresses_of(judge: Judge) -> list[str]:
-    """The sorted addresses that a judge, or the members of a panel, send texts to; none for the lexical judge."""
+    """The addresses to which a judge or the members of a panel send texts, sorted; the lexical judge has none."""
     asked = judge.members.all() if judge.kind == Judge.Kind.PANEL else [judge]
     return sorted({address_of(one) for one in asked if one.kind == Judge.Kind.OPENAI})
 

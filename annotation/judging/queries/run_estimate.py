@@ -28,12 +28,12 @@ CLAIMS_SHARE = 0.3
 
 @dataclass(frozen=True, slots=True)
 class RunEstimate:
-    """The estimated size of a run without stored answers.
+    """The estimated size of a run, not counting stored answers.
 
-    `cost` is None for judges without a price. `known` is the number of summaries with stored verdicts of this judge,
-    which make the run cheaper. `erased` is the number of its erased replies in the project, which must be paid for
-    again. `is_measured` is True if length and duration of replies come from the judge's latest calls, False if they
-    are assumed.
+    - `cost`: None for judges without a price
+    - `known`: the number of summaries with stored verdicts of this judge; they make the run cheaper
+    - `erased`: the number of its erased replies in the project, which must be paid for again
+    - `is_measured`: True if length and duration of replies come from the judge's latest calls, False if assumed
     """
 
     document_sets: int
@@ -57,11 +57,11 @@ def run_estimate(
     tokens_told: int = 0,
     repeat_share: float | None = None,
 ) -> RunEstimate:
-    """Estimate a run with these parts over the project; a panel's estimate is the total of its members.
+    """Estimate a run with these parts over the project; for a panel, add up its members.
 
     `only` limits it to summaries with these keys, in sets that have claims. `tokens_told` is the number of additional
-    tokens in each prompt, such as examples. `repeat_share` is the share of summaries that are asked about twice. Two
-    statements per member of a panel.
+    tokens in each prompt, such as those of examples. `repeat_share` is the share of summaries that are asked about
+    twice. It makes two statements per member of a panel.
     """
     peers = Summary.objects.filter(document_set__project=project, is_peer=True).order_by()
     documents = Document.objects.filter(document_set__project=project).order_by()
@@ -75,7 +75,7 @@ def run_estimate(
     )
     sets, summaries, own = found["sets"], found["count"], found["characters"]
     source = documents.aggregate(characters=Sum(Length("text"), default=0))["characters"]
-    # Exact if all sets have equally many summaries.
+    # The result is exact if all sets have equally many summaries.
     repeated = source * summaries // max(1, sets)
     reads = ("topics" in parts) + (only is None and bool({"coverage", "questions"} & set(parts)))
     covers = bool({"coverage", "questions", "topics", "conciseness", "coherence"} & set(parts))
@@ -115,6 +115,6 @@ def run_estimate(
 
 
 def _paced(judge: Judge, calls: int, tokens: float) -> float:
-    """The seconds that these calls and tokens take under the judge's limits per minute; the first minute is free."""
+    """Estimate how many seconds the limits per minute delay these calls and tokens; the first minute is not delayed."""
     limits = ((calls, judge.calls_per_minute), (tokens, judge.tokens_per_minute))
     return 60.0 * max(math.ceil(asked / limit) - 1 if limit else 0 for asked, limit in limits)

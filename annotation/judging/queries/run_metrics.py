@@ -1,4 +1,4 @@
-"""The metrics of a run, and the parts that each needs."""
+"""The metrics of a run, and the parts of a run that each metric needs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RunPart = Literal[
 
 
 class RunMetric(NamedTuple):
-    """A metric of a run: the parts that it needs, and its question."""
+    """A metric of a run: the parts that it needs, and the question that it answers."""
 
     parts: frozenset[RunPart]
     meaning: str

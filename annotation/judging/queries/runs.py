@@ -51,7 +51,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """The model names in the replies of a judge in a run, and the last name before it, "" if unknown."""
+    """The model names in a judge's replies in a run, and the last name before the run; "" if unknown."""
 
     judge: str
     models: tuple[str, ...]
@@ -59,13 +59,13 @@ class ServedModel:
 
     @property
     def is_another(self) -> bool:
-        """True if the replies name several models, or another one than before."""
+        """True if the replies name several models, or a model that differs from the one before the run."""
         return len({*self.models, self.before} - {""}) > 1
 
 
 @dataclass(frozen=True, slots=True)
 class SilentServer:
-    """A judge with open calls whose server has not replied for `seconds`; an attempt ends at the timeout."""
+    """A judge whose server has not replied to open calls for `seconds`. An attempt ends at the timeout."""
 
     judge: str
     seconds: float
@@ -74,13 +74,16 @@ class SilentServer:
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """The progress of a run. Jobs are document sets.
+    """The progress of a run. A job is a document set.
 
-    `failing` is the number of jobs whose latest attempt failed, finally or not; `failures` are the first of them, by
-    document set. `unscored` is the number of unusable verdicts, answers to questions and ratings, `usable` that of the
-    others; `unscored_reasons` are the most common reasons with their counts. `calls`, tokens and `cost` are those that
-    the run paid for, without stored answers. `rate` is the recent number of summaries per minute, None without any.
-    `served` has the models behind each judge, `silent` the servers that owe a reply for SILENT_AFTER seconds.
+    - `failing`: the number of jobs whose latest attempt failed; they may be tried again
+    - `failures`: the first of these jobs, by document set
+    - `unscored`: the number of unusable verdicts, answers to questions and ratings; `usable`: the number of usable ones
+    - `unscored_reasons`: the most common reasons with their counts
+    - `calls`, tokens and `cost`: those that the run paid for, without stored answers
+    - `rate`: the recent number of summaries per minute; None if there are none
+    - `served`: the models that answered for each judge
+    - `silent`: the servers that have not replied for SILENT_AFTER seconds
     """
 
     total_jobs: int
@@ -111,40 +114,40 @@ class RunProgress:
 
     @property
     def share_unusable(self) -> float:
-        """The share of unusable answers, or of failing document sets among those tried, whichever is larger.
+        """The share of unusable answers, or of failing among tried document sets, whichever is larger.
 
-        In [0, 1]; 0 before the first answer or attempt ends.
+        It is in [0, 1]; 0 until the first answer or attempt ends.
         """
         answers = self.unscored / self.asked if self.asked else 0.0
         return max(answers, self.failing / (self.failing + self.done) if self.failing else 0.0)
 
     @property
     def outcome(self) -> Outcome:
-        """The usability of the answers so far."""
+        """Say how usable the answers are so far."""
         if self.share_unusable == 1:
             return "unusable"
         return "poor" if self.share_unusable >= POOR_SHARE else "good"
 
     @property
     def seconds_left(self) -> float | None:
-        """The remaining seconds at the recent rate; None if it is unknown."""
+        """The remaining seconds at the recent rate; None if the rate is unknown."""
         return 60 * (self.summaries_total - self.summaries_done) / self.rate if self.rate else None
 
     @property
     def share_done(self) -> float:
-        """The share of judged summaries, in [0, 1]; 1 without summaries."""
+        """The share of judged summaries, in [0, 1]; 1 if there are no summaries."""
         return self.summaries_done / self.summaries_total if self.summaries_total else 1.0
 
 
 def is_under_way(run: Run) -> bool:
-    """True if the run has not ended, by its current row."""
+    """True if the run has not ended; the row is read again."""
     return Run.objects.filter(pk=run.pk, state=Run.State.ACTIVE).exists()
 
 
 def run_to_work_on(*, besides: Collection[int] = ()) -> Run | None:
-    """The run with due jobs and the fewest workers; among equals the one that has waited longest.
+    """Choose the run with due jobs and the fewest workers; in a tie, the run that has waited longest.
 
-    `besides` are the keys of runs to leave out.
+    `besides` has the keys of runs to ignore.
     """
     at_work = Count("jobs__token", distinct=True, filter=Q(jobs__state=Job.State.WORKING))
     runs = Run.objects.filter(Exists(due(Job.Kind.RUN).filter(run=OuterRef("pk")))).exclude(pk__in=besides)
@@ -154,7 +157,7 @@ def run_to_work_on(*, besides: Collection[int] = ()) -> Run | None:
 
 
 def runs_to_settle() -> QuerySet[Run]:
-    """Active runs without open jobs, because a worker died after it ended the last one."""
+    """Select active runs without open jobs. They exist if a worker died right after it ended the last job."""
     is_open = Job.objects.filter(run=OuterRef("pk"), state__in=OPEN)
     return Run.objects.filter(~Exists(is_open), state=Run.State.ACTIVE)
 
@@ -167,7 +170,7 @@ def is_whole(run: Run) -> bool:
 
 
 def run_progress(run: Run) -> RunProgress:
-    """The current progress of a run, from its jobs and calls."""
+    """Load the current progress of a run, from its jobs and calls."""
     sums = (Count("pk"), *(Sum(column) for column in ("total", "done", "unscored", "usable")))
     by_state = {
         state: row
@@ -189,7 +192,7 @@ def run_progress(run: Run) -> RunProgress:
         calls=paid.calls,
         prompt_tokens=paid.prompt_tokens,
         completion_tokens=paid.completion_tokens,
-        # Read again, because a job may have paid since the row was read.
+        # Read the cost again, because a job may have paid since the row was read.
         cost=Run.objects.filter(pk=run.pk).values_list("cost", flat=True).get(),
         failures=_failures(run),
         unscored_reasons=why_unusable(run)[:REASONS_SHOWN] if unscored else [],
@@ -200,9 +203,9 @@ def run_progress(run: Run) -> RunProgress:
 
 
 def is_without_use(run: Run) -> bool:
-    """True if the latest SETS_WITHOUT_USE document sets of the run failed or had no usable answer.
+    """True if each of the latest SETS_WITHOUT_USE document sets of the run failed or had no usable answer.
 
-    Sets that ended before the run was last resumed do not count.
+    Sets that ended before the run was last resumed are ignored.
     """
     resumed = Event.objects.filter(project=run.project_id, verb="resume run", target_id=run.public_id)
     since = resumed.aggregate(last=Max("created_at"))["last"] or run.created_at
@@ -216,8 +219,8 @@ def is_without_use(run: Run) -> bool:
 def is_useless(run: Run) -> bool:
     """True if the run asked its judge and got no usable answer.
 
-    False if the same answers were unusable in an earlier run while others in these sets are usable. Otherwise a server
-    that always refuses one text would fail every later run.
+    It is False if the same answers were unusable in an earlier run while other answers in these sets are usable.
+    Otherwise a server that always refuses one text would make every later run fail.
     """
     asked = Job.objects.filter(run=run, unscored__gt=0)
     if not asked.exists() or Job.objects.filter(run=run, usable__gt=0).exists():
@@ -233,9 +236,9 @@ def is_useless(run: Run) -> bool:
 
 
 def why_unusable(run: Run) -> list[tuple[str, int]]:
-    """The reasons of unusable answers with their counts, the most common first.
+    """Count the reasons of unusable answers, the most common first.
 
-    A repeated failure is not stored again, so without reasons in this run those of earlier runs are returned.
+    A repeated failure is not stored again, so if this run has no reasons, those of earlier runs are returned.
     """
     found = Counter[str]()
     for condition in ({"run": run}, {}):
@@ -245,7 +248,7 @@ def why_unusable(run: Run) -> list[tuple[str, int]]:
 
 
 def _unusable(run: Run) -> tuple[QuerySet[Any], ...]:
-    """The judge's unusable answers about summaries in the sets in which the run got some."""
+    """The judge's unusable answers about summaries, in the sets in which the run got unusable answers."""
     sets = Job.objects.filter(run=run, unscored__gt=0).values("document_set")
     return (
         Verdict.objects.filter(
@@ -256,16 +259,16 @@ def _unusable(run: Run) -> tuple[QuerySet[Any], ...]:
 
 
 def most_common_reason(run: Run) -> str:
-    """A sentence with the most common reason of unusable answers, with a leading space; "" without one."""
+    """Write a sentence with the most common reason of unusable answers, with a leading space; "" if there is none."""
     reasons = why_unusable(run)
-    # Cut, so that the sentences after it fit into the run's column.
+    # Cut the reason, so that the following sentences fit into the run's column.
     return (
         f" Most common reason: {Truncator(reasons[0][0].rstrip('.')).chars(REASON_SHOWN)}." if reasons else ""
     )
 
 
 def why_without_use(run: Run) -> str:
-    """The reason for stopping a run that gets no usable answers."""
+    """Write why a run is stopped that gets no usable answers."""
     return (
         f"No usable answer for the last {SETS_WITHOUT_USE} document sets.{most_common_reason(run)} "
         "Fix the judge or its server, resume for the rest, then start another run: it asks only what has no usable "
@@ -274,7 +277,7 @@ def why_without_use(run: Run) -> str:
 
 
 def usage_of(calls: QuerySet[JudgeCall]) -> Usage:
-    """The total usage of stored calls, without the cost, which is stored with the run that paid."""
+    """Add up the usage of stored calls, without the cost: the run that paid has it."""
     sums = calls.aggregate(
         made=Count("pk"),
         prompt=Sum("prompt_tokens", default=0),
@@ -285,7 +288,7 @@ def usage_of(calls: QuerySet[JudgeCall]) -> Usage:
 
 
 def served_in(calls: QuerySet[JudgeCall]) -> list[ServedModel]:
-    """The models that answered these calls, by judge. Three queries."""
+    """Find the models that answered these calls, by judge. Three queries."""
     answered = calls.exclude(served_model="").order_by("judge", "served_model")
     rows = answered.values_list("judge", "served_model").annotate(first=Min("pk"))
     first: dict[int, int] = {}
@@ -329,7 +332,7 @@ def _failures(run: Run) -> list[Failure]:
 
 
 def _rate(run: Run) -> float | None:
-    """Judged summaries per minute, over the last RATE_OVER."""
+    """Count the judged summaries per minute, over the last RATE_OVER."""
     now = timezone.now()
     late = Job.objects.filter(run=run, state=Job.State.DONE, finished_at__gte=now - RATE_OVER)
     found = late.aggregate(summaries=Sum("done", default=0), began=Min("started_at"))
@@ -342,7 +345,7 @@ def _rate(run: Run) -> float | None:
 def _silent(run: Run) -> list[SilentServer]:
     now = shared_now()
     asking = JudgeCall.all_calls.filter(judge=OuterRef("pk"), run=run, lease_until__gt=now)
-    # A row is written again with its reply, so its time is that of the reply.
+    # The row is written again with its reply, so its time is that of the reply.
     answered = JudgeCall.objects.filter(judge=OuterRef("pk"))
     judges = Judge.objects.filter(Exists(asking)).annotate(
         asked_at=Subquery(asking.order_by("created_at").values("created_at")[:1]),
@@ -351,7 +354,7 @@ def _silent(run: Run) -> list[SilentServer]:
     found = []
     for judge in judges.order_by("name"):
         seconds = (now - max(filter(None, (judge.asked_at, judge.answered_at)))).total_seconds()
-        # The limits per minute of the judge may hold its calls back.
+        # Do not call a server silent if the judge's own limits per minute may delay its calls.
         is_paced = judge.calls_per_minute or judge.tokens_per_minute
         if seconds >= SILENT_AFTER + (PACED_SECONDS if is_paced else 0.0):
             found.append(SilentServer(judge.name, seconds, judge.timeout_seconds))
@@ -359,13 +362,15 @@ def _silent(run: Run) -> list[SilentServer]:
 
 
 def last_reply(run: Run) -> JudgeCall | None:
-    """The latest call that the run paid for, with the beginning of its reply as `shown`; None without calls."""
+    """Load the latest call that the run paid for, with the beginning of its reply as `shown`; None if there are no
+    calls.
+    """
     calls = JudgeCall.objects.filter(run=run).annotate(shown=Left("reply", REPLY_SHOWN))
     return calls.defer("request", "reply").order_by("-pk").first()
 
 
 def runs_of(project: Project) -> QuerySet[Run]:
-    """The project's runs with their related rows."""
+    """The project's runs, with their related rows."""
     return project.runs.select_related("project", "judge", "started_by")
 
 
@@ -376,7 +381,7 @@ RUNS = List(
     order=("-pk",),
     title="Past runs",
     empty="No runs yet.",
-    # Without runs, the list polls slowly, because the first run may be starting.
+    # Poll slowly if there are no runs, because the first run may be starting.
     polls=lambda rows: 10 if not rows else 2 if any(run.state == Run.State.ACTIVE for run in rows) else 0,
     filters=(Filter("state", choices=RUN_STATES, title="State"),),
     columns=(

@@ -29,10 +29,10 @@ def ask_questions(
 ) -> list[Claim]:
     """Add questions about a document set; the next run answers them.
 
-    Needs the verb "change project". The judge's generated questions are retired, unless `retire_made_up` is False. The
-    scores of the set's summaries are recomputed; questions without answers do not change them. Raises Invalid
-    (code `invalid_questions`) for an empty list, an empty, too long or repeated question, or more than
-    MOST_QUESTIONS; Conflict (`asked_already`) for an existing question.
+    Needs the verb "change project". Questions that the judge generated are retired, unless `retire_made_up` is False.
+    The scores of the set's summaries are recomputed; questions without answers do not change them. Raises Invalid (code
+    `invalid_questions`) if the list is empty, if a question is empty, too long or repeated, or if there would be more
+    than MOST_QUESTIONS. Raises Conflict (`asked_already`) if a question exists already.
     """
     project = document_set.project
     require(by, project, Verb.CHANGE_PROJECT)
@@ -57,7 +57,7 @@ def ask_questions(
 
 @transaction.atomic
 def retire_question(*, question: Claim, by: User | None) -> Claim:
-    """Retire a question: it keeps its answers, does not count in scores, and is not asked again.
+    """Retire a question: it keeps its answers but does not count in scores and is not asked again.
 
     Needs the verb "change project". The scores of the set's summaries are recomputed. Idempotent.
     """

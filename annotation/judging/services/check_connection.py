@@ -34,18 +34,18 @@ class Connection:
 
 
 def check_connection(*, project: Project, judge: Judge, by: User | None) -> Connection:
-    """Ask the server of a judge, saved or not, about a fixed claim, without texts of the project.
+    """Ask the server of a judge, saved or not, about a fixed claim; no text of the project is sent.
 
-    The reply format and refused parameters are determined again, and stored with a saved judge. Raises NotFound for
-    another project's judge; Invalid if it cannot be asked (code `unusable_judge`) or gives no usable answer
-    (`judge_failed`).
+    The reply format and the refused parameters are determined again, and stored if the judge is saved. Raises NotFound
+    for another project's judge. Raises Invalid if the judge cannot be asked (code `unusable_judge`) or gives no usable
+    answer (`judge_failed`).
     """
     require(by, project, Verb.RUN)
     require_of(judge, project)
     if judge.kind != Judge.Kind.OPENAI:
         raise Invalid(f"The judge {judge.name!r} has no server.", field="judge", code="unusable_judge")
     require_usable(judge)
-    # Without the known reply format and refused parameters of the server.
+    # Forget the known reply format and refused parameters of the server, so that they are determined again.
     fresh = copy(judge)
     fresh.reply_format, fresh.refused_parameters = "", []
     found: list[tuple[str, Sequence[str]]] = []

@@ -13,14 +13,14 @@ from annotation.models import Job, Run
 
 def locked_run(run: Run) -> Run:
     """Lock the run's row until the caller's transaction ends. Lock it before the rows of its jobs."""
-    # no_key: other transactions may write verdicts that refer to the run.
+    # no_key lets other transactions write verdicts that refer to the run.
     held = Run.objects.select_for_update(of=("self",), no_key=True)
     return held.select_related("project", "judge").get(pk=run.pk)
 
 
 @transaction.atomic
 def settle(run: Run) -> None:
-    """End the run if it has no open jobs: as failed if every job failed or no answer was usable."""
+    """End the run if it has no open jobs. It failed if every job failed or no answer was usable."""
     run = locked_run(run)
     of_run = Job.objects.filter(run=run)
     if run.state != Run.State.ACTIVE or of_run.filter(state__in=jobs.OPEN).exists():
@@ -38,9 +38,9 @@ def settle(run: Run) -> None:
 def stop_run(
     run: Run, *, reason: str, met_by: jobs.Claimed | None = None, state: Job.State = Job.State.FAILED
 ) -> None:
-    """Stop the whole run because of a failure that every other job would have too.
+    """Stop the whole run because of a failure that every other job would also have.
 
-    The job `met_by` ends in that state. Does nothing if this worker no longer owns it.
+    The job `met_by` had the failure and ends in `state`. If this worker no longer owns the job, nothing happens.
     """
     run = locked_run(run)
     jobs.locked(Job.objects.filter(run=run, state__in=jobs.OPEN))

@@ -1,4 +1,4 @@
-"""Build judges from their rows, with calls stored as rows; check addresses and keys."""
+"""Build judges from their rows, with calls stored as rows, and check addresses and keys."""
 
 from __future__ import annotations
 
@@ -64,15 +64,16 @@ Remember = Callable[[Judge, ReplyFormat, Sequence[str]], None]
 
 
 def judge_by_name(name: str, project: Project | None = None) -> Judge:
-    """The judge of that name that the project may use; without a project a shared one.
+    """Return the judge with this name that the project may use; without a project, a shared judge.
 
-    The built-in lexical judge is created at its first use. Raises NotFound (code `no_such_judge`) with the known names.
+    The built-in lexical judge is created at its first use. Raises NotFound (code `no_such_judge`), which lists the
+    known names.
     """
     if name == LEXICAL:
         return Judge.objects.get_or_create(project=None, name=LEXICAL, defaults={"kind": Judge.Kind.LEXICAL})[
             0
         ]
-    # A name may exist twice if both judges were created at the same moment; the project's own is used.
+    # Prefer the project's own judge: two judges have the same name if they were created at the same moment.
     judge = judges_of(project).filter(name=name).order_by(F("project").asc(nulls_last=True)).first()
     if judge is None:
         open_ones = judges_of(project).filter(archived_at=None)
@@ -92,16 +93,16 @@ def require_of(judge: Judge, project: Project) -> None:
 
 
 def require_usable(judge: Judge) -> None:
-    """Raise Invalid (code `unusable_judge`) for a judge that no worker can ask, as `fault_of_use`.
+    """Raise Invalid (code `unusable_judge`) if no worker can ask the judge; the reason is that of `fault_of_use`.
 
-    Keys of the environment are not looked up, because only workers may have them.
+    Keys in the environment are not checked, because only workers may have them.
     """
     if fault := fault_of_use(judge):
         raise Invalid(fault, field="judge", code="unusable_judge")
 
 
 def has_price(judge: Judge) -> bool:
-    """True if the judge, or any member of the panel, has a price."""
+    """True if the judge, or a member of the panel, has a price."""
     return any(member.has_price for member in members_of(judge))
 
 
@@ -113,12 +114,12 @@ def build(
     budget: Budget | None = None,
     told: Mapping[Step, Prompt] | None = None,
 ) -> AnsweringJudge:
-    """Build the judge of a row; a panel with all its members.
+    """Build the judge of a row; a panel is built with all its members.
 
     `store_of` returns the call store of each judge with a server; by default, calls are stored in memory. `remember`
-    is called in the event loop with the judge, its server's reply format and the refused parameters. `told` are prompts
-    with examples.
-    Raises JudgeSettings if the address is not allowed or the key is missing; the message has no key.
+    is called in the event loop with the judge, the reply format of its server and the refused parameters. `told` has
+    prompts with examples.
+    Raises JudgeSettings if the address is not allowed or the key is missing; the message does not contain the key.
     """
     if fault := fault_of_use(judge):
         raise JudgeSettings(fault)
@@ -168,7 +169,7 @@ def _limits(judge: Judge) -> Limits:
 
 
 def _pace(judge: Judge, limits: Limits) -> Pace:
-    # One per process and judge, so that limits per minute hold across turns.
+    # Use one object per process and judge, so that limits per minute hold from one turn to the next.
     pace = _PACES.setdefault(judge.pk, Pace(None, None))
     pace.calls, pace.tokens = limits.calls_per_minute, limits.tokens_per_minute
     return pace
@@ -182,7 +183,7 @@ def remember_server(judge: Judge, reply_format: str, refused: Sequence[str]) -> 
 
 @dataclass(frozen=True, slots=True)
 class JudgeAtWork:
-    """A judge with an event loop in another thread, so that this thread can use the database."""
+    """A judge whose event loop runs in another thread, so that this thread can use the database."""
 
     judge: AnsweringJudge
     row: Judge
@@ -194,26 +195,29 @@ class JudgeAtWork:
         """The judge for this set, with examples from the other half of the sets."""
         return self.of_other_half if self.of_other_half and half_of(document_set.cluster) else self.judge
 
-    def again_of(self, document_set: DocumentSet, run: Run) -> AnsweringJudge | None:
-        """The judge that repeats questions about this set without stored calls; None if the run repeats none."""
+    def repeat_judge(self, document_set: DocumentSet, run: Run) -> AnsweringJudge | None:
+        """The judge for repeated questions about this set. It ignores replies that earlier calls stored.
+
+        None if the run repeats no questions.
+        """
         return self.judge_of(document_set).again(run.public_id) if run.repeat_share else None
 
     def require_asking(self) -> None:
-        """Raise RuntimeError if the asking thread has died, because open questions would never be answered."""
+        """Raise RuntimeError if the thread that asks has died, because open questions would never be answered."""
         if not self.thread.is_alive():
             raise RuntimeError(f"The thread that asks the judge {self.row.name} has died")
 
     def begin(self, question: Coroutine[Any, Any, JudgeReply]) -> Future[JudgeReply]:
-        """Start to ask a question, and return at once."""
+        """Start asking a question, and return at once."""
         return asyncio.run_coroutine_threadsafe(question, self.loop)
 
 
 @contextmanager
 def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
-    """Build a judge with an event loop, and close everything at the end.
+    """Build a judge with an event loop, and close everything at the end of the with block.
 
-    Calls are stored as rows, and the row gets the reply format of the server. Calls for a run count towards its cost
-    and cap. Raises JudgeSettings as `build`, and for a judge that the run's project may not use.
+    Calls are stored as rows, and the judge's row gets the reply format of the server. Calls for a run count towards its
+    cost and cap. Raises JudgeSettings if the judge cannot be built or the run's project may not use it.
     """
     if run is not None:
         try:
@@ -228,7 +232,7 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
         notes = opened.enter_context(closing(DatabaseThread("judge-notes")))
 
         def remember(*found: Any) -> None:
-            # Not awaited, because the next worker finds it again after a failure.
+            # Do not wait for this, because after a failure the next worker finds the values again.
             notes.begin(lambda: remember_server(*found))
 
         budget = None if run is None else opened.enter_context(closing(RunBudget(run)))
@@ -261,7 +265,7 @@ def _loop_in_thread() -> Iterator[tuple[asyncio.AbstractEventLoop, threading.Thr
 
 
 async def _end_asking(judge: AnsweringJudge) -> None:
-    """Cancel open questions, and close the judge's connections."""
+    """Cancel open questions and close the judge's connections."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()
@@ -270,9 +274,9 @@ async def _end_asking(judge: AnsweringJudge) -> None:
 
 
 def kept_signature(signature: str) -> str:
-    """A judge's signature as stored with verdicts and claim sets, of at most 200 characters.
+    """Shorten a judge's signature to the 200 characters that are stored with verdicts and claim sets.
 
-    A longer one is cut and ends with a digest of the whole, so that signatures stay different.
+    A longer signature is cut and ends with a digest of the whole, so that different signatures stay different.
     """
     if len(signature) <= SIGNATURE_KEPT:
         return signature
@@ -281,10 +285,10 @@ def kept_signature(signature: str) -> str:
 
 
 def is_allowed_url(url: str, allowed: list[str]) -> bool:
-    """True if a judge may call that base URL.
+    """True if a judge may call this base URL.
 
-    An entry allows addresses with its scheme, host, port (by default that of the scheme), and path or a path below it.
-    The port `:*` allows every port.
+    An entry allows addresses with its scheme, host and port (by default the port of the scheme), whose path is the
+    entry's path or below it. The port `:*` allows every port.
     """
     wanted = _address(url)
     for entry in allowed if wanted else ():
@@ -298,7 +302,7 @@ def is_allowed_url(url: str, allowed: list[str]) -> bool:
 
 
 def fault_of_use(judge: Judge) -> str:
-    """The reason that the judge cannot be asked in this installation, or ""."""
+    """The reason why the judge cannot be asked in this installation; "" if it can."""
     if judge.archived_at is not None:
         return f"The judge {judge.name!r} is archived. Unarchive it, or choose another."
     if judge.kind == Judge.Kind.PANEL:
@@ -313,7 +317,7 @@ def fault_of_use(judge: Judge) -> str:
 
 
 def url_fault(url: str) -> str:
-    """The reason that no judge may call that base URL, or ""."""
+    """The reason why no judge may call this base URL; "" if one may."""
     if fault := base_url_fault(url):
         return fault
     own = [f"http://{host}:{settings.OWN_PORT}" for host in LOOPBACK] if settings.OWN_PORT else []
@@ -331,7 +335,7 @@ def url_fault(url: str) -> str:
 
 
 def key_fault(variable: str, url: str) -> str:
-    """The reason that the key of that environment variable may not be sent to that base URL, or ""."""
+    """The reason why the key in this environment variable may not be sent to this base URL; "" if it may."""
     if not variable or is_allowed_url(url, settings.COVERDICT_JUDGE_KEYS.get(variable, [])):
         return ""
     return (
@@ -341,7 +345,7 @@ def key_fault(variable: str, url: str) -> str:
 
 
 def sealed_key(key: str, url: str) -> str:
-    """Encrypt the key, so that it can be decrypted only for the scheme, host and port of that base URL."""
+    """Encrypt the key; it can be decrypted only for the scheme, host and port of this base URL."""
     return seal(key, purpose=_purpose(url))
 
 
@@ -379,12 +383,12 @@ def _api_key(judge: Judge) -> str | None:
 
 
 def _address(url: str) -> tuple[tuple[str, str], int, list[str]] | None:
-    """Scheme and host, port, and folders of a URL; None if they cannot be compared safely."""
+    """Split a URL into scheme and host, port, and folders; None if they cannot be compared safely."""
     if base_url_fault(url):
         return None
     parts = urlsplit(url)
     folders = [folder for folder in unquote(parts.path).split("/") if folder]
-    # A path with dots may lead outside of the folder that it begins with.
+    # Refuse paths with dots, because they may leave the folder that they begin with.
     if ".." in folders or "\\" in url:
         return None
     return (parts.scheme, parts.hostname or ""), parts.port or _PORTS[parts.scheme], folders

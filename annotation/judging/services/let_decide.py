@@ -1,4 +1,4 @@
-"""Choose the judge whose verdicts count if no person has decided."""
+"""Choose the judge whose verdicts count as long as no person has decided."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def let_decide(*, project: Project, judge: Judge, by: User | None) -> None:
-    """Make the judge the deciding one of the project, and rescore. Idempotent.
+    """Make the judge the project's deciding judge, and rescore. Idempotent.
 
-    Raises NotFound for another project's judge, Invalid (code `unusable_judge`) for an unusable judge, and Conflict as
-    `require_whole`.
+    Raises NotFound for another project's judge, Invalid (code `unusable_judge`) for an unusable judge, and the Conflict
+    of `require_whole`.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     require_of(judge, project)
@@ -51,7 +51,7 @@ def require_whole(project: Project, judge: Judge) -> None:
 
 
 def decide(project: Project, judge: Judge, by: User | None) -> None:
-    """Store the deciding judge of a project that the caller has locked, and log it. The caller rescores."""
+    """Store the deciding judge and log it. The caller must have locked the project, and must rescore it."""
     before = None if project.deciding_judge is None else project.deciding_judge.name
     project.deciding_judge = judge
     project.save(update_fields=["deciding_judge"])

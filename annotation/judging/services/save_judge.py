@@ -1,6 +1,7 @@
-"""Add, change, archive and restore judges: a project's own by its owners and managers, shared ones by administrators.
+"""Add, change, archive and restore judges.
 
-Only this module has the rules for profiles; the page, the API and the admin use `profile_faults`.
+Owners and managers change the judges of their project, administrators the shared judges. Only this module has the
+rules for profiles: the page, the API and the admin use `profile_faults`.
 """
 
 from __future__ import annotations
@@ -84,10 +85,10 @@ def add_judge(
     api_key: str | None = None,
     **profile: object,
 ) -> Judge:
-    """Create a judge of the project; without a project a shared one, which only administrators may.
+    """Create a judge of the project. Without a project, create a shared judge, which only administrators may do.
 
-    `profile` has columns of `PROFILE`; `members` are the judges of a panel, `prompts` versions of the project's
-    prompts. `api_key` is stored encrypted. Raises Invalid with the first of `profile_faults`; NotAllowed as
+    `profile` has columns of `PROFILE`. `members` are the judges of a panel, and `prompts` are versions of the project's
+    prompts. `api_key` is stored encrypted. Raises Invalid with the first of `profile_faults`, and the NotAllowed of
     `require_key`.
     """
     _require(project, by)
@@ -101,7 +102,7 @@ def add_judge(
 
 @transaction.atomic
 def copy_judge(*, project: Project, judge: Judge, stem: str, by: User | None) -> Judge:
-    """Create a judge of the project with the same profile and key, and the first free name with this stem."""
+    """Copy a judge, with its profile and key, to the project. The name is the first free one with this stem."""
     _require(project, by)
     stem = stem[:LONGEST_STEM]
     taken = set(judges_of(project).filter(name__startswith=stem).values_list("name", flat=True))
@@ -124,11 +125,11 @@ def change_judge(
     api_key: str | None = None,
     **changes: object,
 ) -> Judge:
-    """Change a judge's profile; omitted columns are kept. An empty `api_key` removes the stored key.
+    """Change a judge's profile; omitted columns stay as they are. An empty `api_key` removes the stored key.
 
     A new server removes the stored key. A new server or model resets the reply format and the refused parameters.
-    Raises Invalid and NotAllowed as `add_judge`; Conflict (code `judge_used`) for a new name, kind or model of a judge
-    that has answered.
+    Raises the Invalid and NotAllowed of `add_judge`. Raises Conflict (code `judge_used`) if the name, kind or model
+    changes and the judge has answered.
     """
     _require(judge.project, by)
     judge = Judge.objects.select_for_update(of=("self",)).select_related("project").get(pk=judge.pk)
@@ -163,7 +164,7 @@ def change_judge(
 
 @transaction.atomic
 def archive_judge(*, judge: Judge, by: User | None) -> Judge:
-    """Archive the judge: runs cannot use it, its stored key is deleted, and its answers are kept. Idempotent.
+    """Archive the judge: runs cannot use it, its stored key is deleted, and its answers stay. Idempotent.
 
     Raises Conflict if it is the deciding judge of a project (code `judge_decides`) or has an active run (`run_active`).
     """
@@ -201,9 +202,9 @@ def is_used(judge: Judge) -> bool:
 
 
 def as_changed(judge: Judge, changes: Mapping[str, object], api_key: str | None = None) -> Judge:
-    """An unsaved copy of the row with these columns of `PROFILE` and this key.
+    """Build an unsaved copy of the row with these columns of `PROFILE` and this key.
 
-    Raises Invalid for other columns and for an invalid key.
+    Raises Invalid for other columns, and for an invalid key.
     """
     wanted = copy(judge)
     for name, value in changes.items():
@@ -251,7 +252,7 @@ def require_key(judge: Judge, by: User | None, api_key: str | None, changes: Map
 def profile_faults(
     judge: Judge, members: Sequence[Judge], prompts: Sequence[PromptVersion] = ()
 ) -> list[Invalid]:
-    """The faults that prevent the row from being saved with these members and prompts, at most one per field."""
+    """List the faults that prevent saving the row with these members and prompts, at most one per field."""
     found: dict[str, str] = {}
     for field, message in chain(_column_faults(judge), _server_faults(judge), _member_faults(judge, members)):
         found.setdefault(field, message)
@@ -273,7 +274,7 @@ def _column_faults(judge: Judge) -> Iterator[tuple[str, str]]:
             yield field, " ".join(messages)
     if judge.project is not None and judge.name == LEXICAL:
         yield "name", "The built-in judge is called lexical. Choose another name."
-    # A shared judge's name must be unique in all projects. Projects do not learn the names of others' judges.
+    # A shared judge's name must be unique in all projects. But projects must not learn the names of others' judges.
     rows = judges_of(judge.project) if judge.project is not None else Judge.objects.all()
     if rows.filter(name=judge.name).exclude(pk=judge.pk).exists():
         yield "name", f"There is a judge named {judge.name} already. Choose another name."
@@ -282,7 +283,7 @@ def _column_faults(judge: Judge) -> Iterator[tuple[str, str]]:
             "context_tokens",
             f"The context includes request and reply, so it must be larger than a reply's {judge.max_tokens} tokens.",
         )
-    # Calls without a price would not count towards a cap.
+    # Require both prices or none, because calls without a price would not count towards a cap.
     if bool(judge.prompt_price) != bool(judge.completion_price):
         missing, what = ("completion", "replies") if judge.prompt_price else ("prompt", "prompts")
         yield (
@@ -301,7 +302,7 @@ def _server_faults(judge: Judge) -> Iterator[tuple[str, str]]:
     if refused := url_fault(address_of(judge)):
         yield "base_url", refused
     key = judge.api_key_env
-    # The message omits the value, which may be a pasted key.
+    # Omit the value from the message, because it may be a pasted key.
     if key and not (key.isidentifier() and key.isupper()):
         yield (
             "api_key_env",
@@ -362,6 +363,6 @@ def _log_added(judge: Judge, by: User | None) -> None:
 
 
 def _log(judge: Judge, by: User | None, verb: str, data: Mapping[str, object]) -> None:
-    # Shared judges are in no project's log; the admin logs the changes of administrators.
+    # Log only changes of a project's judge; shared judges are in no project's log, and the admin logs their changes.
     if judge.project is not None:
         log(project=judge.project, actor=by, verb=verb, target=judge, data={"judge": judge.name, **data})

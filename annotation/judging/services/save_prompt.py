@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def own_prompts(judge: Judge) -> dict[Step, Prompt]:
-    """The reworded prompts of a judge, by step."""
+    """Load the reworded prompts of a judge, by step."""
     rows = () if judge._state.adding else judge.prompts.all()
     steps = ((cast("Step", row.step), row.text) for row in rows)
     return {step: PROMPTS[step].reworded(text) for step, text in steps}
@@ -27,7 +27,7 @@ def own_prompts(judge: Judge) -> dict[Step, Prompt]:
 
 @transaction.atomic
 def save_prompt(*, project: Project, step: str, text: str, by: User | None) -> PromptVersion:
-    """Save a version of a step's prompt, or return the version with the same words.
+    """Save a version of a step's prompt; if a version has the same words, return that version.
 
     Raises Invalid (code `unusable_prompt`) for an unknown step or an unusable text.
     """
@@ -43,7 +43,7 @@ def save_prompt(*, project: Project, step: str, text: str, by: User | None) -> P
         raise Invalid(str(fault), field="text", code="unusable_prompt") from fault
     if prompt is built_in:
         raise Invalid("This is the built-in prompt.", field="text", code="unusable_prompt")
-    # Locked, so that numbers are unique.
+    # Lock the project, so that version numbers are unique.
     Project.objects.select_for_update(of=("self",), no_key=True).get(pk=project.pk)
     rows = PromptVersion.objects.filter(project=project, step=step)
     if same := rows.filter(version=prompt.version).first():

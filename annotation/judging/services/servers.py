@@ -1,4 +1,4 @@
-"""The servers that judges may call, from COVERDICT_JUDGE_URLS and from administrators."""
+"""The servers that judges may call: those in COVERDICT_JUDGE_URLS, and those that administrators add."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ logger = logging.getLogger(__name__)
 
 
 def allowed_urls() -> list[str]:
-    """The base URLs that judges may call: those of the settings, then those of administrators."""
+    """The base URLs that judges may call: first those of the settings, then those of administrators."""
     return [*settings.COVERDICT_JUDGE_URLS, *AllowedServer.objects.values_list("url", flat=True)]
 
 
 def allow_server(*, url: str, by: User) -> AllowedServer:
-    """Allow the judges of all projects to call that base URL. Idempotent.
+    """Allow the judges of all projects to call this base URL. Idempotent.
 
-    Raises NotAllowed for other people than administrators, Invalid for an invalid URL.
+    Raises NotAllowed if the person is no administrator, and Invalid for an invalid URL.
     """
     _require_administrator(by)
     url = url.strip()

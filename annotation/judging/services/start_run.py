@@ -50,17 +50,18 @@ def start_run(
     trial_of: Collection[int] | None = None,
     by: User | None,
 ) -> Run:
-    """Start a run of the judge for these metrics, with one job for each document set with summaries.
+    """Start a run of the judge for these metrics, with a job for each document set that has summaries.
 
-    Stored answers of this judge are not asked for again. If the project has no deciding judge, this one becomes it.
-    - `n_questions`: questions per document set, of which the judge generates the missing ones; None lets it generate
-      some only for sets without questions
+    Stored answers of this judge are not asked for again. If the project has no deciding judge, this judge becomes it.
+    - `n_questions`: the number of questions per document set; the judge generates the missing ones. If it is None, the
+      judge generates questions only for sets without questions.
     - `max_cost`: the run stops before its calls could cost more
-    - `repeat_share`: the random share of summaries, in (0, 1], that the judge is asked about again without stored calls
-    - `trial_of`: the keys of the only summaries of a trial, which never makes the judge deciding
-    Raises NotFound for another project's judge; Invalid (codes `unknown_metric`, `invalid_questions`,
-    `invalid_share`, `unusable_judge`, `invalid_cap`, `no_summaries`); Conflict (`run_active`, with the run's id) during
-    another run of the judge in the project.
+    - `repeat_share`: the random share of summaries, in (0, 1], about which the judge is asked again without stored
+      calls
+    - `trial_of`: makes the run a trial of the summaries with these keys; a trial never makes the judge the deciding one
+    Raises NotFound for another project's judge. Raises Invalid (codes `unknown_metric`, `invalid_questions`,
+    `invalid_share`, `unusable_judge`, `invalid_cap`, `no_summaries`). Raises Conflict (`run_active`, with the run's id)
+    while another run of the judge in the project is active.
     """
     require(by, project, Verb.RUN)
     require_of(judge, project)
@@ -125,7 +126,7 @@ def faults_of_start(
     max_cost: float | None,
     repeat_share: float | None = None,
 ) -> Iterator[Invalid]:
-    """Yield all faults of a run's options, independent of the project's texts."""
+    """Yield all faults of a run's options that do not depend on the project's texts."""
     unknown = [name for name in names_once(metrics) if name not in RUN_METRICS]
     if unknown or not metrics:
         what = f"No judge answers {unknown[0]!r}." if unknown else "A run needs a metric."
@@ -153,7 +154,7 @@ def faults_of_start(
 
 @transaction.atomic
 def cancel_run(*, run: Run, by: User | None) -> Run:
-    """Cancel a run at once; workers write nothing more. Stored answers are kept. Idempotent."""
+    """Cancel a run at once, so that workers write nothing more. Stored answers are kept. Idempotent."""
     require(by, run.project, Verb.RUN)
     run = locked_run(run)
     if run.state != Run.State.ACTIVE:
@@ -168,16 +169,16 @@ def cancel_run(*, run: Run, by: User | None) -> Run:
 def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> Run:
     """Queue the failed and cancelled jobs of a run again; stored answers are not asked for again.
 
-    `max_cost` is a new cap for the whole run, including its cost so far. Raises Conflict without such jobs (code
-    `nothing_to_resume`) or during another run of the judge (`run_active`); Invalid (`invalid_cap`) for a cap below
-    the cost so far.
+    `max_cost` is a new cap for the whole run, including its cost so far. Raises Conflict if there are no such jobs
+    (code `nothing_to_resume`) or another run of the judge is active (`run_active`). Raises Invalid (`invalid_cap`) if
+    the cap is below the cost so far.
     """
     require(by, run.project, Verb.RUN)
     project = _locked(run.project)
     run = locked_run(run)
     _refuse_second(project, run.judge, except_for=run)
     if not Job.objects.filter(run=run, lease_until__gt=shared_now()).exists():
-        # The stored calls exclude costs that dead workers reserved.
+        # Recompute the cost from stored calls, which drops reservations of dead workers.
         run.cost = cost_of_calls(run)
     if max_cost is not None:
         for fault in _faults_of_cap(max_cost, run.judge):
@@ -204,7 +205,7 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
 
 
 def names_once(metrics: Sequence[str]) -> list[str]:
-    """The distinct metrics under their names in runs."""
+    """Return the distinct metrics under the names that runs use."""
     return list(dict.fromkeys(OTHER_NAMES.get(name, name) for name in metrics))
 
 
@@ -230,7 +231,7 @@ def _faults_of_cap(max_cost: float | None, judge: Judge) -> Iterator[Invalid]:
 
 
 def _locked(project: Project) -> Project:
-    # Locked, so that two people cannot start the same run at once.
+    # Lock the project, so that two people cannot start the same run at once.
     return Project.objects.select_for_update(of=("self",), no_key=True).get(pk=project.pk)
 
 

@@ -55,7 +55,7 @@ CHOSEN = ("members", "prompts")
 
 
 class ProfileForm(JudgeModelForm):
-    """The form of a judge, with the fields of its kind. The service finds the faults."""
+    """The form of a judge, with the fields of its kind. The service checks the values."""
 
     api_key = forms.CharField(
         label="API key",
@@ -132,7 +132,7 @@ class ProfileForm(JudgeModelForm):
         return cleaned
 
     def changed(self, cleaned: dict[str, Any]) -> Judge:
-        """The judge with the typed profile and key, not saved."""
+        """Build the judge with the typed profile and key, without saving it."""
         typed = {name: value for name, value in cleaned.items() if name in PROFILE}
         return as_changed(self.instance, typed, _key_of(cleaned))
 
@@ -157,11 +157,11 @@ class ProfileForm(JudgeModelForm):
         return any(name in self.errors for name in ADVANCED)
 
     def _post_clean(self) -> None:
-        """Skip the checks of the model, because the service has checked everything."""
+        """Skip the checks of the model, because the service has checked everything already."""
 
 
 def _key_of(cleaned: dict[str, Any]) -> str | None:
-    """The typed key; "" removes the stored one, None keeps it."""
+    """The typed key; "" removes the stored key, None keeps it."""
     return cleaned.get("api_key") or ("" if cleaned.get("remove_key") else None)
 
 
@@ -226,7 +226,7 @@ def decide(request: Request, slug: str) -> HttpResponse:
 
 
 def _onwards(project: Project) -> HttpResponse:
-    """Redirect to the start of the first run if the project is ready for it, else to the judges."""
+    """Redirect to the start of the first run if the project is ready for it, otherwise to the judges."""
     is_ready = Project.objects.filter(
         Exists(Summary.objects.filter(document_set__project=project, is_peer=True)),
         ~Exists(Run.objects.filter(project=project)),

@@ -65,7 +65,7 @@ def _after(request: Request, room: Room, document_set: DocumentSet) -> HttpRespo
 def _show(
     request: Request, room: Room, document_set: DocumentSet, *, refusal: Conflict | Invalid | None = None
 ) -> HttpResponse:
-    # Blind people may add and retire questions, but see none.
+    # People who are blind may add and retire questions, but must not see any.
     may_see = Verb.VIEW_SCORES in room.verbs
     asked = list(questions_about(document_set.pk))
     standing = [question for question in asked if question.removed_at is None]

@@ -75,7 +75,7 @@ def start_run(request: Request, slug: str) -> HttpResponse:
     faults += faults_of_start(**asked)
     if faults:
         return _start_form(request, room, form, faults)
-    # A run with a cost starts only after its estimate was shown for these choices.
+    # Start a run that costs money only if the person has seen the estimate for these choices.
     choice = "|".join([*(form[name] for name in FIELDS), *sorted(metrics)])
     found = run_estimate(
         project=room.project, judge=judge, parts=parts_of(metrics), repeat_share=asked["repeat_share"]
@@ -89,7 +89,7 @@ def start_run(request: Request, slug: str) -> HttpResponse:
     response = redirect("run", slug=slug, run_id=run.public_id)
     if not request.htmx:
         return response
-    # htmx would follow a redirect inside the form, so it gets the address in a header.
+    # Send the address to htmx in a header, because it would follow a redirect inside the form.
     return HttpResponse(status=204, headers={"HX-Redirect": response["Location"]})
 
 
@@ -104,7 +104,7 @@ def estimate(request: Request, slug: str) -> HttpResponse:
 
 @screen("GET")
 def calls(request: Request, slug: str, run_id: str) -> HttpResponseBase:
-    # Replies show the judge's verdicts, so they are closed to blind people.
+    # Close this page to people who are blind, because replies show the judge's verdicts.
     room = enter(request, slug, Verb.VIEW_SCORES, here="runs")
     run = _run(room, run_id)
     return list_page(request, room, calls_of(run), page="judging/runs/calls.html", context={"run": run})

@@ -1,4 +1,4 @@
-"""Run a judge on a project, and with `--wait` wait for the end."""
+"""Run a judge on a project; with `--wait`, wait for the end."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ScoreBar(NamedTuple):
 
 
 class Command(BaseCommand):
-    # These checks would load every page and all statistics.
+    # Skip the checks, which would load every page and all statistics.
     requires_system_checks = ()
     help = (
         "Run a judge on a project. Exit codes: 1 failed, 2 invalid arguments, 3 a system is below "
@@ -128,7 +128,7 @@ class Command(BaseCommand):
             if options[name] is not None
         }
         try:
-            # If the run is refused, the changed settings and the copy of a judge are rolled back.
+            # Use a transaction, so that a refused run also rolls back changed settings and the copy of a judge.
             with transaction.atomic():
                 row = change_project(project=row, by=None, **rules) if rules else row
                 chosen = _instructed(_judge_named(judge, row), row, instruction.strip())
@@ -159,8 +159,9 @@ class Command(BaseCommand):
         repeat_share: float | None,
         wait: bool,
     ) -> Run:
-        """Start a run, or with `wait` return the active run of this judge over the whole project with the
-        same options.
+        """Start a run.
+
+        With `wait`, continue the active run of this judge over the whole project if it has the same options.
         """
         try:
             return start_run(
@@ -196,13 +197,13 @@ class Command(BaseCommand):
     def _wait(self, run: Run) -> float:
         """Wait until the run is over, and return the seconds.
 
-        Without a live worker, this process works on the run. An interruption cancels the run if this
-        process has worked on it.
+        If no worker is alive, this process works on the run. If the wait is interrupted, and this process has worked on
+        the run, the run is cancelled.
         """
         began, line, shown_at, own = time.monotonic(), _ProgressLine(self), -math.inf, _OwnWorker()
         with _interrupted() as is_interrupted, own:
             while is_under_way(run) and not is_interrupted.is_set():
-                # A killed worker counts as alive for a while, so this is checked again and again.
+                # Check repeatedly, because a killed worker counts as alive for a while.
                 if own.has_begun or not is_worker_alive():
                     own.go_on()
                 if time.monotonic() - shown_at > PROGRESS_EVERY_SECONDS:
@@ -259,7 +260,7 @@ def _interrupted() -> Iterator[threading.Event]:
 
 
 class _OwnWorker:
-    """A worker for runs in this process. Its heartbeat makes other processes count it as a worker."""
+    """A worker for runs in this process. Because of its heartbeat, other processes count it as a worker."""
 
     def __init__(self) -> None:
         self._heartbeat = Heartbeat(new_worker_name())
@@ -270,9 +271,9 @@ class _OwnWorker:
         return self._thread is not None
 
     def go_on(self) -> None:
-        """Start to work on due runs, unless it works on them already."""
+        """Start a thread that works on due runs, unless one is running."""
         if self._thread is None:
-            # Log lines would disturb the command's own output.
+            # Hide log lines, which would disturb the command's own output.
             logging.getLogger("annotation").setLevel(logging.WARNING)
             self._heartbeat.start()
         elif self._thread.is_alive():
@@ -346,13 +347,13 @@ def _bar(argument: str) -> ScoreBar:
 
 
 def _judge_named(name: str | None, project: Project) -> Judge:
-    """The judge of that name; without a name the deciding judge, or the lexical one if there is none."""
+    """Find the judge with this name; without a name, the deciding judge, or the lexical judge if there is none."""
     deciding = project.deciding_judge.name if project.deciding_judge else LEXICAL
     return judge_by_name(name or deciding, project)
 
 
 def _instructed(judge: Judge, project: Project, instruction: str) -> Judge:
-    """The judge itself, or the project's copy of it with this instruction, created if needed."""
+    """Return the project's copy of the judge with this instruction, or the judge itself without an instruction."""
     if instruction in ("", judge.custom_instruction):
         return judge
     if judge.kind != Judge.Kind.OPENAI:
@@ -368,9 +369,7 @@ def _instructed(judge: Judge, project: Project, instruction: str) -> Judge:
 
 
 def _require_deciding(judge: Judge, project: Project) -> None:
-    """Refuse minimums for a judge that is not the deciding one, because they would test the other judge's
-    scores.
-    """
+    """Refuse minimums if the judge does not decide, because they would test the other judge's scores."""
     deciding = project.deciding_judge
     if deciding is not None and deciding != judge:
         raise CommandError(
@@ -380,8 +379,9 @@ def _require_deciding(judge: Judge, project: Project) -> None:
 
 
 def _check_bars(bars: list[ScoreBar], project: Project) -> str:
-    """The result in words. Raise CommandError if any system's mean is below a minimum, at any target length, or
-    missing.
+    """Compare each system's means with the minimums and return the result in words.
+
+    Raises CommandError if a mean is missing or below a minimum, at any target length.
     """
     from annotation.analysis.leaderboard.leaderboard import leaderboard  # noqa: PLC0415 - loads all statistics
     from evaluation.gate import is_below  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Import files of summaries, or of DUC and TAC, into a project."""
+"""Import files of summaries, or files of DUC and TAC, into a project."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SECONDS_BETWEEN_LINES = 2.0
 
 
 class Command(BaseCommand):
-    # System checks would load every page and all statistics.
+    # Skip the checks, which would load every page and all statistics.
     requires_system_checks = ()
     help = (
         "Import a CSV, JSON, JSONL or Parquet file of summaries, or any number of SEE HTML files and "
@@ -91,7 +91,8 @@ class Command(BaseCommand):
             "progress": _ProgressLines(self),
         }
         for path in file:
-            # Raises an OSError with the path before anything is imported.
+            # Open the file first: if it cannot be read, this raises an OSError with the path before anything is
+            # imported.
             path.open("rb").close()
         there = Project.objects.select_related("deciding_judge").filter(slug=project).first()
         if there is None and not create:
@@ -134,14 +135,14 @@ class _ProgressLines(Progress):
 
 
 def _name(path: Path, paths: list[Path]) -> str:
-    """The name of a file, with its folder if this may tell references from summaries."""
+    """The name of a file, with its folder if the folder may distinguish references from summaries."""
     has_role = len(paths) > 1 or path.suffix.lower() in {".html", ".htm"}
     return "/".join((*path.parent.parts[-1:], path.name)) if has_role else path.name
 
 
 def _refusal_lines(refusal: ImportRefused) -> list[str]:
     lines = [refusal.message]
-    # The message of an unreadable file is its only problem.
+    # Print no list if the message itself is the only problem.
     if [problem.describe() for problem in refusal.problems] != [refusal.message]:
         lines += _problem_lines(refusal.problems, refusal.problem_count, refusal.word)
     return lines + way_out(refusal.problems, COMMAND_WORDS)

@@ -1,4 +1,4 @@
-"""Serve the application with gunicorn, after collecting static files and, on one machine, creating tables."""
+"""Serve the application with gunicorn. First collect static files and, on a single machine, create tables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 class Command(BaseCommand):
-    # gunicorn loads the program itself; the checks would load it a second time.
+    # Skip the checks, because gunicorn loads the program itself and the checks would load it twice.
     requires_system_checks = ()
     help = (
         "Serve the application with gunicorn. When it is stopped, running requests are finished, for at most "
@@ -58,7 +58,7 @@ class Command(BaseCommand):
             shutil.rmtree(counts, ignore_errors=True)
             counts.mkdir(parents=True)
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(counts)
-        # gunicorn replaces this process, so that it receives the signals.
+        # Let gunicorn replace this process, so that it receives the signals.
         os.environ["DJANGO_SETTINGS_MODULE"] = settings.SETTINGS_MODULE
         command = gunicorn_command(bind, workers=workers or fitting_workers(), threads=threads)
         os.execv(sys.executable, command)
@@ -84,17 +84,17 @@ def gunicorn_command(bind: str, *, workers: int = FEWEST_WORKERS, threads: int =
 
 
 def fitting_workers() -> int:
-    """One process per processor, fewer if half of the memory is too small, at least two."""
+    """Choose the number of processes: one per processor, fewer if half of the memory is too small, at least two."""
     return max(FEWEST_WORKERS, min(_processors(), _memory() // 2 // BYTES_OF_A_WORKER))
 
 
 def _processors() -> int:
-    # The system may restrict this process to some processors; not all systems can report it.
+    # Count only the processors that this process may use; not all systems report them.
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _memory() -> int:
-    """The memory in bytes of the machine, or of the container if it is smaller."""
+    """The memory of the machine in bytes, or the memory limit of the container if it is smaller."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limit = CGROUP_LIMIT.read_text().strip() if CGROUP_LIMIT.exists() else "max"
     return machine if limit == "max" else min(machine, int(limit))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evaluation.blend import ScoreRules, SummaryScore
 
 COMPARED_COLUMNS = ("peer_words", *SCORES, "passed", "claims", "claims_unscored", "flags", "signature")
-# Sums in another order or on another machine may differ in the last digits.
+# Allow for rounding: sums in another order or on another machine may differ in the last digits.
 TOLERANCE = 1e-9
 LISTED = 100
 
@@ -49,7 +49,7 @@ class Command(BaseCommand):
             rescore(project=project)
         _require_signature(project)
         count = 0
-        # People and runs go on answering meanwhile.
+        # Read from one snapshot, because people and runs continue to answer meanwhile.
         with snapshot():
             for count, line in enumerate(differences(project), start=1):
                 if count <= LISTED:
@@ -63,7 +63,7 @@ class Command(BaseCommand):
 
 
 def _require_signature(project: Project) -> None:
-    """Raise CommandError if scores come from another version of the scoring rules."""
+    """Raise CommandError if other scoring rules made the stored scores."""
     others = Score.objects.filter(project=project).exclude(signature=score_rules(project).signature).count()
     if others:
         raise CommandError(
@@ -73,7 +73,7 @@ def _require_signature(project: Project) -> None:
 
 
 def differences(project: Project) -> Iterator[str]:
-    """Yield one line for each stored value that differs from its recomputation. Changes nothing."""
+    """Yield a line for each stored value that differs from its recomputation. Nothing is changed."""
     for check in not_as_their_claims(Check.objects.filter(project=project)):
         difference = (
             "is in force, though its claim is not"

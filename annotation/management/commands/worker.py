@@ -20,6 +20,6 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **__: Any) -> None:
         refuse_earlier_database(connection)
-        # Celery replaces this process, so that it receives the signals.
+        # Let Celery replace this process, so that it receives the signals.
         os.environ.update(worker_environment())
         os.execv(sys.executable, worker_command())

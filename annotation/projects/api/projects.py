@@ -138,7 +138,7 @@ class Projects(ApiView):
     get = operation_of(PROJECTS, ProjectRow, "List the projects of the caller without archived ones.")
 
     def viewer(self, *any_of: Verb) -> Viewer:
-        """The caller outside of any project."""
+        """The caller, without a project."""
         return Viewer(self.person, Project(), frozenset())
 
     @operation(

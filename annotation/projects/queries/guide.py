@@ -1,4 +1,4 @@
-"""The three steps from a new project to its first judged run, in any order."""
+"""The three steps from a new project to its first judged run; they can be taken in any order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class GuideStep(NamedTuple):
 
 
 def guide_steps(project: Project, verbs: Collection[Verb]) -> list[GuideStep]:
-    """The steps if the person may take all of them and no run has finished; otherwise none. One query."""
+    """List the steps if the person may take all of them and no run has finished; otherwise none. One query."""
     if not set(verbs) >= NEEDED:
         return []
     runs = Run.objects.filter(project=OuterRef("pk"))

@@ -44,7 +44,7 @@ DOES: dict[Role, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The number of a reviewer's answers, the share that differ from the judge, and the median seconds per answer."""
+    """A reviewer's number of answers, the share that differs from the judge, and the median seconds per answer."""
 
     count: int
     differ: float | None
@@ -53,7 +53,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """The numbers of rows that a person leaves in a project, each limited to 9,999.
+    """The numbers of rows that stay in a project when a person is removed; each number is at most 9,999.
 
     The sets in `open_sets` need another assessor.
     """
@@ -72,7 +72,7 @@ class Left:
 
 
 def members_of(project: Project) -> QuerySet[Membership]:
-    """Members with their accounts, searchable by `full_name`."""
+    """The members with their accounts, searchable by `full_name`."""
     named = Concat("user__first_name", Value(" "), "user__last_name")
     return project.memberships.select_related("user", "project").alias(full_name=named)
 
@@ -202,7 +202,7 @@ def invitations_of(project: Project) -> QuerySet[Invitation]:
 
 
 def what_stays(membership: Membership) -> Left:
-    """The numbers of rows that remain if the member is removed."""
+    """Count the rows that stay if the member is removed."""
     project, person = membership.project, membership.user
     assignments = Assignment.objects.filter(
         assessor=person, document_set__project=project, unassigned_at__isnull=True

@@ -44,7 +44,7 @@ class ProjectCard:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The size of a project; `answered` counts the checks with an answer of a reviewer or an adjudicator."""
+    """The size of a project. `answered` counts the checks that a reviewer or an adjudicator has answered."""
 
     document_sets: int
     systems: int
@@ -54,7 +54,7 @@ class Contents:
 
 
 def project_cards(person: User) -> list[ProjectCard]:
-    """The projects of a person, ordered by name. The number of queries is fixed."""
+    """Load the projects of a person, ordered by name, with a fixed number of queries."""
     projects = list(visible_projects(person).filter(archived_at__isnull=True).order_by("name", "pk"))
     keys = [project.pk for project in projects]
     roles = {
@@ -97,7 +97,7 @@ def project_cards(person: User) -> list[ProjectCard]:
 
 
 def contents(project: Project) -> Contents:
-    """Count what the project contains; checks of closed questions are left out."""
+    """Count what the project contains, without checks of closed questions."""
     peers = Summary.objects.filter(document_set__project=project, is_peer=True)
     checks = Check.objects.filter(OF_CLAIMS, project=project, is_current=True)
     return Contents(
@@ -109,7 +109,7 @@ def contents(project: Project) -> Contents:
 
 
 def open_summaries(project: Project, person: User) -> int:
-    """The number of summaries in the person's open assignments."""
+    """Count the summaries in the person's open assignments."""
     return (
         _open_readings()
         .filter(assignment__assessor=person, assignment__document_set__project=project)

@@ -16,9 +16,9 @@ from annotation.projects.services.invite import hash_of
 
 
 def open_invitation(secret: str) -> Invitation:
-    """Return the invitation of a secret if it is still valid.
+    """Return the invitation with this secret if it is still valid.
 
-    Raises NotFound for an unknown secret; Conflict (codes `used`, `revoked`, `expired`).
+    Raises NotFound for an unknown secret, and Conflict (codes `used`, `revoked`, `expired`).
     """
     return _usable(
         Invitation.objects.select_related("project", "by").filter(secret_hash=hash_of(secret)).first()
@@ -29,11 +29,11 @@ def open_invitation(secret: str) -> Invitation:
 def accept_invitation(*, secret: str, by: User) -> Membership:
     """Add the person with the roles of the invitation and mark it as used.
 
-    Raises as `open_invitation`, and Conflict (code `is_member`) for a member. The invitation then stays
-    valid; an owner can give a member more roles directly.
+    Raises the errors of `open_invitation`. Raises Conflict (code `is_member`) if the person is a member; the invitation
+    then stays valid, because an owner can give a member more roles directly.
     """
     found = open_invitation(secret)
-    # Removing an owner locks the project before their invitations, so this must use the same order.
+    # Lock the project first, because removing an owner locks the project before the owner's invitations.
     Project.objects.select_for_update(of=("self",)).get(pk=found.project_id)
     locked = Invitation.objects.select_for_update(of=("self",)).select_related("project", "by")
     invitation = _usable(locked.filter(pk=found.pk).first())
@@ -43,7 +43,7 @@ def accept_invitation(*, secret: str, by: User) -> Membership:
             "invitation can still be used by its recipient.",
             code="is_member",
         )
-    # `by` is None, because the owner chose the roles when they made the link.
+    # Log no actor, because an owner chose the roles when the link was made.
     membership = set_roles(project=invitation.project, person=by, roles=invitation.roles, by=None)
     invitation.accepted_by, invitation.accepted_at = by, timezone.now()
     invitation.save(update_fields=["accepted_by", "accepted_at"])
@@ -63,7 +63,8 @@ def accept_with_new_account(
 ) -> tuple[User, Membership]:
     """Create an account and accept the invitation with it, in one transaction.
 
-    Raises as `accept_invitation`; Invalid for an unusable name or password, Conflict (code `name_taken`).
+    Raises the errors of `accept_invitation`, Invalid for an unusable name or password, and Conflict (code
+    `name_taken`).
     """
     found = open_invitation(secret)
     user = new_account(username=username, password=password, full_name=full_name, email=found.email)
@@ -73,7 +74,7 @@ def accept_with_new_account(
 def new_account(
     *, username: str, password: str, full_name: str = "", email: str = "", **rights: bool
 ) -> User:
-    """Create an account. Raises Invalid for an unusable name or password, Conflict (code `name_taken`)."""
+    """Create an account. Raises Invalid for an unusable name or password, and Conflict (code `name_taken`)."""
     username = username.strip()
     user = User(username=username, email=email.lower(), **rights)
     user.set_unusable_password()
@@ -82,7 +83,7 @@ def new_account(
         validate_password(password, user)
     except ValidationError as error:
         raise Invalid(" ".join(error.messages), field="password") from error
-    # A reader of a log would confuse names that differ only in case.
+    # Ignore case, because readers of a log would confuse names that differ only in case.
     if User.objects.filter(username__iexact=username).exists():
         raise _name_taken(username)
     user.set_password(password)
@@ -95,7 +96,7 @@ def new_account(
 
 
 def set_name(person: User, full_name: str) -> None:
-    """Set first and last name from a full name and validate the fields without saving. Raises Invalid."""
+    """Set first and last name from a full name, and validate the fields without saving. Raises Invalid."""
     person.first_name, _, person.last_name = " ".join(full_name.split()).partition(" ")
     try:
         person.clean_fields()

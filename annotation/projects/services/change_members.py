@@ -1,7 +1,7 @@
 """Add members, change their roles, or remove them.
 
-Answers remain after a member is removed. An owner's open invitations are revoked with the role, so that they cannot
-rejoin by their own link.
+Answers stay after a member is removed. When somebody stops being an owner, their open invitations are revoked, so that
+they cannot join again by their own link.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from annotation.models import Invitation, Membership, Project, Role
 def add_member(*, project: Project, username: str, roles: Collection[str], by: User | None) -> Membership:
     """Make an existing account a member, by user name.
 
-    Raises Invalid if there is no active account of that name or no role is given, Conflict (code `is_member`) for a
-    member, and as `set_roles`.
+    Raises Invalid if no role is given or there is no active account with this name, Conflict (code `is_member`) if the
+    person is a member, and the errors of `set_roles`.
     """
     project = _locked(project, by)
     person = User.objects.filter(username=username.strip(), is_active=True).first()
@@ -42,9 +42,9 @@ def change_roles(
 ) -> Membership:
     """Replace the roles of a member.
 
-    `seen` are the roles on the caller's screen. If the roles have changed since, nothing is written and
-    Conflict (code `newer_roles`) has both versions. Raises NotFound if the person is not a member any
-    more, and as `set_roles`.
+    `seen` are the roles on the caller's screen. If the roles have changed meanwhile, nothing is written and Conflict
+    (code `newer_roles`) has both versions. Raises NotFound if the person is no longer a member, and the errors of
+    `set_roles`.
     """
     project = _locked(membership.project, by)
     now = Membership.objects.filter(pk=membership.pk).select_related("user", "project").first()
@@ -64,8 +64,8 @@ def change_roles(
 def set_roles(*, project: Project, person: User, roles: Collection[str], by: User | None) -> Membership:
     """Make the person a member with these roles, or change the roles of a member.
 
-    Setting equal roles changes and logs nothing. Raises Invalid for an unknown role or a closed account, Conflict
-    (code `last_owner`) if no owner would remain.
+    Setting the same roles changes and logs nothing. Raises Invalid for an unknown role or a closed account, and
+    Conflict (code `last_owner`) if no owner would remain.
     """
     project = _locked(project, by)
     _refuse_unknown(roles)
@@ -93,7 +93,7 @@ def set_roles(*, project: Project, person: User, roles: Collection[str], by: Use
 def remove_member(*, membership: Membership, by: User | None) -> None:
     """Remove a member and keep their answers.
 
-    Raises Conflict (code `last_owner`) if no owner would remain, NotFound if the member was removed already.
+    Raises Conflict (code `last_owner`) if no owner would remain, and NotFound if the member was removed already.
     """
     _locked(membership.project, by)
     if not Membership.objects.filter(pk=membership.pk).exists():
@@ -105,13 +105,13 @@ def remove_member(*, membership: Membership, by: User | None) -> None:
 
 
 def is_last_owner(membership: Membership) -> bool:
-    """True if no owner would remain without this member."""
+    """True if this member is the only owner."""
     others = Membership.objects.filter(project_id=membership.project_id).exclude(pk=membership.pk)
     return Role.OWNER in membership.role_set and not any(Role.OWNER in other.role_set for other in others)
 
 
 def checked_roles(roles: Collection[str]) -> list[str]:
-    """Return the roles sorted by name. Raises Invalid for an unknown role and for no role."""
+    """Sort the roles by name. Raises Invalid if a role is unknown or if there is none."""
     _refuse_unknown(roles)
     if not roles:
         raise Invalid("Choose at least one role.", field="roles")

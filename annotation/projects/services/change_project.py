@@ -92,8 +92,8 @@ SUFFIX_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 def create_project(*, slug: str = "", name: str = "", by: User | None, **rules: object) -> Project:
     """Create a project and make its creator the owner. `by` is None for a command.
 
-    Without a slug one is made from the name. Raises NotAllowed if the person may not create projects, Invalid for
-    unusable values, Conflict (code `slug_taken`) for a slug that exists.
+    Without a slug, one is made from the name. Raises NotAllowed if the person may not create projects, Invalid for
+    unusable values, and Conflict (code `slug_taken`) if the slug exists.
     """
     if not may_create_projects(by):
         raise NotAllowed(
@@ -120,7 +120,7 @@ def create_project(*, slug: str = "", name: str = "", by: User | None, **rules: 
 
 
 def own_project(name: str, owner: User) -> Project | None:
-    """The oldest project of that name that the person owns, without archived ones."""
+    """Find the oldest project with this name that the person owns, ignoring archived projects."""
     rows = Membership.objects.filter(
         user=owner, project__name=" ".join(name.split()), project__archived_at__isnull=True
     )
@@ -129,10 +129,10 @@ def own_project(name: str, owner: User) -> Project | None:
 
 
 def new_slug(name: str) -> str:
-    """A slug made from a project's name: "Harbour study" gives "harbour-study-k7qd".
+    """Make a slug from a project's name: "Harbour study" gives "harbour-study-k7qd".
 
-    Because of the random end, a name that is taken does not reveal other people's projects. A name without
-    any Latin letter or digit gives "project-" and such an end.
+    The end is random, so that nobody can find out if other people's projects use a name. If a name has no Latin letter
+    or digit, the slug is "project-" and a random end.
     """
     stem = slugify(name)[: LONGEST_SLUG - SUFFIX_LENGTH - 1].strip("-_") or "project"
     return f"{stem}-{get_random_string(SUFFIX_LENGTH, SUFFIX_LETTERS)}"
@@ -147,10 +147,10 @@ def change_project(
 ) -> Project:
     """Change the rules and criteria of a project, log old and new values, and rebuild scores and disputes.
 
-    Raises Invalid for a name outside of `RULES` or a value out of range. Raises Conflict (code `judged`) if the
-    over-length policy, the length unit or (if summaries are cut to it) the default target length would change a
-    judged text, or if existing percents do not fit the new scale. Raises Conflict (code `sample_open`) if the
-    judge's verdict would be shown at once while a random sample waits for blind answers.
+    Raises Invalid for a name that is not in `RULES`, and for a value out of range. Raises Conflict (code `judged`) if a
+    judged text would change, because of another over-length policy, length unit, or default target length to which
+    summaries are cut. The same error is raised if existing percents do not fit the new scale. Raises Conflict (code
+    `sample_open`) if the judge's verdict would be shown at once while a random sample waits for blind answers.
     """
     with transaction.atomic():
         project, moved = _with(project, by, changes)
@@ -171,7 +171,7 @@ def change_project(
 def _with(
     project: Project, by: User | None, changes: Mapping[str, object]
 ) -> tuple[Project, dict[str, list[object]]]:
-    """Lock the project and apply the changes without saving; return the changed rules with old and new values."""
+    """Lock the project and set the rules without saving; return the changed rules with old and new values."""
     require(by, project, Verb.CHANGE_PROJECT)
     unknown = set(changes) - set(RULES)
     if unknown:
@@ -188,7 +188,7 @@ def _with(
 
 
 def fixed_by_judgments(project: Project) -> frozenset[str]:
-    """The rules that are locked because another value would change a judged text."""
+    """The rules that are locked, because another value would change a judged text."""
     if not _is_judged(project):
         return frozenset()
     if project.over_length == Project.OverLength.TRUNCATE:

@@ -1,6 +1,6 @@
 """Archive, reopen, delete and restore a project.
 
-An archived project is read-only and left out of lists. A deleted project is hidden; after 30 days,
+An archived project is read-only and missing from lists. A deleted project is hidden; after 30 days,
 `privacy/purge_project` removes it permanently.
 """
 
@@ -40,7 +40,7 @@ def unarchive_project(*, project: Project, by: User | None) -> Project:
 def delete_project(*, project: Project, name: str, by: User | None) -> Project:
     """Hide a project from everybody. It is removed permanently after 30 days.
 
-    Raises Invalid if `name` is not its name, Conflict (code `busy`) during a run.
+    Raises Invalid if `name` is not its name, and Conflict (code `busy`) during a run.
     """
     require(by, project, Verb.CLOSE_PROJECT)
     if name.strip() != project.name:

@@ -44,7 +44,7 @@ logger = logging.getLogger(__name__)
 
 
 class Issued(NamedTuple):
-    """An invitation with its secret. Only the hash of the secret is stored."""
+    """An invitation with its secret. Only a hash of the secret is stored."""
 
     invitation: Invitation
     secret: str
@@ -60,12 +60,12 @@ def invite(
     email: str = "",
     address: str = "",
 ) -> Issued:
-    """Create a link that lets one person join with these roles, valid for 14 days and one use.
+    """Create a link with which one person can join with these roles, once within 14 days.
 
-    `note` names the invited person. With `email`, a worker mails another link that replaces the returned
-    one; `address` is the base URL of the installation. Raises Invalid for missing or unknown roles, for a
-    long note, and for an unusable e-mail address or an installation without mail; Conflict (code
-    `too_many`) if 100 invitations wait.
+    `note` names the invited person. With `email`, a worker mails another link, which replaces the returned link;
+    `address` is the base URL of the installation. Raises Invalid for missing or unknown roles, a too long note, an
+    unusable e-mail address, or an installation that sends no mail. Raises Conflict (code `too_many`) if 100 invitations
+    are waiting.
     """
     require(by, project, Verb.MANAGE_MEMBERS)
     wanted = checked_roles(roles)
@@ -106,7 +106,7 @@ def invite(
 def revoke_invitation(*, invitation: Invitation, by: User | None) -> Invitation:
     """Revoke an invitation. Idempotent.
 
-    Raises Conflict (code `accepted`) if it was accepted; then the member must be removed instead.
+    Raises Conflict (code `accepted`) if it was accepted; then the member must be removed.
     """
     require(by, invitation.project, Verb.MANAGE_MEMBERS)
     now = Invitation.objects.select_for_update(of=("self",)).select_related("project").get(pk=invitation.pk)
@@ -132,9 +132,9 @@ def _ask_to_mail(invitation: Invitation) -> None:
 
 
 def ask_again_to_mail() -> None:
-    """Request again the mails of the last day that were not sent, some minutes after the previous attempt.
+    """Request the mails of the last day again that were not sent, some minutes after the previous attempt.
 
-    The broker or the mail server may have been unavailable.
+    They are missing if the broker or the mail server was unavailable.
     """
     now = timezone.now()
     waiting = Invitation.objects.filter(
@@ -150,10 +150,10 @@ def ask_again_to_mail() -> None:
 
 
 def mail_invitation(*, invitation_id: str, address: str) -> bool:
-    """Mail the invitation's link once; True if it was sent.
+    """Mail the invitation's link once. Returns True if it was sent.
 
-    The link is created here, so that its secret never enters the queue. Revoked, used and mailed
-    invitations are not sent, and one address gets only a few mails an hour.
+    The link is created here, so that its secret is never in the queue. Nothing is sent if the invitation was revoked,
+    used or mailed already, or if the address has got too many mails in this hour.
     """
     secret = secrets.token_urlsafe(_SECRET_BYTES)
     invitation = _claim(invitation_id, secret)
@@ -177,8 +177,9 @@ def mail_invitation(*, invitation_id: str, address: str) -> bool:
 
 @transaction.atomic
 def _claim(invitation_id: str, secret: str) -> Invitation | None:
-    """Store the secret and mark the invitation as mailed, so that no transaction is open while the mail is
-    sent.
+    """Store the secret and mark the invitation as mailed, in its own transaction before the mail is sent.
+
+    Returns None if there is nothing to mail or too many mails were sent.
     """
     locked = Invitation.objects.select_for_update(of=("self",)).select_related("project", "by")
     invitation = locked.filter(
@@ -211,11 +212,11 @@ def _checked_email(email: str) -> str:
 
 
 def hash_of(secret: str) -> str:
-    """The stored hash of a link's secret. The secret has 256 random bits, so a plain SHA-256 is safe."""
+    """Hash a link's secret for storing. A plain SHA-256 is safe, because the secret has 256 random bits."""
     return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
 
 
 def checked_line(note: str) -> str:
-    """Return a short note as one line. Raises Invalid if it is too long or has a control character."""
+    """Turn a short note into one line. Raises Invalid if it is too long or has a control character."""
     if_long = f"For whom: at most {LONGEST_NOTE} characters, this has {{length}}."
     return checked_note(note, most=LONGEST_NOTE, if_long=if_long)

@@ -45,7 +45,7 @@ def close_project(request: Request, slug: str) -> HttpResponse:
 
 @screen("GET")
 def closed_projects(request: Request) -> HttpResponse:
-    """List the person's archived projects and the deleted ones that they may restore."""
+    """List the person's archived projects, and the deleted projects that they may restore."""
     archived = visible_projects(request.user).filter(archived_at__isnull=False)
     context = {
         "archived": archived.order_by("name"),

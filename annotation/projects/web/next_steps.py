@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A suggested step: `what` is its title, `why` its reason; `url_name` and `query` lead to its page."""
+    """A suggested step: `what` is its title, `why` its reason; `url_name` and `query` give the address of its page."""
 
     what: str
     why: str

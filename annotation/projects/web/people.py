@@ -31,9 +31,7 @@ ROLES = [(role.value, role.label, DOES[role]) for role in Role]
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A refused form of the page with its values, so that nothing typed is lost; `where` is the name of
-    the form.
-    """
+    """A refused form of the page with its values, so that nothing typed is lost; `where` names the form."""
 
     where: str = ""
     roles: Sequence[str] = field(default_factory=list)
@@ -112,7 +110,7 @@ def remove_member(request: Request, slug: str, member_id: str) -> HttpResponse:
 
 @screen("POST")
 def invite(request: Request, slug: str) -> HttpResponse:
-    """Show the page with the new link. It is shown only once."""
+    """Create an invitation and show the page with its link, which is shown only once."""
     room = enter(request, slug, Verb.MANAGE_MEMBERS, here=HERE)
     note, roles = request.POST.get("note", ""), request.POST.getlist("roles")
     email = request.POST.get("email", "")
@@ -150,7 +148,7 @@ def _show(
     status = status_of(typed.refusal) if typed and typed.refusal else 200
     response = render(request, "projects/people/page.html", context, status=status)
     if issued:
-        # The link is shown only once, so the page must not be cached or return with the Back button.
+        # Prevent caching, because the link may be shown only once, and not again after the Back button.
         response["Cache-Control"] = "private, no-store"
     return response
 

@@ -41,7 +41,7 @@ FIXED = "Locked: summaries have been judged, and another value would alter the j
 
 
 class ShareInput(forms.FloatField):
-    """A number from 0, up to 1 by default, shown with four decimals. An unchanged field keeps its full precision."""
+    """A number from 0 to 1 by default, shown with four decimals. If the field is not edited, all digits are kept."""
 
     def __init__(self, help_text: str, *, most: float = 1) -> None:
         step = forms.NumberInput(attrs={"step": "any"})
@@ -55,9 +55,9 @@ class ShareInput(forms.FloatField):
 
 
 class RulesForm(forms.Form):
-    """The rules that owners and managers can change, labelled as the columns of the row.
+    """The rules that owners and managers can change; their labels are those of the model's columns.
 
-    The service validates them.
+    The service validates the values.
     """
 
     name = forms.CharField(max_length=120)
@@ -155,13 +155,13 @@ class RulesForm(forms.Form):
         deciding: Any = self.fields["deciding_judge"]
         deciding.queryset = judges_of(project)
         if Verb.VIEW_SCORES not in room.verbs:
-            # People who are blind must not know which judge decides.
+            # Hide this, because people who are blind must not know which judge decides.
             del self.fields["deciding_judge"]
         fixed = fixed_by_judgments(project)
         for name, field in self.fields.items():
             field.label = field.label or capfirst(rule_name(name))
             field.disabled = name in fixed
-            # The shown values are submitted too, so that an outdated page changes only the edited fields.
+            # Submit the shown values too, so that an outdated page changes only the fields that the person edited.
             field.show_hidden_initial = not self.is_bound or self.add_initial_prefix(name) in self.data
             if field.disabled:
                 field.help_text = FIXED

@@ -1,7 +1,7 @@
 """Checks of claims against texts, and reviewers' answers to them.
 
-The project's reveal mode decides when a reviewer sees other answers. Before that, no column, filter or order
-depends on them.
+The project's reveal mode decides when a reviewer sees other answers. Until then, no column, filter or order depends
+on those answers.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class VerdictRow(serializers.Serializer[Verdict]):
 
 
 class CheckDetail(CheckRow):  # type: ignore[misc,valid-type]
-    """A check with all its answers, oldest first; withdrawn ones are included."""
+    """A check with all its answers, oldest first, including withdrawn answers."""
 
     verdicts = serializers.SerializerMethodField()
 
@@ -111,7 +111,7 @@ class ShownCheck(CheckDetail):
 
 
 class NewVerdict(serializers.Serializer[Any]):
-    """A reviewer's answer, which confirms or changes the current one."""
+    """A reviewer's answer; it confirms or changes the current answer."""
 
     label: Any = LabelField()
     reason = serializers.CharField(default="", allow_blank=True, max_length=LONGEST_REASON)
@@ -135,7 +135,7 @@ class NewVerdict(serializers.Serializer[Any]):
 
 
 class GivenVerdict(serializers.Serializer[Any]):
-    """The saved answer, and the check after it."""
+    """The saved answer, and the check after the answer."""
 
     verdict = VerdictRow()
     check = CheckDetail()
@@ -162,8 +162,8 @@ class OneCheck(ApiView):
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show a check with its answers.
 
-        Reviewers see others' answers only after their own, unless the project shows verdicts at once. The
-        server records that the caller saw the check.
+        Reviewers see others' answers only after their own, unless the project shows verdicts at once. The server
+        records that the caller saw the check.
         """
         project = self.enter(*READ_CONTENT)
         return Response(shown_detail(project, public_id, self.person))
@@ -176,7 +176,7 @@ class CheckLooks(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Record that a check is on the caller's screen, and lease it to them.
 
-        Needs the verb "review". The lease of five minutes is given only if nobody else holds the check.
+        Needs the verb "review". The caller gets a lease of five minutes, unless somebody else holds the check.
         """
         project = self.enter(Verb.REVIEW)
         keep(check=_check(project, public_id), by=self.person)
@@ -190,8 +190,8 @@ class CheckVerdicts(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Answer a check: an override.
 
-        Needs the verb "review". The answer confirms or changes the current one, and the summary's scores are
-        updated at once. A later answer replaces an earlier one, which is kept. A removed claim takes no answer
+        Needs the verb "review". The answer confirms or changes the current answer, and the summary's scores are updated
+        at once. A later answer replaces an earlier answer, which is kept. The check of a removed claim takes no answer
         (409).
         """
         project, verbs, asked = project_verbs_and(self.person, slug, Verb.REVIEW, _CHECK, public_id)
@@ -220,7 +220,7 @@ class OneOfMany(serializers.Serializer[Any]):
 
 @extend_schema_field(OneOfMany(many=True))
 class AnswerRows(RowsField):
-    """A list of answers; each is accepted or refused separately."""
+    """A list of answers; each answer is accepted or refused separately."""
 
 
 class ManyVerdicts(serializers.Serializer[Any]):
@@ -247,8 +247,8 @@ class CheckAnswersAtOnce(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Answer several checks at once.
 
-        Needs the verb "review". Either all answers are saved, or with `skip_invalid` each valid one, and the others
-        are returned with their errors. An error that refuses all names its row in `details`.
+        Needs the verb "review". If an answer is refused, none is saved, and `details` names its row. With
+        `skip_invalid`, each valid answer is saved, and the others are returned with their errors.
         """
         project = self.enter(Verb.REVIEW)
         asked = self.body(ManyVerdicts)
@@ -287,8 +287,8 @@ class OneVerdict(ApiView):
     def delete(self, request: Request, slug: str, public_id: str) -> Response:
         """Withdraw one's own verdict.
 
-        The answer before it counts again. The withdrawn verdict stays in the list. Idempotent. In a random
-        sample the withdrawn verdict remains the caller's answer, because a new one would not be blind.
+        The answer before it counts again. The withdrawn verdict stays in the list. Withdrawing again changes nothing.
+        In a random sample, the withdrawn verdict remains the caller's answer, because a new one would not be blind.
         """
         project = self.enter(Verb.REVIEW)
         verdicts = Verdict.objects.filter(check_row__project=project).select_related("check_row__project")
@@ -299,8 +299,8 @@ class OneVerdict(ApiView):
 def shown_detail(project: Project, public_id: str, person: User, *, at_desk: bool = False) -> dict[str, Any]:
     """Return the fields of a check that the person may see now, and record that they saw it.
 
-    With `at_desk`, adjudicators too see others' answers only after their own. This has no effect if the
-    project shows verdicts at once.
+    With `at_desk`, adjudicators too see others' answers only after their own, unless the project shows verdicts at
+    once.
     """
     viewer = Viewer.now(person, project)
     if at_desk:

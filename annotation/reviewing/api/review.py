@@ -30,10 +30,9 @@ class CheckNext(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Lease the next check of a queue to the caller for five minutes.
 
-        Needs the verb "review". Nobody else gets the check in this time; the time starts again when the
-        caller looks at the check. The lease of the previous check, `after`, ends. Without filter and
-        order, an open random sample comes first. The queue of a random sample can only be filtered by
-        side.
+        Needs the verb "review". Nobody else gets the check in this time. The time starts again when the caller looks at
+        the check. The lease of the previous check, `after`, ends. If no filter and no order is given, an open random
+        sample comes first. The queue of a random sample can only be filtered by side.
         """
         viewer = self.viewer(Verb.REVIEW)
         given = request.query_params.dict()
@@ -45,7 +44,7 @@ class CheckNext(ApiView):
             sample = first.sample.sample_id
             found = hand_out(look=sampled(sample).look(viewer, {"sample": sample}), after=after)
         if found is None:
-            # Other reviewers may hold all checks that the sample still needs.
+            # The queue may seem empty because other reviewers hold all checks that the sample still needs.
             sample = queue.chosen.get("sample")
             found = hand_out(look=queue, after=after)
         if after is not None:

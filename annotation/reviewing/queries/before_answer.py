@@ -1,4 +1,4 @@
-"""Everything that saving an answer to a check needs, read in one statement."""
+"""Load everything that saving an answer to a check needs, in one statement."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from annotation.core.permissions import STANDING, Verb, require_as_read, standin
 from annotation.core.refusals import NotFound
 from annotation.models import Check, Claim, Judge, Look, Project, Verdict
 
-# The statement returns one row for each answer to the check, oldest first, or one row without an answer. It
-# is written by hand, because building it as a query takes longer than running it; tests/bench/answering.py
-# (answer) measures it.
+# The statement returns a row for each answer to the check, oldest first; if there are no answers, it returns a single
+# row without an answer. It is written by hand, because building it as a query takes longer than running it;
+# tests/bench/answering.py (answer) measures it.
 _STATEMENT = """
 SELECT
     {standing},
@@ -40,9 +40,10 @@ _FACTS = 4
 
 @dataclass(frozen=True, slots=True)
 class BeforeAnswer:
-    """A check with its project, claim and all answers, oldest first, and the person's look.
+    """A check with its project, its claim, all answers (oldest first), and the person's look.
 
-    `guideline_id` is the current version; `is_sampled` is True if a random sample waits for the check.
+    `guideline_id` is the current version of the guidelines. `is_sampled` is True if a random sample waits for the
+    check.
     """
 
     check: Check
@@ -59,9 +60,10 @@ class BeforeAnswer:
 
 
 def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
-    """Read the state of a check before an answer. The caller locks the check's summary.
+    """Load everything that is needed to answer a check, in one query.
 
-    Raises NotFound, and as `require` for the verb.
+    The caller must have locked the check's summary. Raises NotFound if there is no such check, and the errors of
+    `require` for `verb`.
     """
     statement = _STATEMENT.format(
         standing=STANDING,

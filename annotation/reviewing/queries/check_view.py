@@ -40,9 +40,12 @@ ON_SCREEN = Check.objects.select_related(
 class Passage:
     """A numbered unit of the text that a claim is compared with.
 
-    `evidence` is its place (from 1) in the judge's evidence, 0 if it is not in it. `is_found` is True if
-    it shares words with the claim, `is_best` if it shares most of them, `is_marked` if the reader chose it as
-    evidence, `follows_gap` if units before it are left out, `opens` if a document or paragraph begins with it.
+    - `evidence`: its rank in the judge's evidence, from 1; 0 if it is not evidence
+    - `is_found`: it is one of the few passages that are most similar to the claim
+    - `is_best`: it is the most similar passage
+    - `is_marked`: the reader chose it as evidence
+    - `follows_gap`: units before it are not shown
+    - `opens`: a document or paragraph begins with it
     """
 
     number: int
@@ -69,7 +72,7 @@ class JudgeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class PersonAnswer:
-    """One person's answer (or an imported one), withdrawn or not."""
+    """One person's answer, or an imported answer, even if it is withdrawn."""
 
     verdict_id: str
     who: str
@@ -87,7 +90,7 @@ class PersonAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The current label of a check and its source; a decision by rule has no `reason`."""
+    """The current label of a check and its source. If a rule decides, `reason` is empty."""
 
     label: str | None
     source: str | None
@@ -99,9 +102,9 @@ class Decision:
 class Outcome:
     """The answers to a check that this reader may see now.
 
-    `people` has all answers once the reader may see them, otherwise only the reader's own. `is_settled` is True
-    after an adjudicator's decision; it is never hidden. `coverage_stays_because` is `percents` or `adjudicated` if
-    an answer cannot change coverage, otherwise "".
+    `people` has all answers if the reader may see them; otherwise only the reader's own answers. `is_settled` is True
+    after an adjudicator's decision; this is never hidden. If an answer cannot change coverage, `coverage_stays_because`
+    is the reason (`percents` or `adjudicated`); otherwise it is "".
     """
 
     check_id: str
@@ -122,24 +125,24 @@ class Outcome:
 
     @property
     def differing(self) -> tuple[PersonAnswer, ...]:
-        """The latest visible answers of other people that differ from the reader's own."""
+        """The latest visible answers of other people that differ from the reader's own answer."""
         latest = {said.who: said for said in self.others if not said.is_withdrawn}
         own = self.own
         return tuple(said for said in latest.values() if own is not None and said.label != own.label)
 
     @property
     def is_own_latest(self) -> bool:
-        """True if the reader's answer is the latest one of all people."""
+        """True if the reader's answer is the latest of all people's answers."""
         return self.own is not None and self.own == _newest(self.people)
 
     @property
     def seen(self) -> str:
-        """The id of the reader's own answer, "" without one."""
+        """The id of the reader's own answer; "" if there is none."""
         return self.own.verdict_id if self.own else ""
 
     @property
     def other_label(self) -> str:
-        """The judge's label if it differs from the reader's own, so that the page can offer it."""
+        """The judge's label if it differs from the reader's own label, so that the page can offer it."""
         if not self.is_current or self.judge is None or self.judge.label is None or self.own is None:
             return ""
         return "" if self.judge.label == self.own.label else self.judge.label
@@ -149,7 +152,7 @@ class Outcome:
 class CheckView:
     """A check on a reviewer's screen: the claim, the text it is compared with, and the visible answers.
 
-    `summary_id` is "" for questions to the source, `text_id` is "" if no text has the claim.
+    `summary_id` is "" if a question is checked against the source. `text_id` is "" if the claim comes from no text.
     """
 
     check_id: str
@@ -184,7 +187,7 @@ def of_project(check: Check | None, project: Project) -> Check:
 
 
 def own_verdict(check: Check, person: User, public_id: str) -> Verdict:
-    """Return the person's own verdict on the check. Raises NotFound."""
+    """Return the person's own verdict with this public id on the check. Raises NotFound."""
     verdict = (
         Verdict.objects.filter(
             check_row=check, person=person, role=Verdict.Role.REVIEWER, public_id=public_id
@@ -204,15 +207,16 @@ def check_view(
     marked: Sequence[int] | None = None,
     whole_text: bool = False,
 ) -> CheckView:
-    """A check as this person may see it now. The number of queries is equal for all current checks.
+    """Build the view of a check that this person may see now.
 
-    `marked` are the unsaved evidence units of the form; None takes those of the person's answer.
+    The number of queries is the same for all current checks. `marked` are the unsaved evidence units of the form; if it
+    is None, the units of the person's answer are marked.
     """
     outcome = outcome_of(check, person)
     if marked is None:
         marked = outcome.own.evidence if outcome.own else ()
     texts = texts_around(check)
-    # Evidence reveals the label, so it is hidden until the judge's verdict is shown.
+    # Hide the judge's evidence until its verdict is shown, because evidence reveals the label.
     lit = outcome.judge.evidence if outcome.judge else ()
     passages = _passages(
         texts.compared, check.claim.text, judge_evidence=lit, own=marked, whole_text=whole_text
@@ -245,7 +249,7 @@ def _text_id(check: Check) -> str:
 
 
 def outcome_of(check: Check, person: User) -> Outcome:
-    """The answers to a check that the person may see now."""
+    """Load the answers to a check that the person may see now."""
     said = list(Verdict.objects.filter(check_row=check).select_related("person").order_by("pk"))
     is_known = may_see(check, person, said=said)
     judge = _judge_answer(check, _judges_verdict(check, said)) if is_known else None
@@ -289,7 +293,7 @@ def _judges_verdict(check: Check, said: Sequence[Verdict]) -> Verdict | None:
     if judge is None:
         return None
     standing = [one for one in said if one.judge_id == judge.pk and one.withdrawn_at is None]
-    # The latest usable answer counts; a later failure does not replace it.
+    # Take the latest usable answer; a later failure does not replace it.
     return next((one for one in reversed(standing) if one.label), standing[-1] if standing else None)
 
 
@@ -337,7 +341,7 @@ def _passages(
     own: Sequence[int],
     whole_text: bool,
 ) -> tuple[Passage, ...]:
-    """The passages of the whole text if it is short or requested, otherwise those around matches."""
+    """The passages of the whole text if it is short or requested; otherwise only those around matches."""
     found = found_passages(claim, [unit.text for unit in units])
     lit = {number: place for place, number in enumerate(sorted(set(judge_evidence)), start=1)}
     interesting = {
@@ -363,7 +367,7 @@ def _passages(
 
 
 def _why_coverage_stays(check: Check) -> str:
-    """The reason why an answer cannot change coverage: `percents`, `adjudicated`, or ""."""
+    """The reason why an answer cannot change coverage, `percents` or `adjudicated`; "" if it can."""
     model = check.claim.claim_set.summary
     if check.side != Check.Side.REFERENCE or model is None:
         return ""

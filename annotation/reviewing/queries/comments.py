@@ -1,6 +1,7 @@
 """Comments on claims, as a person may see them.
 
-A comment can reveal an answer, so a reviewer sees others' comments on a claim only after answering all its checks.
+A comment can reveal an answer, so reviewers see others' comments on a claim only after they have answered all its
+checks.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ COMMENTS = List(
 class Thread:
     """The last 200 comments on a claim, oldest first.
 
-    `hidden` is the number of comments that become visible after the reader's own answers.
+    `hidden` counts the comments that the reader will see after answering.
     """
 
     claim_id: str
@@ -68,7 +69,7 @@ class Thread:
 
 
 def claim_of(project: Project, public_id: str) -> Claim:
-    """Return a claim of the project, removed or not. Raises NotFound."""
+    """Return a claim of the project, even if it is removed. Raises NotFound."""
     rows = Claim.all_claims.select_related("claim_set__summary__document_set", "claim_set__document_set")
     of_project = Q(claim_set__summary__document_set__project=project) | Q(
         claim_set__document_set__project=project
@@ -80,7 +81,7 @@ def claim_of(project: Project, public_id: str) -> Claim:
 
 
 def thread_of(viewer: Viewer, claim: Claim) -> Thread:
-    """The comments on a claim that the viewer may see now."""
+    """Load the comments on a claim that the viewer may see now."""
     last = COMMENTS.rows(viewer).filter(claim=claim).order_by("-pk")[:COMMENTS_SHOWN]
     hidden = Comment.objects.filter(has_unanswered(viewer, "claim"), claim=claim, withdrawn_at=None)
     summary = claim.claim_set.summary

@@ -1,4 +1,4 @@
-"""Checks whose answers a person has seen: by answering them, or elsewhere."""
+"""Find checks whose answers a person has seen, by answering them or elsewhere."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models.sql.compiler import SQLCompiler
 
-# These conditions are written by hand, because for an EXISTS, PostgreSQL first collects all answers of the
-# person; here it looks up each check separately. tests/bench/next_claim.py measures them.
+# These conditions are written by hand: for an EXISTS, PostgreSQL would first collect all answers of the person, but
+# here it looks up each check separately. tests/bench/next_claim.py measures them.
 _ANSWERED = """(
     SELECT id FROM annotation_verdict
     WHERE check_row_id = {check} AND person_id = %s AND role = 'reviewer' LIMIT 1
@@ -23,14 +23,14 @@ _SHOWN = """(
 
 
 def answered(person: User) -> Q:
-    """Checks that the person has answered as a reviewer, withdrawn answers included."""
+    """Select checks that the person has answered as a reviewer, even if the answer is withdrawn."""
     return Q(_Asked(statement=_ANSWERED, person=person))
 
 
 def knows(person: User) -> Q:
-    """Checks that the person cannot answer blind, because they answered them or have seen others' answers.
+    """Select checks that the person cannot answer blind: they have answered them or have seen others' answers.
 
-    Seeing answers to an earlier wording counts.
+    Answers to an earlier wording count, too.
     """
     return Q(_Asked(statement=f"({_ANSWERED} OR {_SHOWN})", person=person))
 

@@ -1,7 +1,7 @@
 """The checks of a project as lists, and the queues for reviewers.
 
-Pages and next checks are found on an index by the values of the row before, so that a deep page or a mostly
-answered queue costs no more than the first page.
+Pages and next checks are found in an index by the values of the previous row. So a deep page, or the next check in a
+mostly answered queue, costs no more than the first page.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ check.
 
 
 class Only(TextChoices):
-    """The checks of a list that are shown."""
+    """The choices of which checks a list shows."""
 
     WAITING = "waiting", "Unanswered"
     SPLIT = "split", "Panel split"
@@ -72,7 +72,7 @@ SIDES = Choices(
     ],
 )
 ORDERS = (
-    # All coverage checks of a set come first, summary by summary, and then all alignment checks.
+    # First all coverage checks of a set, summary by summary, and then all its alignment checks.
     Order(
         "set",
         "By document set",
@@ -80,7 +80,7 @@ ORDERS = (
     ),
     Order("uncertainty", "Most uncertain", ("-uncertainty", "queue_key", "pk")),
     Order("impact", "Largest impact on coverage", ("-impact", "queue_key", "pk")),
-    # Checks of closed questions against the source belong to no summary.
+    # Leave out checks of closed questions against the source, because they belong to no summary.
     Order("document", "By summary", ("peer_id", "claim_id"), Q(peer__isnull=False)),
 )
 RANDOM = Order("random", "In random order", ("queue_key", "pk"))
@@ -277,7 +277,7 @@ SAMPLE = Filter("sample", _of_sample, help="Id of a random sample of checks.")
 
 
 def checks_list(is_hidden: Sight, *, only: str = "", side: str = "") -> List:
-    """Build a list of a project's checks, with `only` and `side` as defaults; `is_hidden` decides what is hidden."""
+    """Build a list of a project's checks. `only` and `side` are defaults; `is_hidden` decides what is hidden."""
 
     def rows(viewer: Viewer) -> QuerySet[Any]:
         checks = Check.objects.filter(project=viewer.project, is_current=True).annotate(
@@ -342,7 +342,7 @@ def checks_list(is_hidden: Sight, *, only: str = "", side: str = "") -> List:
     )
 
 
-# In this queue, even people who may see everything answer before they see others' answers.
+# In this queue, even people who may see everything must answer before they see others' answers.
 _AT_DESK = checks_list(
     lambda viewer: viewer.project.reveal != Project.Reveal.SHOWN, only=Only.WAITING, side=CLAIMS
 )
@@ -358,7 +358,7 @@ QUEUE = replace(
 
 
 def sampled(public_id: str) -> List:
-    """The queue of a random sample. Checks with only non-blind answers remain in it."""
+    """Build the queue of a random sample. A check stays in it until it has a blind answer."""
 
     def rows(viewer: Viewer) -> QuerySet[Any]:
         checks = QUEUE.rows(viewer).filter(sampled__sample__public_id=public_id)
@@ -372,21 +372,21 @@ def sampled(public_id: str) -> List:
 
 
 def queue_of(given: Mapping[str, str]) -> List:
-    """The queue of these parameters."""
+    """Build the queue that these parameters select."""
     return sampled(given["sample"]) if given.get("sample") else QUEUE
 
 
 class SampleFirst(NamedTuple):
-    """A random sample that waits for answers; this viewer can give `left` of them."""
+    """A random sample that waits for answers; `left` is the number of answers that this viewer can give."""
 
     sample: CheckSample
     left: int
 
 
 def sample_first(viewer: Viewer) -> SampleFirst | None:
-    """The oldest random sample with checks that this viewer can answer blind, or None.
+    """Find the oldest random sample with checks that this viewer can answer blind; None if there is none.
 
-    Two queries if no sample is open.
+    It makes two queries if no sample is open.
     """
     for sample in open_samples(viewer.project, but=viewer.person):
         if left := count(sampled(sample.sample_id).look(viewer, {"sample": sample.sample_id})):
@@ -395,7 +395,7 @@ def sample_first(viewer: Viewer) -> SampleFirst | None:
 
 
 def is_finished_sample(look: Listing) -> bool:
-    """True if the queue is that of a completely answered random sample."""
+    """True if the queue belongs to a random sample whose checks are all answered."""
     sample = look.chosen.get("sample", "")
     return bool(sample) and any(each.is_complete for each in check_samples(look.viewer.project, only=sample))
 
@@ -410,31 +410,29 @@ def sampled_scores(look: Listing) -> list[str]:
 
 
 def reviewers(project: Project) -> list[str]:
-    """The usernames of members whose roles let them answer checks, sorted."""
+    """The usernames of members who may answer checks by their roles, sorted."""
     members = Membership.objects.filter(project=project).select_related("user").order_by("user__username")
     able = roles_with(Verb.REVIEW)
     return [member.user.username for member in members if member.role_set & able]
 
 
 def has_panel(project: Project) -> bool:
-    """True if the deciding judge is a panel, so that its members can differ."""
+    """True if the deciding judge is a panel, whose members can differ."""
     judge = project.deciding_judge
     return judge is not None and judge.kind == Judge.Kind.PANEL
 
 
 def count(look: Listing) -> int:
-    """The number of rows, counted up to a limit."""
+    """Count the rows, up to a limit."""
     return look.found.order_by().values("pk")[: CHECKS_COUNTED_UP_TO + 1].count()
 
 
 def counts_down(look: Listing) -> bool:
-    """True if each answer removes a check from the queue."""
+    """True if an answer removes a check from the queue."""
     return "sample" in look.chosen or look.chosen.get("only") in (Only.WAITING, Only.SPLIT)
 
 
 def goes_by_answers(look: Listing) -> bool:
-    """True if the queue is filtered by people's answers, so that its viewer has answered every check in
-    it.
-    """
+    """True if the queue is filtered by people's answers, so that its viewer has answered every check in it."""
     by_answers = look.chosen.get("only") in (Only.DISPUTED, Only.AGAINST) or "label" in look.chosen
     return by_answers and look.viewer.project.reveal != Project.Reveal.SHOWN

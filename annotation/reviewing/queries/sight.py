@@ -1,8 +1,7 @@
-"""The visibility of others' answers to a check: everything, or nothing until the person has answered it.
+"""Decide whether a person may see others' answers to a check: all of them, or none until they have answered.
 
-Queues may be sorted by the judge's uncertainty in both reveal modes. But the number is hidden together
-with the verdict: a judge can be less sure of one label than of the other, so the number could reveal the
-label.
+Queues may be sorted by the judge's uncertainty in both reveal modes. But the uncertainty is hidden together with the
+verdict, because a judge can be less sure of one label than of the other, so the number could reveal the label.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ DECIDED_BY_RULE = Q(final_source=Check.Decider.RULE)
 def keeps_back(viewer: Viewer) -> bool:
     """True if others' answers are hidden from the viewer until they have answered.
 
-    This holds for reviewers who do not adjudicate, unless the project shows verdicts at once.
+    Answers are hidden from reviewers who do not adjudicate, unless the project shows verdicts at once.
     """
     must_wait = Verb.REVIEW in viewer.verbs and Verb.ADJUDICATE not in viewer.verbs
     return must_wait and viewer.project.reveal != Project.Reveal.SHOWN
@@ -37,8 +36,8 @@ def keeps_back(viewer: Viewer) -> bool:
 def may_see(check: Check, person: User, *, said: Iterable[Verdict]) -> bool:
     """True if the person has answered the check, or the project shows verdicts at once.
 
-    `said` has the verdicts on the check. A recorded look is not enough, because the person may have seen
-    an earlier wording.
+    `said` has the verdicts on the check. A recorded look is not enough, because the person may have looked at an
+    earlier wording.
     """
     is_shown = check.project.reveal == Project.Reveal.SHOWN
     reviewer = Verdict.Role.REVIEWER
@@ -53,9 +52,9 @@ def with_known(checks: QuerySet[Check], person: User, *, is_kept_back: bool) -> 
 
 
 def has_unanswered(viewer: Viewer, claim: str) -> Q:
-    """A condition for rows whose claim (at that path) has a check that the viewer has not answered.
+    """Build a condition for rows whose claim (at the path `claim`) has a check that the viewer has not answered.
 
-    A comment can reveal the answer to any check of its claim. Checks decided by a rule do not count.
+    A comment can reveal the answer to any check of its claim. Checks that a rule decides do not count.
     """
     if not keeps_back(viewer):
         return Q(pk__in=())

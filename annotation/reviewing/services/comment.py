@@ -20,7 +20,7 @@ LONGEST_COMMENT = 4000
 
 @transaction.atomic
 def comment_on_claim(*, project: Project, claim: Claim, by: User, text: str) -> Comment:
-    """Comment on a claim. Raises NotFound, and Invalid for an empty or long text."""
+    """Comment on a claim. Raises NotFound, and Invalid for an empty or too long text."""
     require(by, project, Verb.COMMENT)
     claim = claim_of(project, claim.public_id)
     if_long = f"A comment takes at most {LONGEST_COMMENT:,} characters."
@@ -32,7 +32,7 @@ def comment_on_claim(*, project: Project, claim: Claim, by: User, text: str) -> 
 
 @transaction.atomic
 def withdraw_comment(*, comment: Comment, by: User) -> Comment:
-    """Withdraw one's own comment; its text is no longer shown. Idempotent.
+    """Withdraw one's own comment, so that its text is no longer shown. A second call changes nothing.
 
     Raises NotAllowed for another person's comment.
     """

@@ -1,4 +1,4 @@
-"""Leases for the checks of a queue, so that each is shown to one reviewer at a time."""
+"""Lease the checks of a queue, so that only one reviewer at a time gets a check."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ MOST_HELD = 3
 
 
 def hand_out(*, look: Listing, after: Check | None = None) -> Check | None:
-    """Lease the queue's next free check to the viewer and return it; None without one.
+    """Lease the queue's next free check to the viewer and return it; return None if there is none.
 
-    `after` is the check on screen. After the last check, the queue starts again from its top. The lease
-    ends after five minutes without a request of the viewer. Raises as `require`.
+    `after` is the check on screen. After its last check, the queue starts again from the top. The lease ends after five
+    minutes without a request of the viewer. Raises the errors of `require`.
     """
     require(look.viewer.person, look.viewer.project, Verb.REVIEW)
     return _hand_out(look, after)
@@ -35,7 +35,7 @@ def hand_out(*, look: Listing, after: Check | None = None) -> Check | None:
 def move_on(*, look: Listing, here: str) -> Check | None:
     """Record a look at the check with public id `here`, extend its lease, and lease the next check.
 
-    This has the effect of `stay` and `hand_out`, with one test of permissions. Raises as they do.
+    This does the same as `stay` and `hand_out` with a single test of permissions, and raises their errors.
     """
     check, _ = stay(project=look.viewer.project, here=here, by=look.viewer.person)
     return _hand_out(look, check)
@@ -44,7 +44,7 @@ def move_on(*, look: Listing, here: str) -> Check | None:
 def stay(*, project: Project, here: str, by: User) -> tuple[Check, Look]:
     """Record a look at the check with public id `here`, and extend its lease.
 
-    Raises NotFound, and as `require`.
+    Raises NotFound, and the errors of `require`.
     """
     check = Check.objects.filter(project=project, public_id=here).first()
     if check is None:
@@ -56,7 +56,7 @@ def stay(*, project: Project, here: str, by: User) -> tuple[Check, Look]:
 
 
 def keep(*, check: Check, by: User) -> None:
-    """Extend the lease of a check, or take it if nobody else holds it."""
+    """Extend the person's lease of a check; take the lease if nobody holds the check."""
     leases.renew(check, by=by, most=MOST_HELD)
 
 
@@ -68,8 +68,8 @@ def let_go(*, check: Check, by: User) -> None:
 def _hand_out(look: Listing, after: Check | None) -> Check | None:
     parts: tuple[QuerySet[Check], ...] = (look.found,)
     if after is not None:
-        # In a sample, the search starts after the check's place in the sample, or at the top if the check is
-        # not in it.
+        # In a sample, start the search after the check's place in the sample; if the check is not in it, start at the
+        # top.
         sampled = look.of.rows(look.viewer).filter(pk=after.pk).first() if "sample" in look.chosen else after
         beyond = look.beyond(sampled) if sampled else (look.found,)
         parts = (*beyond, look.found.exclude(pk=after.pk))

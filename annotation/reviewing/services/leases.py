@@ -1,6 +1,6 @@
-"""Leases of queue rows: nobody else gets a leased row from the queue until the lease ends.
+"""Leases of queue rows: while a row is leased, the queue gives it to nobody else.
 
-The row's page stays open to everybody. Leases use the database's clock.
+Everybody can still open the row's page. Leases use the database's clock.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ def is_over() -> Q:
 
 
 def is_free(by: User) -> Q:
-    """The condition for rows that nobody else holds."""
+    """Build the condition for rows that nobody else holds."""
     return Q(lease_until=None) | Q(leased_to=by) | is_over()
 
 
 def unlocked(rows: QuerySet[Row]) -> QuerySet[Row]:
-    """Lock these rows as they are read, and skip rows that another transaction has locked.
+    """Lock rows while reading them, and skip rows that another transaction has locked.
 
-    SQLite cannot skip; it has one writer at a time.
+    SQLite cannot skip rows, but it has only one writer at a time.
     """
     can_skip = connection.features.has_select_for_update_skip_locked
     return rows.select_for_update(of=("self",), no_key=True, skip_locked=can_skip)
 
 
 def take(rows: QuerySet[Any], *, by: User, most: int = 1) -> int | None:
-    """Lease the first free row of a queue to `by` and return its key; None without one.
+    """Lease the first free row of a queue to `by` and return its key; return None if there is none.
 
-    `by` keeps the newest `most` leases in the project; older ones end.
+    `by` keeps the newest `most` leases in the project; older leases end.
     """
     with transaction.atomic():
         key: int | None = unlocked(rows.filter(is_free(by))).values_list("pk", flat=True).first()
@@ -58,7 +58,7 @@ def take(rows: QuerySet[Any], *, by: User, most: int = 1) -> int | None:
 
 
 def renew(row: Check | Dispute, *, by: User, most: int = 1) -> None:
-    """Extend the lease of a row, or take it if nobody else holds it; otherwise as `take`."""
+    """Extend the lease of a row, or take it if nobody holds the row. `most` has the same meaning as in `take`."""
     this = type(row).objects.filter(pk=row.pk)
     is_fresh = Q(leased_to=by, lease_until__gte=Now() + LEASE)
     if this.filter(is_free(by)).exclude(is_fresh).update(leased_to=by, lease_until=Now() + LEASE + SPARE):
@@ -67,7 +67,7 @@ def renew(row: Check | Dispute, *, by: User, most: int = 1) -> None:
 
 
 def give_back(rows: QuerySet[Any], *, by: User) -> None:
-    """End the leases of `by` on these rows."""
+    """End the leases of these rows that `by` holds."""
     rows.filter(leased_to=by).update(leased_to=None, lease_until=None)
 
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def look_at(*, check: Check, by: User) -> Look:
-    """Record that the check was on the person's screen, with others' answers if they may see them.
+    """Record that the person saw the check, and others' answers if they may see these.
 
-    The first look, and the first look with answers, are stored; later looks change nothing.
+    Only the first look and the first look with answers are stored.
     """
     require(by, check.project, Verb.REVIEW)
     look, _ = Look.objects.get_or_create(check_row=check, person=by)
@@ -30,12 +30,12 @@ def look_at(*, check: Check, by: User) -> Look:
 
 
 def reveal(*, check: Check, to: User, look: Look | None) -> Look:
-    """Record that others' answers to the check are shown to the person, unless it is recorded already."""
+    """Record that the person sees others' answers to the check, unless this is recorded already."""
     if look is not None and look.revealed_at is not None:
         return look
     look = look or Look(check_row=check, person=to)
     look.revealed_at = timezone.now()
-    # The person may have opened the check in another window at the same time.
+    # Update a look that exists: the person may have opened the check in another window at the same time.
     Look.objects.bulk_create(
         [Look(public_id=look.public_id, check_row=check, person=to, revealed_at=look.revealed_at)],
         update_conflicts=True,
@@ -46,10 +46,9 @@ def reveal(*, check: Check, to: User, look: Look | None) -> Look:
 
 
 def see_summary(*, project: Project, summary: Summary, by: User) -> None:
-    """Record that the person opens the explanation of a summary's scores, which shows all answers to its
-    checks.
+    """Record that the person opens the explanation of a summary's scores, which shows all answers to its checks.
 
-    Checks of its questions to the source are included. Nothing is recorded for people who may not open it.
+    Checks of its questions against the source are included. Nothing is recorded if the person may not open it.
     """
     standing = standing_in(by, project)
     if Verb.VIEW_SCORES in standing.verbs:
@@ -60,11 +59,10 @@ def see_summary(*, project: Project, summary: Summary, by: User) -> None:
 
 
 def see_checks(*, project: Project, checks: QuerySet[Check], by: User) -> None:
-    """Record that the person is shown all answers to these checks.
+    """Record that the person sees all answers to these checks, so that their later answers are not blind.
 
-    Their later answers to these checks are not blind. Nothing is recorded for people whose roles let them
-    neither review nor assess. The number of queries does not depend on the number of checks, except for
-    SQLite's limit on values.
+    Nothing is recorded if their roles let them neither review nor assess. The number of queries does not depend on the
+    number of checks, except for SQLite's limit on values.
     """
     _see(checks.filter(project=project), by, standing_in(by, project))
 
@@ -75,7 +73,7 @@ def _see(checks: QuerySet[Check], by: User, standing: Standing) -> None:
     shown = Look.objects.filter(check_row=OuterRef("pk"), person=by, revealed_at__isnull=False)
     unseen = checks.filter(~Exists(shown)).order_by()
     now = timezone.now()
-    # If they opened a check before, its look exists already, but without others' answers.
+    # Update looks that exist: the person may have opened a check before without seeing others' answers.
     Look.objects.bulk_create(
         [Look(check_row_id=key, person=by, revealed_at=now) for key in unseen.values_list("pk", flat=True)],
         update_conflicts=True,
@@ -85,6 +83,6 @@ def _see(checks: QuerySet[Check], by: User, standing: Standing) -> None:
 
 
 def _may_answer(standing: Standing) -> bool:
-    # The roles decide, not the present verbs: the person may be blind only now, and superusers can read the
+    # Decide by the roles and not by the present verbs: the person may be blind only now, and superusers can read the
     # admin site meanwhile.
     return bool(standing.roles & (roles_with(Verb.REVIEW) | roles_with(Verb.ASSESS)))

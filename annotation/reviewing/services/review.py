@@ -1,4 +1,4 @@
-"""Give and withdraw a reviewer's answer to a check."""
+"""Save and withdraw a reviewer's answer to a check."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LONGEST_MS = 2_147_483_647
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """The saved verdict, its check after rescoring, and the rows that the answer was checked against."""
+    """The saved verdict, its check after rescoring, and the rows that were loaded to check the answer."""
 
     verdict: Verdict
     check: Check
@@ -64,12 +64,13 @@ def override(
 ) -> GivenAnswer:
     """Save a reviewer's verdict on a check and rescore its summary, or the whole set for a check of the source.
 
-    `seen` is the public id of the person's own answer on screen, "" for none; the default skips this test.
-    `evidence` holds unit numbers of the compared text, `active_ms` the time at the check. The judge's verdict is
-    revealed. A blind first answer also becomes the answer of each random sample that waits for the check.
+    `seen` is the public id of the person's own answer on screen, "" if there is none; by default it is not tested.
+    `evidence` has unit numbers of the compared text. `active_ms` is the time that the person spent on the check. The
+    judge's verdict is revealed. A blind first answer also becomes the answer of each random sample that waits for the
+    check.
 
-    Raises Conflict `newer_verdict` if the person answered or withdrew elsewhere since, `claim_changed` if the claim
-    is not checked any more, and Invalid for unusable values.
+    Raises Conflict `newer_verdict` if the person has meanwhile answered or withdrawn elsewhere, Conflict
+    `claim_changed` if the claim is no longer checked, and Invalid for unusable values.
     """
     reason = reason.strip()
     _validate(label, reason, evidence, error_type, confidence, active_ms)
@@ -139,7 +140,7 @@ def _had_seen(before: BeforeAnswer, by: User) -> bool:
 def withdraw_answer(*, answer: Verdict | CoverageJudgment, by: User) -> None:
     """Withdraw one's own verdict or any decision; the answer before it counts again.
 
-    Idempotent. Raises NotAllowed for another person's verdict.
+    A second call changes nothing. Raises NotAllowed for another person's verdict.
     """
     place = answer.place
     project = place.project if isinstance(place, Check) else place.peer.document_set.project
@@ -160,7 +161,7 @@ def withdraw_answer(*, answer: Verdict | CoverageJudgment, by: User) -> None:
 def log_answer(
     answer: Verdict | CoverageJudgment, *, verb: str, project: Project, by: User, **more: object
 ) -> None:
-    """Log an act on a reviewer's or adjudicator's answer, in the transaction of the act."""
+    """Log what was done with a reviewer's or adjudicator's answer, in the same transaction."""
     data: dict[str, object] = {_kind(answer): answer.public_id}
     if isinstance(answer, Verdict):
         data["label"] = answer.label
@@ -176,7 +177,7 @@ def _kind(answer: Verdict | CoverageJudgment) -> str:
 
 
 def check_reason(reason: str) -> None:
-    """Raise Invalid (field `reason`) for a long reason."""
+    """Raise Invalid (field `reason`) if the reason is too long."""
     if len(reason.strip()) > LONGEST_REASON:
         raise Invalid(f"A reason has at most {LONGEST_REASON:,} characters.", field="reason")
 

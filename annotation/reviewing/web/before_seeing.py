@@ -1,4 +1,4 @@
-"""A warning before pages that show verdicts, if seeing them would end blind answers to sampled checks."""
+"""Warn before pages with verdicts, if seeing them would prevent blind answers to sampled checks."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def ask_before_seeing(request: Request, room: Room, checks: QuerySet[Check]) -> HttpResponse | None:
-    """Return a warning if the reader could still answer any of these checks blind in an open sample.
+    """Return a warning page if the reader could still answer one of these checks blind in an open sample.
 
     Returns None if there is no such check or the reader chose to continue. One query.
     """
     if Verb.REVIEW not in room.verbs or "anyway" in request.GET:
         return None
-    # The query starts from the few waiting checks, because a page may cover a million.
+    # Start from the few waiting checks, because a page may cover a million checks.
     waiting = SampledCheck.objects.filter(AWAITED, sample__project=room.project).values("check_row")
     lost = checks.filter(pk__in=waiting).exclude(knows(request.user)).order_by().count()
     if not lost:

@@ -1,4 +1,4 @@
-"""Comments on a claim, as a page or a part of one."""
+"""Comments on a claim, as a page or as a part of a page."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _show(
         status=422 if refusal else 200,
     )
     if refusal:
-        # Without this header, the browser shows an error in the page's notices.
+        # Show the error in the thread; without this header the browser shows it in the page's notices.
         response["HX-Retarget"] = THREAD
     return response
 

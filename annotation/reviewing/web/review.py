@@ -1,8 +1,7 @@
 """The page for answering one check.
 
-With scripts, the form sends the answer and at once shows the next claim, which was loaded before; the
-response is a strip with the judge's verdict. Without scripts, the response is the next claim's page with
-the same strip.
+With scripts, the form sends the answer and at once shows the next claim, which it has loaded before; the response is
+a strip with the judge's verdict. Without scripts, the response is the next claim's page with the same strip.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ def check(request: Request, slug: str, check_id: str) -> HttpResponse:
 def next_check(request: Request, slug: str) -> HttpResponse:
     """Show the queue's next claim. Scripts load it early and send the id of the claim on screen as `here`.
 
-    A link or reload leads to the queue.
+    A link or a reload redirects to the queue.
     """
     room = enter(request, slug, Verb.REVIEW, here="review")
     queue = _queue(request, room)
@@ -103,7 +102,7 @@ def look(request: Request, slug: str, check_id: str) -> HttpResponse:
 def override(request: Request, slug: str, check_id: str) -> HttpResponse:
     """Save a reviewer's answer and show the changed scores.
 
-    If the person answered in another window, it is a conflict.
+    If the person has answered in another window, the page shows a conflict.
     """
     room = enter(request, slug, Verb.REVIEW, here="review")
     row = check_of(room.project, check_id)
@@ -176,7 +175,7 @@ class TypedAnswer:
 
     @classmethod
     def own(cls, view: CheckView) -> TypedAnswer:
-        """The reader's earlier answer, as the form's initial values."""
+        """Build the form's initial values from the reader's earlier answer."""
         own = view.outcome.own
         if own is None:
             return cls()
@@ -238,8 +237,7 @@ def _show(
 def _counted(queue: Listing, here: Check | None) -> dict[str, object]:
     """The number of waiting checks, and whether the claim on screen (`here`) is one of them.
 
-    If `here` is None, the claim was loaded early: the count at its turn is unknown, and the page continues
-    its own count.
+    If `here` is None, the page loads the claim early. Then the count is not yet known, and the page continues its own.
     """
     is_counted = counts_down(queue)
     if here is None:
@@ -253,7 +251,7 @@ def _counted(queue: Listing, here: Check | None) -> dict[str, object]:
     return {
         "left": min(left, CHECKS_COUNTED_UP_TO),
         "counts_down": is_counted,
-        # A claim opened by its address may not be in this queue.
+        # Search for the claim, because a claim that was opened by its address may not be in this queue.
         "is_counted": is_counted and queue.found.filter(pk=here.pk).exists(),
         "is_left_counted_out": left <= CHECKS_COUNTED_UP_TO,
     }
@@ -313,7 +311,7 @@ def _queue_address(slug: str, queue: Listing) -> str:
 
 
 def _before(request: Request, room: Room, row: Check) -> object:
-    """The outcome of the previous claim, if the reader has just answered it."""
+    """The answers to the previous claim, if the reader has just answered it."""
     name = request.GET.get("was", "")
     if not name or name == row.public_id:
         return None

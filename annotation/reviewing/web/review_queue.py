@@ -42,8 +42,8 @@ def review(request: Request, slug: str) -> HttpResponseBase:
 def _beside(queue: Listing) -> dict[str, object]:
     viewer, counted = queue.viewer, count(queue)
     is_sample = "sample" in queue.chosen
-    # A sample must be completed, so its page shows how many checks others hold; other pages show it only when
-    # nothing is left.
+    # Count the checks that others hold only for a sample, because a sample must be completed; other pages show the
+    # number only when nothing is left.
     held = held_by_others(queue.found, viewer.person) if is_sample else None
     return {
         "counted": min(counted, CHECKS_COUNTED_UP_TO),

@@ -45,8 +45,8 @@ class CheckSamples(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Sample claims at random for review.
 
-        Needs the verb "assign". The frame and every check's inclusion probability are stored permanently. Refused
-        (422) if the project shows the judge's verdict at once, because nobody could answer blind.
+        Needs the verb "assign". The frame and every check's inclusion probability are stored permanently. Refused (422)
+        if the project shows the judge's verdict at once, because then nobody could answer blind.
         """
         project = self.enter(Verb.ASSIGN)
         sampled = sample_checks(project=project, by=self.person, **self.body(NewSample))

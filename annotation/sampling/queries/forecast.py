@@ -1,4 +1,4 @@
-"""The forecast of interval widths for a new random sample of checks."""
+"""Forecast the widths of intervals from a new random sample of checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def forecast(project: Project, side: Check.Side, design: Design) -> Forecast:
-    """Forecast for all systems and target lengths, from the newest finished sample or otherwise from the judge."""
+    """Forecast a new sample's intervals for all systems and target lengths.
+
+    The forecast uses the newest finished sample; if there is none, it uses the judge's answers.
+    """
     finished = next((sample for sample in check_samples(project, side=side) if sample.is_finished), None)
     if finished is None:
         framed = framed_now(project, side)

@@ -1,4 +1,4 @@
-"""The frame of a sample as evaluation values: items with share, inclusion probability and answer."""
+"""Convert the frame of a sample to the library's types: items with share, inclusion probability and answer."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ Frames = dict[int | None, dict[str, list[SampledItem]]]
 class SampleFrame:
     """The items of a sample's frame on one side.
 
-    `claims` has the number of reference claims of each document. `came_after` is the number of current
-    checks without an item, because they are newer than the sample.
+    `claims` has the number of reference claims of each document. `came_after` is the number of current checks that are
+    not items, because they are newer than the sample.
     """
 
     items: Frames
@@ -42,7 +42,7 @@ class SampleFrame:
 
     @property
     def has_judge(self) -> bool:
-        """True if the judge answered any item."""
+        """True if the judge has answered any item."""
         return any(
             item.judge is not None
             for of_target in self.items.values()
@@ -52,19 +52,19 @@ class SampleFrame:
 
 
 def framed_items(project: Project, sample: Sample, *, side: Check.Side = Check.Side.REFERENCE) -> SampleFrame:
-    """The items of a sample on one side.
+    """Build the items of a sample on one side.
 
-    A document is a document set or its group. The share of an item is its weight in the mean of its document:
-    summaries of a system, then references, units by weight and claims of a unit; on the peer side the summary's own
-    claims. Checks decided by a rule are known and count as sampled with certainty. The judge's answer is the
-    probability stored with the sample.
+    A document is a document set or its group. The share of an item is its weight in the mean of its document. The mean
+    is taken over the summaries of a system, then over references, units (by weight) and the claims of a unit; on the
+    peer side over the summary's own claims. Checks that a rule decides are known, so they count as sampled with
+    certainty. The judge's answer is the probability that the sample stores.
     """
     probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", sample.frame))
     return _of_checks(project, side, probabilities, _sampled(sample, side))
 
 
 def framed_now(project: Project, side: Check.Side = Check.Side.REFERENCE) -> SampleFrame:
-    """The items that a new sample of checks would have, as in `framed_items`, without answers."""
+    """Build the items that a new sample would have, like `framed_items`, but without answers."""
     checks = eligible(project, side)
     return _of_checks(project, side, dict(checks.values_list("public_id", "judge_probability")), {})
 
@@ -91,7 +91,7 @@ class _FramedCheckRow(NamedTuple):
 
 
 class _SampledAnswer(NamedTuple):
-    """The answer to a sampled check (None without one) and the check's inclusion probability."""
+    """The answer to a sampled check (None if it has none), and the check's inclusion probability."""
 
     value: float | None
     chance: float
@@ -112,8 +112,9 @@ def _of_checks(
     probabilities: Mapping[str, float | None],
     answers: Mapping[str, _SampledAnswer],
 ) -> SampleFrame:
-    """`probabilities` has the judge's probability for every check in the frame, `answers` has the sampled
-    checks.
+    """Build the items from checks.
+
+    `probabilities` has the judge's probability for every check in the frame; `answers` has the sampled checks.
     """
     peers: dict[int, list[_FramedCheckRow]] = defaultdict(list)
     came_after = 0
@@ -138,7 +139,7 @@ def _of_checks(
             rows = peers[peer]
             parts = _shares(rows) if is_of_coverage else ((row, 1 / len(rows)) for row in rows)
             for row, part in parts:
-                # On the peer side, each summary has its own claims.
+                # Identify no claim on the peer side, because each summary has its own claims.
                 claim = row.claim if is_of_coverage else None
                 item = _check_item(row, document, share * part, probabilities, answers, claim=claim)
                 items[target][system].append(item)
@@ -174,7 +175,7 @@ def _checks(project: Project, side: Check.Side) -> Iterator[_FramedCheckRow]:
 def _sets_of_documents(
     written: Iterable[tuple[int | None, str, str, str]],
 ) -> dict[tuple[int | None, str, str], int]:
-    """The number of document sets of each document, by target length and system."""
+    """Count the document sets of each document, by target length and system."""
     found: dict[tuple[int | None, str, str], int] = defaultdict(int)
     for target, system, document, _ in written:
         found[target, system, document] += 1
@@ -182,7 +183,7 @@ def _sets_of_documents(
 
 
 def _shares(rows: Sequence[_FramedCheckRow]) -> Iterator[tuple[_FramedCheckRow, float]]:
-    """Each check of a summary with its share in the summary's coverage."""
+    """Yield each check of a summary with its share of the summary's coverage."""
     models: dict[int | None, list[_FramedCheckRow]] = defaultdict(list)
     for row in rows:
         models[row.model].append(row)
@@ -201,7 +202,7 @@ def _shares(rows: Sequence[_FramedCheckRow]) -> Iterator[tuple[_FramedCheckRow, 
 
 def _weight(row: _FramedCheckRow, *, stand_alone: bool) -> float:
     if row.model is None:
-        # Without a reference, all claims of the documents have the same weight.
+        # If there is no reference, all claims of the documents have the same weight.
         return 1.0
     return row.claim_weight if stand_alone else (row.unit_weight or 1.0)
 
@@ -225,7 +226,7 @@ def _check_item(
         document,
         share,
         judge=probabilities[row.public_id],
-        # Unsampled items have no answer, whatever their probability.
+        # Unsampled items have no answer, so their probability has no effect.
         probability=1.0 if sampled is None else sampled.chance,
         is_sampled=sampled is not None,
         answer=None if sampled is None else sampled.value,

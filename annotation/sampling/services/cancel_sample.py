@@ -18,11 +18,10 @@ if TYPE_CHECKING:
 
 @transaction.atomic
 def cancel_sample(*, sample: Sample, by: User | None) -> Sample:
-    """Cancel an incomplete sample: its other checks are not asked any more, and no estimate uses it.
+    """Cancel an incomplete sample: its other checks are no longer asked, and no estimate uses it.
 
-    Its answers remain in the scores. The sample stays in lists and in the log. Idempotent. Raises Conflict
-    (code `sample_complete`) if all answers are given, so that nobody can replace an estimate that they
-    have seen.
+    Its answers still count in the scores. The sample stays in lists and in the log. Idempotent. Raises Conflict (code
+    `sample_complete`) if all answers are given, because otherwise people could replace an estimate that they have seen.
     """
     require(by, sample.project, Verb.ASSIGN)
     held = (

@@ -26,7 +26,7 @@ def finish_check_samples(*, verdict: Verdict, by: User | None) -> None:
     nearly = sorted(key for key, count in waiting.items() if count < NEARLY)
     if not nearly:
         return
-    # The samples are locked, so that the later of two last answers sees both.
+    # Lock the samples, so that if two last answers are given at once, the later one sees both.
     held = Sample.objects.filter(pk__in=nearly).select_for_update(of=("self",), no_key=True)
     rows = list(held.select_related("project").order_by("pk"))
     waiting = _waiting(Sample.objects.filter(pk__in=nearly))

@@ -1,4 +1,4 @@
-"""Take a random sample of checks for review, for an unbiased estimate."""
+"""Take a random sample of checks for review, from which scores can be estimated without bias."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def sample_checks(
 ) -> Sample:
     """Sample a share of the project's checks for reviewers, with recorded inclusion probabilities.
 
-    The frame has every current check (of one `side` if given) except those decided by a rule. It is stored
-    with the judge's present probabilities of yes. Every system gets its share at every target length:
-    `uniform` gives each check the same chance, `active` distributes half evenly and half by the judge's
-    uncertainty. If a check has a blind answer already, the sample uses the first one (see `blind_answers`),
-    because its author cannot answer blind again. The same seed and frame give the same sample.
+    The frame has every current check (of one `side` if given) except those that a rule decides. It is stored with the
+    judge's current probabilities of yes. Every system gets its part of the sample at every target length. `uniform`
+    gives each check the same chance; `active` distributes half of the sample evenly and half by the judge's
+    uncertainty. If a check has a blind answer already, the sample uses the first one (see `blind_answers`), because its
+    author cannot answer blind again. The same seed and frame give the same sample.
 
-    Raises Invalid with the wrong `field`, and as `need_blind_answers`.
+    Raises Invalid with the wrong `field`, and the errors of `need_blind_answers`.
     """
     require(by, project, Verb.ASSIGN)
     design = design_of(method)
@@ -75,7 +75,7 @@ def sample_checks(
         frame=[[framed.public_id, framed.probability] for framed in frame.values()],
         chances=list(chances.values()) if len(set(chances.values())) > 1 else [],
     )
-    # Sampled checks are shown in the order of their keys, so they are created in a random order.
+    # Create the sampled checks in a random order, because they are shown in the order of their keys.
     order = list(sampled)
     random.Random(f"order:{seed}").shuffle(order)
     rows = [
@@ -105,7 +105,7 @@ def sample_checks(
 
 
 def design_of(method: str) -> Design:
-    """Return the design of that name. Raises Invalid."""
+    """Return the design with this name. Raises Invalid."""
     known: Design | None = next((design for design in get_args(Design) if design == method), None)
     if known is None:
         raise Invalid(f"The method is one of {', '.join(get_args(Design))}, not {method!r}.", field="method")
@@ -113,10 +113,9 @@ def design_of(method: str) -> Design:
 
 
 def need_blind_answers(project: Project) -> None:
-    """Raise an error if reviewers see the judge's verdict at once, because nobody could answer a sample
-    blind.
+    """Raise Invalid (code `shown`) if reviewers see the judge's verdict at once, because nobody could answer blind.
 
-    Raises Invalid (code `shown`). Locks the setting until the transaction ends.
+    The setting is locked until the transaction ends.
     """
     held = Project.objects.select_for_update(no_key=True).only("reveal").get(pk=project.pk)
     if held.reveal == Project.Reveal.SHOWN:
@@ -134,6 +133,6 @@ def _frame(project: Project, side: str) -> Iterator[FramedCheck]:
 
 
 def _spread(probability: float | None) -> float:
-    """The standard deviation of an answer with this probability of yes; the maximum if it is unknown."""
+    """The standard deviation of an answer with this probability of yes; the largest possible one if it is unknown."""
     p = 0.5 if probability is None else probability
     return math.sqrt(p * (1 - p))

@@ -34,7 +34,7 @@ class SummaryDetail(SummaryRow):  # type: ignore[valid-type, misc]
     comparisons = ComparisonRow(many=True, source="comparisons_as_peer")
 
     def get_metadata(self, summary: Summary) -> dict[str, Any]:
-        # The imported metadata may name the system.
+        # Hide imported metadata from people who may not see scores, because it may name the system.
         return summary.metadata if sees_scores(self.context["viewer"]) else {}
 
 

@@ -37,7 +37,7 @@ class TextUnit:
 
 @dataclass(frozen=True, slots=True)
 class ContextUnit:
-    """A unit near the claim in its own text; `is_here` marks the unit of the claim."""
+    """A unit near the claim in the claim's own text; `is_here` marks the unit of the claim."""
 
     number: int
     text: str
@@ -48,7 +48,7 @@ class ContextUnit:
 class TextsAround:
     """The text that decides a check, and the claim's unit with its neighbours.
 
-    `context` is empty if the claim belongs to no unit of a summary.
+    `context` is empty if the claim does not belong to a unit of a summary.
     """
 
     compared: tuple[TextUnit, ...]
@@ -68,7 +68,7 @@ def texts_around(check: Check) -> TextsAround:
 
 
 def compared_text(check: Check) -> tuple[TextUnit, ...]:
-    """The units of the text that decides the check: the summary or the source documents."""
+    """Load the units of the text that decides the check: the summary or the source documents."""
     if check.peer is not None and not check.reads_source:
         return tuple(text_of(check.peer))
     document_set = check.document_set_id
@@ -87,10 +87,10 @@ def text_of(summary: Summary) -> list[TextUnit]:
 
 
 def found_passages(claim: str, texts: Sequence[str]) -> list[int]:
-    """The places (from 0) of the few texts that share most words with a claim, best first; rare words weigh more.
+    """Find the few texts that share most words with a claim, best first; rare words weigh more.
 
-    Shared words are no sign of support: they are found for true and false claims alike. The list is empty
-    if no word is shared.
+    The result has their places, from 0. Shared words do not mean support: they occur for true and false claims alike.
+    The list is empty if no word is shared.
     """
     words = [_words(text) for text in texts]
     spread = Counter(word for text in words for word in text)
@@ -102,7 +102,7 @@ def found_passages(claim: str, texts: Sequence[str]) -> list[int]:
 
 
 def shown_places(count: int, interesting: Collection[int], *, whole_text: bool) -> list[int]:
-    """The places (from 0) of the shown passages: all of a short text, otherwise those around the interesting ones."""
+    """The places (from 0) of passages to show: all of a short text, otherwise those around interesting ones."""
     if whole_text or count <= WHOLE_TEXT_UP_TO:
         return list(range(count))
     wanted = {

@@ -40,9 +40,7 @@ OPENING_WORDS = 12
 
 @dataclass(frozen=True, slots=True)
 class ListedClaim:
-    """A claim with the numbers of its checks: all, those that people answered, and those without any
-    answer.
-    """
+    """A claim with its numbers of checks: all, answered by people, and without any answer."""
 
     claim_id: str
     text: str
@@ -54,7 +52,7 @@ class ListedClaim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimGroup:
-    """A unit with its claims. `number` is None for the claims without a unit."""
+    """A unit with its claims. `number` is None for the group of claims without a unit."""
 
     number: int | None
     text: str
@@ -71,7 +69,7 @@ class OtherText:
 
 @dataclass(frozen=True, slots=True)
 class ClaimText:
-    """The claims of a text. `is_locked` is True if assessors gave them percents in place of units."""
+    """The claims of a text. `is_locked` is True if assessors judged claims in place of units."""
 
     text_id: str
     name: str
@@ -93,9 +91,7 @@ class ClaimText:
         return sum(claim.waiting for group in self.groups for claim in group.claims)
 
     def holding(self, wanted: str) -> list[ClaimGroup]:
-        """The groups with only the claims that contain `wanted`, ignoring case; all groups if `wanted` is
-        empty.
-        """
+        """Keep only the claims that contain `wanted`, ignoring case; keep all if `wanted` is empty."""
         words = wanted.casefold()
         found = [
             replace(group, claims=tuple(claim for claim in group.claims if words in claim.text.casefold()))
@@ -115,14 +111,14 @@ def document_set_of(owner: ClaimOwner) -> DocumentSet:
 
 
 def of_owner(owner: ClaimOwner) -> Q:
-    """The condition for claim sets of a text."""
+    """Build the condition for claim sets of a text."""
     if isinstance(owner, Summary):
         return Q(summary=owner)
     return Q(document_set=owner, kind=ClaimSet.Kind.CLAIMS)
 
 
 def text_with_claims(project: Project, public_id: str) -> ClaimOwner:
-    """Return the summary, or the document set, with that public id. Raises NotFound."""
+    """Return the summary or the document set with this public id. Raises NotFound."""
     summaries = Summary.objects.filter(document_set__project=project, public_id=public_id)
     sets = DocumentSet.objects.filter(project=project, public_id=public_id).select_related("project")
     owner = summaries.select_related("document_set__project", "system").first() or sets.first()
@@ -132,7 +128,7 @@ def text_with_claims(project: Project, public_id: str) -> ClaimOwner:
 
 
 def claims_in(project: Project) -> QuerySet[Claim]:
-    """Every claim of a project except closed questions, removed ones included, with its text and document set."""
+    """Every claim of a project, even if removed, with its text and document set; closed questions are left out."""
     return Claim.all_claims.filter(
         ~QUESTIONS,
         Q(claim_set__summary__document_set__project=project) | Q(claim_set__document_set__project=project),
@@ -222,7 +218,7 @@ def units_of(owner: ClaimOwner) -> QuerySet[Unit]:
 
 
 def needs_unit(owner: ClaimOwner, claims: Sequence[Claim]) -> bool:
-    """True if a new claim must belong to a unit, because the text's other claims do."""
+    """True if a new claim must have a unit, because the text's other claims have one."""
     return (
         isinstance(owner, Summary)
         and owner.is_model
@@ -238,7 +234,7 @@ def is_judged_as_unit(claim_set: ClaimSet) -> bool:
 
 
 def claim_text(owner: ClaimOwner, *, names_systems: bool) -> ClaimText:
-    """The claims of a text, in a fixed number of queries.
+    """Load the claims of a text with a fixed number of queries.
 
     `names_systems` adds the authors of summaries.
     """
@@ -260,7 +256,10 @@ def claim_text(owner: ClaimOwner, *, names_systems: bool) -> ClaimText:
 
 
 def _groups(owner: ClaimOwner, units: Sequence[Unit], claims: Sequence[Claim]) -> tuple[ClaimGroup, ...]:
-    """All units of a text scored by units, otherwise the units with claims; the group without a unit is last."""
+    """Group the claims by unit; the group without a unit is last.
+
+    If the text is scored by units, there is a group for every unit, otherwise only for units with claims.
+    """
     shows_all = isinstance(owner, Summary) and not has_claims_as_units(claims)
     counts = _counts(claims)
     by_unit: dict[int | None, list[ListedClaim]] = defaultdict(list)
@@ -318,8 +317,9 @@ def _name(owner: ClaimOwner, *, names_systems: bool) -> str:
 
 
 def _texts(owner: ClaimOwner, *, names_systems: bool) -> tuple[OtherText, ...]:
-    """The texts of the same set: documents, references, then summaries in an order that does not reveal
-    their systems.
+    """List the texts of the same set: documents, references, then summaries.
+
+    The order of the summaries does not reveal their systems.
     """
     document_set = document_set_of(owner)
     summaries = Summary.objects.filter(document_set=document_set).select_related("system")

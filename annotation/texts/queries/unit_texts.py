@@ -1,8 +1,8 @@
 """The summaries of a project and their units, for people who review the segmentation.
 
-People who are blind see no system names. Document sets that a person has open as an assessor are left out,
-because their references are hidden until the first questions are answered, and nobody may change units
-that they are judging.
+People who are blind see no system names. Document sets that a person has open as an assessor are omitted, because
+their references are hidden until the first questions are answered, and because nobody may change units that they are
+judging.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ BREAKS_AFTER = re.compile(r"(?<=[\u2013\u2014\u2026;:/])(?=\w)")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A piece of a unit between two possible split points; `at` is its offset in the summary's text."""
+    """A piece of a unit; the unit can be split before and after it. `at` is its offset in the summary's text."""
 
     at: int
     text: str
@@ -67,7 +67,7 @@ class CutUnit:
 class Cut:
     """The units of a summary.
 
-    `token` identifies this segmentation; a change sends it, so that a newer segmentation is noticed.
+    `token` identifies this segmentation. A change sends the token, so that a newer segmentation is noticed.
     """
 
     summary_id: str
@@ -134,7 +134,7 @@ UNIT_TEXTS = List(
 
 
 def text_to_cut(project: Project, person: User, public_id: str) -> Summary:
-    """Return the summary with that public id. Raises NotFound, and NotAllowed (code `blind`) as `keep_apart`."""
+    """Return the summary with this public id. Raises NotFound, and the NotAllowed of `keep_apart` (code `blind`)."""
     summary = (
         Summary.objects.filter(document_set__project=project, public_id=public_id)
         .select_related("document_set__project", "system")
@@ -147,7 +147,7 @@ def text_to_cut(project: Project, person: User, public_id: str) -> Summary:
 
 
 def keep_apart(person: User | None, summary: Summary) -> None:
-    """Refuse people who have the document set open as assessors. Raises NotAllowed (code `blind`)."""
+    """Raise NotAllowed (code `blind`) if the person has the document set open as an assessor."""
     project = summary.document_set.project
     if person is not None and summary.document_set_id in own_open_sets(project, person):
         raise NotAllowed(
@@ -158,7 +158,7 @@ def keep_apart(person: User | None, summary: Summary) -> None:
 
 
 def own_open_sets(project: Project, person: User) -> set[int]:
-    """Keys of the document sets that the person has open as an assessor."""
+    """The keys of the document sets that the person has open as an assessor."""
     own = Assignment.objects.filter(
         assessor=person, document_set__project=project, closed_at__isnull=True, unassigned_at__isnull=True
     )
@@ -166,7 +166,7 @@ def own_open_sets(project: Project, person: User) -> set[int]:
 
 
 def cut_of(summary: Summary, person: User) -> Cut:
-    """The current units of a summary, as the person may see them."""
+    """Load the current units of a summary, as the person may see them."""
     project = summary.document_set.project
     blind = is_blind(person, project)
     units = current_units(summary)
@@ -193,7 +193,7 @@ def current_units(summary: Summary) -> list[Unit]:
 
 
 def token_of(units: Sequence[Unit]) -> str:
-    """A token that identifies a series of units."""
+    """Compute a token that identifies a series of units."""
     names = ",".join(unit.public_id for unit in units)
     return hashlib.sha256(names.encode()).hexdigest()[:16]
 
@@ -207,10 +207,10 @@ _ANSWERS: tuple[tuple[type[Model], tuple[str, ...]], ...] = (
 
 
 def judged_summaries(keys: Iterable[int]) -> set[int]:
-    """The given keys of summaries that have an answer of a person or judge, or a computed value."""
+    """Select the summaries that have an answer of a person or judge, or a computed value."""
     wanted = set(keys)
     found: set[int] = set()
-    # There is one statement per path, because paths joined by OR would read the rows of other projects.
+    # Use a statement per path, because paths joined by OR would read the rows of other projects.
     for kind, paths in _ANSWERS if wanted else ():
         for path in paths:
             answers = kind._default_manager.filter(**{f"{path}__in": wanted - found}).order_by()
@@ -220,7 +220,7 @@ def judged_summaries(keys: Iterable[int]) -> set[int]:
 
 
 def is_being_judged(summary: Summary) -> bool:
-    """True if a job of a judge for the summary's document set waits or runs."""
+    """True if a judge's job for the summary's document set is waiting or running."""
     jobs = Job.objects.filter(document_set=summary.document_set_id)
     return jobs.filter(state__in=(Job.State.WAITING, Job.State.WORKING)).exists()
 
@@ -231,9 +231,9 @@ def summaries_in_order(summaries: QuerySet[Summary]) -> QuerySet[Summary]:
 
 
 def words_of(text: str, start: int, end: int) -> Iterator[Word]:
-    """The pieces of a unit between possible split points.
+    """Split a unit into pieces between which it can be split.
 
-    Pieces are words, parts of words after a dash or similar, and single characters in scripts without spaces.
+    Pieces are words, parts of words after a dash or a similar sign, and single characters in scripts without spaces.
     """
     for run in re.finditer(r"\S+", text[start:end]):
         at = start + run.start()
@@ -243,10 +243,10 @@ def words_of(text: str, start: int, end: int) -> Iterator[Word]:
 
 
 def is_between_characters(text: str, at: int) -> bool:
-    """True if the offset lies between two visible characters, not within one.
+    """True if the offset lies between two visible characters and not within one.
 
-    A letter with its combining accents, a joined sequence, a flag pair and an emoji with a skin tone are one
-    character.
+    A letter with its combining accents, a joined sequence, a pair that makes a flag, and an emoji with a skin tone each
+    are one character.
     """
     if not 0 < at < len(text):
         return True
@@ -290,7 +290,7 @@ def _cut_unit(unit: Unit, text: str) -> CutUnit:
 
 
 def _neighbours(summary: Summary) -> tuple[str | None, str | None]:
-    """The ids of the previous and next summary of the same set, in the order of the list."""
+    """Find the ids of the previous and next summary of the same set, in the order of the list."""
     others = summaries_in_order(Summary.objects.filter(document_set=summary.document_set_id))
     order = list(others.values_list("public_id", flat=True))
     place = order.index(summary.public_id)

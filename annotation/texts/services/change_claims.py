@@ -1,10 +1,10 @@
 """Add, remove and reword claims of a text.
 
-A claim is never edited. A removed claim keeps its row and answers but is no longer checked. Rewording removes
-a claim and adds a new one in its place, whose checks have no answers.
+A claim is never edited. A removed claim keeps its row and answers but is no longer checked. Rewording removes a claim
+and adds a new claim in its place, whose checks have no answers.
 
-Each act locks the assignments with the reference, the summaries of the document set, and the claim set, in
-this order, as changes of units do.
+Each change locks the assignments with the reference, the summaries of the document set, and the claim set, in this
+order, as changes of units do.
 """
 
 from __future__ import annotations
@@ -67,9 +67,11 @@ PeerSide = tuple[int, str]
 def add_claim(*, owner: ClaimOwner, by: User | None, text: str, unit: int | None = None) -> Claim:
     """Add a claim to a summary, or to the documents of a set.
 
-    `unit` is the number of its unit, which is required in a reference whose claims are linked to units. The claim
-    is compared with the same texts as the others; the first claim of a text is compared with all possible ones.
-    Raises as `reword_claim`, and Invalid for a missing or unknown unit.
+    `unit` is the number of its unit; it is required in a reference whose claims are linked to units. The claim is
+    compared with the same texts as the text's other claims; the first claim of a text is compared with all possible
+    texts.
+    Raises
+    Invalid for a missing or unknown unit, and the errors of `reword_claim`.
     """
     words = claim_words(text)
     require(by, document_set_of(owner).project, Verb.CHANGE_CLAIMS)
@@ -88,11 +90,11 @@ def add_claim(*, owner: ClaimOwner, by: User | None, text: str, unit: int | None
 def reword_claim(*, claim: Claim, by: User | None, text: str) -> Claim:
     """Replace a claim by one with another wording; unit, weight and comparisons stay.
 
-    A person who answered the old wording, or saw others' answers to it, is not blind to the new one. Raises Invalid
-    if the wording is empty, too long, unchanged (ignoring white space and punctuation at the ends) or equal to
-    another claim of the text. Raises Conflict if the claim was removed since (`newer_claims`), a random sample
-    waits for it (`sampled`) or it replaces a judged unit (`judged`). Raises NotAllowed if the person may not change
-    claims, or may not adjudicate and an adjudicator decided on the claim (`decided`).
+    A person who answered the old wording, or saw others' answers to it, is not blind to the new wording. Raises Invalid
+    if the wording is empty, too long, unchanged (ignoring white space and punctuation at the ends) or equal to another
+    claim of the text. Raises Conflict if the claim was removed meanwhile (`newer_claims`), if a random sample waits for
+    it (`sampled`), or if it replaces a judged unit (`judged`). Raises NotAllowed if the person may not change claims,
+    or if an adjudicator decided on the claim and the person may not adjudicate (`decided`).
     """
     words = claim_words(text)
     owner, claims = _begin(claim, by, yours=words)
@@ -114,14 +116,14 @@ def reword_claim(*, claim: Claim, by: User | None, text: str) -> Claim:
 
 @transaction.atomic
 def remove_claim(*, claim: Claim, by: User | None) -> None:
-    """Remove a claim from its text, so that it is no longer checked. Raises as `reword_claim`."""
+    """Remove a claim from its text, so that it is no longer checked. Raises the errors of `reword_claim`."""
     owner, _ = _begin(claim, by)
     take_out([claim.pk])
     _settle("remove claim", owner, by, claim, before=claim.text)
 
 
 def _begin(claim: Claim, by: User | None, *, yours: str = "") -> tuple[ClaimOwner, list[Claim]]:
-    """Lock and return the text and its claims, after checking that the claim may be changed."""
+    """Check that the claim may be changed; lock and return the text and its claims."""
     owner = owner_of(claim.claim_set)
     project = document_set_of(owner).project
     require(by, project, Verb.CHANGE_CLAIMS)
@@ -166,12 +168,12 @@ def _refuse_twin(words: str, claims: Iterable[Claim]) -> None:
 
 
 def _hold(owner: ClaimOwner) -> None:
-    """Lock the document set against concurrent answers and changes."""
+    """Lock the document set's rows against concurrent answers and changes."""
     if isinstance(owner, Summary) and owner.is_model:
         hold(owner)
         return
     if isinstance(owner, DocumentSet):
-        # The set is locked before its summaries, the same order as in storing a judge's claims.
+        # Lock the set before its summaries, in the same order as when a judge's claims are stored.
         list(DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=owner.pk))
     held = Summary.objects.filter(document_set=document_set_of(owner))
     list(held.select_for_update(of=("self",)).order_by("pk").only("pk"))
@@ -233,7 +235,7 @@ def _all_pairs(owner: ClaimOwner) -> list[PeerSide]:
 
 
 def _compared_with(owner: ClaimOwner) -> list[int]:
-    """The summaries compared with a reference, or for documents those without a reference."""
+    """The summaries that are compared with a reference; for documents, the summaries without a reference."""
     if isinstance(owner, Summary):
         return list(
             Comparison.objects.filter(model=owner).order_by("peer_id").values_list("peer_id", flat=True)
@@ -259,9 +261,7 @@ def _ask(claim: Claim, pairs: Iterable[PeerSide]) -> None:
 
 
 def _copy_looks(old: Claim, made: Claim) -> None:
-    """Copy looks to the new checks, and count answers to the old checks as looks: later answers are not
-    blind.
-    """
+    """Copy looks to the new checks; answers to the old checks become looks, so later answers are not blind."""
     checks = dict(Check.objects.filter(claim=made).values_list("peer_id", "pk"))
     looks = Look.objects.filter(check_row__claim=old, revealed_at__isnull=False)
     answers = Verdict.objects.filter(

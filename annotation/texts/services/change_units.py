@@ -1,8 +1,8 @@
-"""Join and split units of a summary, until the summary has any answer.
+"""Join and split units of a summary, as long as the summary has no answer.
 
-Each act locks the assignments with the summary, the summaries of its set, and its units, in this order, as
-saving and closing do. If a form is open meanwhile, answers on units that no longer exist are refused, and
-the form reloads its page.
+Each change locks the assignments with the summary, the summaries of its set, and its units, in this order, as saving
+and closing do. If a form is open meanwhile, its answers to units that no longer exist are refused, and it reloads its
+page.
 """
 
 from __future__ import annotations
@@ -39,11 +39,10 @@ UNITS_OUT_OF_THE_WAY = 1_000_000
 def join_units(*, summary: Summary, by: User | None, unit_id: str, seen: str | None = None) -> None:
     """Join a unit with the next one.
 
-    The joined unit has the larger of the two weights. `seen` is the token of the segmentation on the
-    caller's screen. If the segmentation has changed, Conflict (code `newer_cut`) has both and nothing is
-    changed. Raises Conflict also if the summary is judged (`judged`) or a judge works on the set
-    (`running`), NotFound for an unknown unit, Invalid for the last unit, NotAllowed (`blind`) for a person
-    who has the set open as an assessor.
+    The joined unit has the larger of the two weights. `seen` is the token of the segmentation on the caller's screen.
+    If the segmentation has changed, nothing is written and Conflict (code `newer_cut`) has both segmentations. Raises
+    Conflict also if the summary is judged (`judged`) or a judge works on the set (`running`). Raises NotFound for an
+    unknown unit, Invalid for the last unit, and NotAllowed (`blind`) if the person has the set open as an assessor.
     """
     units = _begin(summary, by, seen, {"act": "join", "unit": unit_id})
     place = _place(units, unit_id)
@@ -62,8 +61,8 @@ def join_units(*, summary: Summary, by: User | None, unit_id: str, seen: str | N
 def split_unit(*, summary: Summary, by: User | None, unit_id: str, at: int, seen: str | None = None) -> None:
     """Split a unit at an offset of the summary's text, in characters (code points).
 
-    White space at the split belongs to neither part; both have the unit's weight. `seen` and errors are as in
-    `join_units`; Invalid also if one part has no words or the offset lies within a character.
+    White space at the split belongs to neither part; both parts have the unit's weight. `seen` is used, and errors are
+    raised, as in `join_units`. Raises Invalid if a part has no words or the offset lies within a character.
     """
     units = _begin(summary, by, seen, {"act": "split", "unit": unit_id, "at": at})
     unit = units[_place(units, unit_id)]
@@ -83,14 +82,13 @@ def hold(summary: Summary) -> None:
     held = Reading.objects.filter(Q(comparison__peer=summary) | Q(comparison__model=summary))
     assignments = Assignment.objects.select_for_update(of=("self",))
     list(assignments.filter(pk__in=held.values("assignment_id")).order_by("pk"))
-    # All summaries of the set are locked in order, because only later code finds out which of them are
-    # rescored.
+    # Lock all summaries of the set in order, because only later code finds out which of them are rescored.
     summaries = Summary.objects.filter(document_set=summary.document_set_id)
     list(summaries.select_for_update(of=("self",)).order_by("pk").only("pk"))
 
 
 def rename_readings(peers: Iterable[int]) -> None:
-    """Give the readings of these summaries new ids, because marks in open forms may refer to other units now."""
+    """Give the readings of these summaries new ids, because marks in open forms may now refer to other units."""
     readings = list(Reading.objects.filter(comparison__peer__in=peers))
     for reading in readings:
         reading.public_id = new_public_id()
@@ -98,11 +96,11 @@ def rename_readings(peers: Iterable[int]) -> None:
 
 
 def _begin(summary: Summary, by: User | None, seen: str | None, yours: Mapping[str, object]) -> list[Unit]:
-    """Return the locked units, after checking that they may be changed."""
+    """Check that the units may be changed; lock and return them."""
     require(by, summary.document_set.project, Verb.CHANGE_UNITS)
     keep_apart(by, summary)
     hold(summary)
-    # The rows are locked by key and then read, so that a waiting act sees the result of the act before it.
+    # Lock the rows by key and then read them, so that a change that has waited sees the result of the one before it.
     list(Unit.objects.select_for_update(no_key=True).filter(summary=summary).order_by("pk").only("pk"))
     units = current_units(summary)
     if seen is not None and seen != token_of(units):
@@ -168,7 +166,7 @@ def _borders(text: str, unit: Unit, at: int) -> tuple[int, int]:
 
 
 def _save_cut(unit: Unit, *, end: int, weight: float) -> None:
-    """Save a unit under a new id, so that references to the old unit fail."""
+    """Save a unit under a new id, so that requests that name the old unit fail."""
     unit.public_id, unit.end, unit.weight = new_public_id(), end, weight
     unit.save(update_fields=["public_id", "end", "weight"])
 
@@ -180,8 +178,8 @@ def _shift(units: Sequence[Unit], by: int) -> None:
 
 
 def _part_claims(text: str, first: Unit, second: Unit) -> None:
-    """Move each claim to the part with most of its offsets, otherwise to the part that shares most words
-    with it.
+    """Move each claim to the part with most of its offsets; without offsets, to the part that shares most words with
+    it.
     """
     moved = [
         claim.pk

@@ -1,4 +1,4 @@
-"""Normalise and compare the wording of claims, and locate it in a text."""
+"""Normalise and compare the wording of claims, and find it in a text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SAYING = "%‰‱#&@*†‡§\\/"
 
 
 def claim_words(text: str) -> str:
-    """Return the wording with single blanks. Raises Invalid if it is empty or too long."""
+    """Normalise white space in a wording. Raises Invalid if it is empty or too long."""
     words = " ".join(text.split())
     if not words:
         raise Invalid("Enter a claim.", field="text")
@@ -36,9 +36,9 @@ def same(text: str) -> str:
 
 
 def bare(text: str) -> str:
-    """The wording without extra white space and without punctuation at the ends.
+    """Remove extra white space, and punctuation at the ends.
 
-    A leading dash stays, because it may be a minus, and so do signs with meaning such as %.
+    A leading dash stays, because it may be a minus sign; so do signs that have a meaning, such as %.
     """
     words = " ".join(text.split())
     first, end = 0, len(words)
@@ -58,10 +58,10 @@ def _is_mark(sign: str, *, but: Collection[str] = ()) -> bool:
 def place_in_text(
     text: str, owner: ClaimOwner, unit: Unit | None, instead_of: Claim | None
 ) -> tuple[int | None, int | None]:
-    """The start and end of the wording in the text; None for both if it is not found.
+    """Find the start and end of the wording in the text; (None, None) if it is not found.
 
-    The function searches the span of the old claim, then its unit, then the summary. It ignores case,
-    white space and a missing end mark.
+    The function searches the span of the old claim, then its unit, then the summary. It ignores case, white space and a
+    missing end mark.
     """
     source = (
         owner.text if isinstance(owner, Summary) else unit.document.text if unit and unit.document else ""

@@ -37,13 +37,13 @@ from evaluation.text._words import tokens
 VERSION = 4
 """Raised with each change that can change a verdict."""
 
-# The weights in lexical.txt: ridge logistic regression on people's judgments within bounds that keep every feature
-# on the side that it speaks for. Means over 5 seeded 5-fold cross-validations by document, yes from .5 on:
-# covered, REALSumm (7,500 checks of 30 documents): kappa .579, accuracy .790, brier .156, calibration error
-# .031, auc .844. supported, QAGS and FRANK (752 checks of 189 documents): kappa .579, accuracy .799, brier .146,
-# calibration error .035, auc .862. Seven further features (words near each other, late words, rarity, names, other
-# names, both ends in one unit, the claim's length) changed no figure by .01.
-# Fitted to two of the corpora and compared with the third: docs/judges.md has the figures.
+# The weights in lexical.txt come from a ridge logistic regression on people's judgments. Bounds force every weight to
+# have the sign that its feature should have. Means over 5 seeded 5-fold cross-validations by document, with yes from a
+# probability of .5: covered, REALSumm (7,500 checks of 30 documents): kappa .579, accuracy .790, Brier .156,
+# calibration error .031, AUC .844. supported, QAGS and FRANK (752 checks of 189 documents): kappa .579, accuracy .799,
+# Brier .146, calibration error .035, AUC .862. Seven further features changed no figure by .01: words near each other,
+# late words, rarity, names, other names, both ends in one unit, the claim's length. docs/judges.md has the figures of
+# weights fitted to two of the corpora and tested on the third.
 _MOST_WORDS_NAMED = 5
 _MOST_TOPICS = 5
 _NO_WORDS_REASON = "The claim holds no word that could be compared."
@@ -54,10 +54,10 @@ _QUOTED = re.compile(r'^Does the text say: "(?P<statement>.*)"\?$', re.DOTALL)
 class LexicalJudge:
     """A judge that compares the words of claims with those of a text, without network or model.
 
-    Equal inputs get equal verdicts, independent of the other claims of a request. The label is yes or no, never
-    unsure; the probability, fitted to people's judgments, expresses the uncertainty. Paraphrases are not recognised,
-    except for some everyday synonyms. Missing words are evidence against a claim; other numbers, opposites, and added
-    or missing negations weigh most. Generated questions quote the statements with the most frequent words of the text.
+    Equal inputs get equal verdicts, whatever the other claims of a request are. The label is yes or no, never unsure.
+    The probability is fitted to people's judgments and expresses the uncertainty. Paraphrases are not recognised,
+    except for some everyday synonyms. Missing words count against a claim; other numbers, opposites, and added or
+    missing negations count most. Generated questions quote the statements with the most frequent words of the text.
     Ratings are unscored.
 
     `language` replaces the language of the texts.
@@ -73,7 +73,7 @@ class LexicalJudge:
         self.signature = f"lexical:{VERSION}" + (f"|language:{language}" if language else "")
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
-        """The requested claims, questions with their answers, and topics."""
+        """Return the requested claims, questions with their answers, and topics."""
         claims = self._claims(request.claims_text) if request.claims else ()
         asked = [*request.questions]
         if request.n_questions:
@@ -88,7 +88,7 @@ class LexicalJudge:
     async def align_summary(
         self, source: Text, summary: Text, *, instruction: str = ""
     ) -> tuple[JudgedClaim, ...]:
-        """The summary's claims, each checked against the source. The instruction is ignored."""
+        """Extract the summary's claims and check each against the source. The instruction is ignored."""
         claims = self._claims(summary)
         return tuple(
             map(JudgedClaim, claims, self._check([claim.text for claim in claims], source, SUPPORTED))
@@ -97,14 +97,14 @@ class LexicalJudge:
     async def check_source(
         self, claims: Sequence[str], source: Text, *, instruction: str = ""
     ) -> tuple[Verdict, ...]:
-        """One verdict per claim, in order: does the source support it? The instruction is ignored.
+        """Check whether the source supports each claim; one verdict per claim, in order. The instruction is ignored.
 
-        `all_of` combines the sentences of a claim. A claim without comparable words is unscored.
+        `all_of` combines the probabilities of a claim's sentences. A claim without comparable words is unscored.
         """
         return self._check(claims, source, SUPPORTED)
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
-        """The verdicts on claims, questions and topics; ratings are unscored."""
+        """Return verdicts on claims, questions and topics; ratings are unscored."""
         return CoverReading(
             self._check(request.claims, request.summary, COVERED),
             self._answers(request.questions, request.summary, COVERED),
@@ -113,16 +113,16 @@ class LexicalJudge:
         )
 
     def again(self, token: str) -> "LexicalJudge":
-        """The judge itself, because its answers never change."""
+        """Return the judge itself, because its answers never change."""
         return self
 
     async def aclose(self) -> None:
-        """Do nothing."""
+        """Do nothing; this judge has no connections."""
 
     def _claims(self, text: Text) -> tuple[ExtractedClaim, ...]:
-        """The statements of each unit: its clauses, and in English each predicate with its shared subject.
+        """Extract the statements of each unit: clauses, and in English a statement per predicate of a shared subject.
 
-        A claim has offsets unless its subject was added. Pronouns are kept.
+        A claim has offsets unless the subject was added to it. Pronouns are kept.
         """
         language = self._language or text.language
         return tuple(
@@ -144,7 +144,7 @@ class LexicalJudge:
         )
 
     def _answers(self, questions: Sequence[str], text: Text, weights: Sequence[float]) -> tuple[Verdict, ...]:
-        # A question is checked like a claim with the same words.
+        # A generated question quotes a claim; check that claim.
         quoted = [_QUOTED.match(question) for question in questions]
         stated = [
             found["statement"] if found else question.rstrip(" ?？؟")
@@ -154,9 +154,10 @@ class LexicalJudge:
 
 
 def all_of(probabilities: Sequence[float]) -> float:
-    """The probability that all are true: the geometric mean of the product and the minimum. No value is an error.
+    """The probability that all statements are true: the geometric mean of the product and the minimum.
 
-    The product assumes independence, the minimum full dependence; people's judgments of other corpora lie in between.
+    The product assumes independent statements, the minimum fully dependent ones. People's judgments in other corpora
+    lie in between. Raises an error for an empty sequence.
     Example: `all_of([0.5])` is 0.5, `all_of([0.81, 1.0])` is 0.81, `all_of([0.9, 0.9, 0.9])` is 0.81.
     """
     return math.sqrt(math.prod(probabilities) * min(probabilities))
@@ -191,7 +192,7 @@ def _reason(found: Overlap, is_yes: bool) -> str:
 
 
 def _main(stated: Sequence[str], text: Text, count: int) -> list[str]:
-    """The `count` statements with the most frequent words of the text, in their order."""
+    """Choose the `count` statements with the most frequent words of the text, in their order."""
     counts = Counter(token.key for token in tokens(text.text, text.language))
 
     def weight(statement: str) -> float:
@@ -204,12 +205,12 @@ def _main(stated: Sequence[str], text: Text, count: int) -> list[str]:
 
 
 def _topics(source: Text) -> tuple[str, ...]:
-    """The most frequent words of the source, as first written."""
+    """The most frequent words of the source, each as it is first written."""
     counts: Counter[str] = Counter()
     surfaces: dict[str, str] = {}
     for token in tokens(source.text, source.language):
         surface = source.text[token.start : token.end]
-        # Two letters of an alphabet say little, two ideographs are a word.
+        # A word of two Latin letters says little as a topic; a word of two ideographs does.
         if token.kind in ("name", "content") and len(surface) >= (3 if surface.isascii() else 2):
             counts[token.key] += 1
             surfaces.setdefault(token.key, surface)

@@ -1,4 +1,4 @@
-"""The features of the lexical judge: how far a text contains the words of a claim."""
+"""The features of the lexical judge: measures of how far a text contains the words of a claim."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -46,25 +46,25 @@ COVERED, SUPPORTED = (tuple(float(of[side]) for of in _WEIGHTS.values()) for sid
 """The weights of the features, then the intercept, for both sides of a check."""
 
 _KINSHIP = 0.6
-# Longer words weigh more, as a substitute for rarity without a corpus, in every language.
+# Longer words weigh more in every language: length replaces rarity, which would need a corpus.
 _LEAST_WEIGHT, _WEIGHT_PER_LETTER, _MOST_LETTERS = 0.6, 0.08, 8
 _EVERYDAY_WEIGHT = 0.6
-# Words with this number of equal first letters count as related, in every language.
+# Words with this many equal first letters count as related, in every language.
 _SAME_BEGINNING = 5
 _SHORTEST_RELATED = 6
 _MOST_MISSING = 5
 _DENIED_WORDS = 2
 _SOME_OF_IT, _NEARLY_ALL = 0.4, 0.85
-# In pairs of characters, a negation also changes the pairs next to it.
+# If characters are compared in pairs, a negation also changes its neighbouring pairs, so a unit needs fewer of them.
 _NEARLY_ALL_PAIRS = 0.75
-# The share of shared words between a unit's first and last word of the claim.
+# A unit has nearly the same words if this share of the words between its first and last word of the claim is shared.
 _NEARLY_THE_SAME = 0.6
-# A unit with a smaller share of the claim is no evidence.
+# A unit with a smaller share of the claim is not used as evidence.
 _LEAST_EVIDENCE, _LEAST_SECOND_EVIDENCE = 0.2, 0.15
 
 
 class Statement(NamedTuple):
-    """A unit or sentence: its content words, names and numbers in order, and the keys that it negates."""
+    """A unit or sentence: its content words, names and numbers in order, and the keys of negated words."""
 
     words: tuple[Token, ...]
     keys: tuple[str, ...]
@@ -76,9 +76,9 @@ class Statement(NamedTuple):
 class Part(NamedTuple):
     """One sentence of a claim, with values that do not depend on the compared text.
 
-    `words` are the distinct words of the statement, with their weights and kin. `numbers` maps the positions of
-    numbers in them to their shares of all numbers' weight. `order` maps each key to a bit mask of its positions among
-    all words of the sentence.
+    `words` are the distinct words of the sentence, with their weights and kin. `numbers` maps the positions of its
+    numbers to their shares of the weight of all its numbers. `order` maps each key to a bit mask of its positions
+    among all words of the sentence.
     """
 
     statement: Statement
@@ -92,7 +92,7 @@ class Part(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """A text prepared for comparisons: its units, and the units that contain each key and each kin."""
+    """A text prepared for comparisons: its units, and for each key and each kin the units that contain it."""
 
     units: tuple[Statement, ...]
     holders: Mapping[str, Collection[int]]
@@ -104,7 +104,8 @@ class Prepared(NamedTuple):
 class Overlap(NamedTuple):
     """The comparison of a sentence of a claim with a text.
 
-    `missing` are words of the sentence that the text lacks; `is_exact` is True if the text contains every word itself.
+    `missing` are words of the sentence that the text lacks. `is_exact` is True if the text contains every word
+    literally.
     """
 
     features: tuple[float, ...]
@@ -117,7 +118,7 @@ class Overlap(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def parts(claim: str, language: str) -> tuple[tuple[str, Part], ...]:
-    """The sentences of a claim with a comparable word, each with its prepared part."""
+    """Return the sentences of a claim that have a comparable word, each with its prepared part."""
     code = language_code(language)
     sentences = [span.of(claim) for span in sentence_spans(claim, language)]
     made = ((sentence, _part(_statement(sentence, code))) for sentence in sentences)
@@ -142,7 +143,7 @@ def prepared(text: Text) -> Prepared:
 
 
 def overlap(sentence: str, part: Part, theirs: Prepared) -> Overlap:
-    """Compare one sentence of a claim, prepared by `parts`, with a prepared text."""
+    """Compare a sentence of a claim, prepared by `parts`, with a prepared text."""
     ours, words, total = part.statement, part.words, part.total
     gains = [0.0] * len(theirs.units)
     shares: list[float] = []
@@ -223,7 +224,7 @@ def _statement(content: str, code: str) -> Statement:
         if kind == "negation":
             denial, reach = end, _DENIED_WORDS
             continue
-        # A negation is assumed to concern the next words: "did not resign", "no data was lost", "没有盈利".
+        # Assume that a negation applies to the words after it: "did not resign", "no data was lost", "没有盈利".
         if reach and start >= denial:
             denied.add(key)
             reach -= 1
@@ -237,7 +238,10 @@ def _statement(content: str, code: str) -> Statement:
 
 @cache
 def _listed(section: str, code: str, separator: str | None = None) -> tuple[tuple[str, ...], ...]:
-    """The keys of each group of words in a section: its lines, or words joined by a separator. English only."""
+    """The keys of each group of related words in a section. A group is a line, or words joined by the separator.
+
+    Only English has groups.
+    """
     groups = LISTED[section] if separator is None else " ".join(LISTED[section]).split()
     return tuple(
         tuple(key_of(word, code) for word in group.split(separator)) for group in groups if code == "en"
@@ -270,13 +274,13 @@ def _weight(key: str, code: str) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def _kin(key: str, code: str) -> str:
-    """The key of related words: their line in the list, or their beginning; "" without either."""
+    """The common key of related words: their line in the word list, or their first letters; "" if there is none."""
     is_long = len(key) >= _SHORTEST_RELATED and key.isalpha()
     return _alike(code).get(key, key[:_SAME_BEGINNING] if is_long else "")
 
 
 def _best_unit(gains: Sequence[float], part: Part, units: Sequence[Statement]) -> tuple[int, bool]:
-    """The unit with most of the claim, and True if all units with nearly all of it negate it."""
+    """Return the unit with the most of the claim, and True if all units with nearly all of the claim negate it."""
     is_paired = part.statement.code in NEGATION_MARKS
     enough = (_NEARLY_ALL_PAIRS if is_paired else _NEARLY_ALL) * part.total
     alike = [index for index, gain in enumerate(gains) if gain >= enough]
@@ -285,7 +289,7 @@ def _best_unit(gains: Sequence[float], part: Part, units: Sequence[Statement]) -
 
 
 def _is_flipped(ours: Statement, theirs: Statement) -> bool:
-    """True if exactly one negates shared words, and both have nearly the same words."""
+    """True if one statement negates shared words and the other does not, and both have nearly the same words."""
     if not (ours.denied or theirs.denied):
         return False
     both = frozenset(ours.keys) & frozenset(theirs.keys)
@@ -295,7 +299,7 @@ def _is_flipped(ours: Statement, theirs: Statement) -> bool:
     stretch = theirs.keys[max(shared[0] - 1, 0) : shared[-1] + 1]
     if len(shared) < _NEARLY_THE_SAME * (shared[-1] + 1 - shared[0]):
         return False
-    # A word such as "suspended" may replace the negation.
+    # A word such as "suspended" may express the negation; then the statements do not contradict each other.
     return _words_of("denying", ours.code).isdisjoint(frozenset(ours.keys) ^ frozenset(stretch))
 
 
@@ -304,7 +308,7 @@ def _second_unit(part: Part, units: Sequence[Collection[int]], best: int) -> tup
     for own, weight in zip(units, part.weights, strict=True):
         for unit in () if best in own else own:
             added[unit] = added.get(unit, 0.0) + weight
-    # In a tie, the first unit of the text.
+    # In a tie, take the first unit of the text.
     second = max(sorted(added), key=added.__getitem__)
     return second, added[second]
 
@@ -316,7 +320,7 @@ def _beside(words: Sequence[Token], place: int) -> Sequence[Token]:
 def _has_other_number(
     part: Part, missing: Sequence[Token], gains: Sequence[float], units: Sequence[Statement]
 ) -> bool:
-    """True if a unit with a part of the claim has another number beside the same word."""
+    """True if a unit that has a part of the claim has a different number beside the same word."""
     words, keys, _, _, _ = part.statement
     numbers = [keys.index(word.key) for word in missing if word.kind == "number"]
     beside = {word.key for place in numbers for word in _beside(words, place)}
@@ -350,7 +354,7 @@ def _common_order(part: Part, others: Sequence[str]) -> int:
 
 
 def _surfaces(claim: str, missing: Sequence[Token]) -> tuple[str, ...]:
-    """The missing words as written in the claim, overlapping ones joined."""
+    """The missing words as the claim writes them; overlapping words are joined."""
     places: list[list[int]] = []
     for _, _, start, end in sorted(missing, key=lambda token: token.start):
         if places and start < places[-1][1]:

@@ -1,7 +1,7 @@
 """Split sentences into statements: clauses, and predicates with a shared subject.
 
-English sentences are cut where word lists recognise a subject and a verb on both sides. Sentences of other languages
-are cut at semicolons and dashes.
+English sentences are cut if word lists recognise a subject and a verb on both sides of the cut. Sentences of other
+languages are cut at semicolons and dashes.
 """
 
 import re
@@ -36,7 +36,7 @@ _PRONOUNS = _SINGULAR | frozenset(
     ["they", "we", "i", "you", "nobody", "everybody", "everyone", "someone", "this", "that", "these", "those"]
 )
 _DETERMINERS = _words("determiner")
-# Words of a subject besides nouns, and words that it may begin with.
+# Words besides nouns that a subject may contain, and words that may begin a subject.
 _IN_SUBJECT = (
     _DETERMINERS | _PRONOUNS | frozenset(["of", "and", "own", "no", "not", "only", "all", "both", "other"])
 )
@@ -51,7 +51,7 @@ _MOST_PRAISED = 2
 
 
 class Statement(NamedTuple):
-    """One statement; it has offsets if the sentence contains it literally."""
+    """A statement; it has offsets if the sentence contains it literally."""
 
     text: str
     start: int | None
@@ -66,7 +66,7 @@ class _Word(NamedTuple):
 
 
 def statements(content: str, language: str) -> Iterator[Statement]:
-    """Yield the statements of a unit, in order, without opinions and single abbreviations.
+    """Yield the statements of a unit, in order, without opinions and abbreviations.
 
     Opinions are recognised in English, outside quotation marks: what the writer likes or thinks ("I love this
     bridge"), and mere praise or blame ("It was a wonderful day").
@@ -84,7 +84,7 @@ def statements(content: str, language: str) -> Iterator[Statement]:
 
 
 def _is_abbreviation(content: str) -> bool:
-    """True if the splitter cut an abbreviation as a sentence: "Gov."."""
+    """True if the content is an abbreviation that the splitter took for a sentence, such as "Gov."."""
     return content.lower().removesuffix(".") in _ABBREVIATIONS
 
 
@@ -101,7 +101,7 @@ def _clauses(content: str, sentence: Span, *, is_english: bool) -> Iterator[Span
     borders = [(found.start(), found.end()) for found in _HARD.finditer(hidden)]
     if is_english:
         borders += [(found.start(), found.end()) for found in _SOFT.finditer(hidden)]
-        # "While the ferry ran, the bridge was closed."
+        # A subordinate clause at the beginning ends at its comma: "While the ferry ran, the bridge was closed."
         if (opening := _OPENS.match(hidden)) and (comma := _COMMA.search(hidden)):
             sides = text[opening.end() : comma.start()], text[comma.end() :]
             if all(_subject(list(_tokens(side))) is not None for side in sides):
@@ -148,7 +148,7 @@ def _tokens(text: str, offset: int = 0) -> Iterator[_Word]:
 
 
 def _subject(words: Sequence[_Word]) -> int | None:
-    """The number of words of the subject at the beginning, or None if none is recognised."""
+    """Count the words of the subject at the beginning; None if no subject is recognised."""
     for place, word in enumerate(words[: _LONGEST_SUBJECT + 1]):
         if place and _is_verb(words, place):
             return place
@@ -174,7 +174,7 @@ def _is_verb(words: Sequence[_Word], place: int) -> bool:
 
 
 def _predicates(content: str, clause: Span) -> Iterator[Statement]:
-    """Yield one statement for each predicate of a clause's subject."""
+    """Yield a statement for each predicate of a clause's subject."""
     text = clause.of(content)
     words = list(_tokens(text, clause.start))
     size = _subject(words)
@@ -204,9 +204,9 @@ def _told(content: str, span: Span, lead: str) -> Statement:
 
 
 def _shared_verb(words: Sequence[_Word], size: int, place: int) -> str | None:
-    """The auxiliary that the predicate after the conjunction shares, or "" for none.
+    """Find the auxiliary verb that the predicate after a conjunction shares; "" if it needs none.
 
-    None if no predicate of the same subject is recognised there.
+    None if there is no predicate of the same subject after the conjunction.
     """
     verb = words[size].text
     between = {word.text for word in words[size + 1 : place]}
@@ -224,7 +224,7 @@ def _shared_verb(words: Sequence[_Word], size: int, place: int) -> str | None:
     is_past = second in _PAST or (second.endswith("ed") and len(second) > 3)
     is_participle = second in _PARTICIPLE or second.endswith("ed")
     if verb in _BE | _HAVE and any(_is_participle(word) for word in between):
-        # "Was arrested and charged" shares "was"; "was born in Leeds and moved" need not.
+        # "Was arrested and charged" shares "was"; in "was born in Leeds and moved", "moved" has no auxiliary.
         is_next = place == size + 2 and _is_participle(words[size + 1].text)
         return verb if is_next and is_participle and goes_on else None
     if is_past:

@@ -64,18 +64,18 @@ DEFAULT_BASE_URL = "https://api.openai.com/v1"
 class OpenAIJudge:
     """An LLM at an OpenAI-compatible server: OpenAI itself, vLLM, Ollama, a gateway.
 
-    Nothing is read from the environment. Items without a usable answer are asked about once more.
-    - `api_key`: None sends no key, as for local servers
-    - `temperature`, `seed`: None leaves them out of requests
-    - `store`: stores answered calls; by default in memory
-    - `http_client`: not closed by the judge; it must belong to the event loop that uses the judge
-    - `custom_instruction`: added to every step
+    The judge reads nothing from the environment. It asks once more about items without a usable answer.
+    - `api_key`: None sends no key, for local servers
+    - `temperature`, `seed`: requests do not contain them if they are None
+    - `store`: stores answered calls; the default is a store in memory
+    - `http_client`: must belong to the event loop that uses the judge; the judge does not close it
+    - `custom_instruction`: is added to every step
     - `prompts`: replace prompts of steps, see `Prompt.reworded`
     - `price`: determines the cost of calls, which a `budget` can limit
-    - `remember`: called in the event loop with the reply format and the refused parameters of the server when they are
-      found; must not raise
+    - `remember`: is called in the event loop when the reply format or a refused parameter of the server is found; must
+      not raise
     - `reply_format`, `refused`: values that `remember` received earlier
-    - `pace`: replaces the limits per minute, so that several judges can share them
+    - `pace`: replaces the limits per minute, so that several judges can share a limit
     Raises JudgeSettings. Its methods raise JudgeRefused, JudgeUnavailable and BudgetSpent.
     Example: `OpenAIJudge("llama3.1", "http://127.0.0.1:11434/v1", seed=1)`.
     """
@@ -148,13 +148,15 @@ class OpenAIJudge:
         return f"<OpenAIJudge {self.name!r} at {self._settings.base_url}>"
 
     def again(self, token: str) -> "OpenAIJudge":
-        """The judge with other call keys, so that it asks stored questions again; connections and limits are shared."""
+        """Return the judge with other call keys, so that it asks stored questions again; it shares connections and
+        limits.
+        """
         twin = self.told({})
         twin._identity = canonical([self._identity, token])
         return twin
 
     def told(self, prompts: Mapping[Step, Prompt]) -> "OpenAIJudge":
-        """The judge with other prompts; store, connections, limits and signature are shared."""
+        """Return the judge with other prompts; it shares store, connections, limits and signature."""
         twin = copy(self)
         twin._caller = self._calls()
         twin._prompts = {**self._prompts, **prompts}
@@ -166,11 +168,11 @@ class OpenAIJudge:
         return self._limits.concurrency
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
-        """The requested claims, questions with the source's answers, and topics, in one call if they fit.
+        """Read the requested claims, questions with the source's answers, and topics, in one call if they fit.
 
-        Otherwise there is one call per `claims_per_call` units and questions. If source, reference and questions exceed
-        the context, there is one call per window of the reference, and one per window of the source and chunk of
-        questions. A question is answered yes if any window answers yes; each window generates its share of
+        Otherwise there is a call per `claims_per_call` units and questions. If source, reference and questions exceed
+        the context, there is a call per window of the reference, and a call per window of the source and chunk of
+        questions. A question is answered yes if any window answers yes. Each window generates its share of
         `n_questions`.
         """
         items = ReadItems(request)
@@ -193,8 +195,8 @@ class OpenAIJudge:
     ) -> tuple[JudgedClaim, ...]:
         """Extract the summary's claims and check them against the source, in one call per `claims_per_call` units.
 
-        A claim with an unreadable answer is asked about once more. If source and summary exceed the context, the claims
-        are extracted first, with one call per window of the summary, and then checked, with one call per window of
+        The judge asks once more about a claim with an unreadable answer. If source and summary exceed the context, the
+        claims are extracted first, in a call per window of the summary. They are then checked in a call per window of
         the source and chunk of claims.
         Raises UnusableReply if a unit of the summary has no usable answer.
         """
@@ -234,15 +236,15 @@ class OpenAIJudge:
     async def check_source(
         self, claims: Sequence[str], source: Text, *, instruction: str = ""
     ) -> tuple[Verdict, ...]:
-        """One verdict per claim, in order: does the source support it? Split into calls as in `cover_summary`."""
+        """Check whether the source supports each claim, in order. Calls are split as in `cover_summary`."""
         return await self._supported(claims, source, instruction)
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
         """Answer claims, questions, topics and ratings of a summary without its source, in one call if they fit.
 
-        Otherwise there is one call per window of the summary and chunk of at most `claims_per_call` items. An item is
-        yes if any window answers yes; a rating is the mean of the windows. An item without a usable answer after two
-        calls is unscored with the reason. A blank summary gets no call.
+        Otherwise there is a call per window of the summary and chunk of at most `claims_per_call` items. An item is yes
+        if any window answers yes; a rating is the mean of the windows. An item without a usable answer after two calls
+        is unscored and has a reason. A blank summary needs no call.
         """
         return await self._cover(request, "cover_summary")
 
@@ -272,9 +274,9 @@ class OpenAIJudge:
         return pieces_bytes([*source.numbered_units(), *summary.numbered_units()]) <= room
 
     def _room(self, step: Step, instruction: str, beside: Json) -> int | None:
-        """The bytes left for texts and items in a call besides the message `beside`; None without a limit.
+        """The bytes that a call has for texts and items besides the message `beside`; None if there is no limit.
 
-        At least SMALLEST_ROOM, because tokens are overestimated.
+        The result is at least SMALLEST_ROOM, because tokens are overestimated.
         """
         context = self._limits.context_tokens
         if context is None:
@@ -302,7 +304,7 @@ class OpenAIJudge:
         )
 
     def _calls(self) -> "Caller":
-        # The openai package takes about a second to import, so it is imported at the first call.
+        # Import the openai package at the first call, because it takes about a second.
         from evaluation.judging.openai._caller import Caller  # noqa: PLC0415
 
         with self._guard:
@@ -328,7 +330,7 @@ def _numbers(text: Text, most: int) -> list[int]:
 
 def _check_texts(**settings: object) -> None:
     for name, value in settings.items():
-        # The message has only the type, because the value may be an API key.
+        # Name only the type in the message, because the value may be an API key.
         if not isinstance(value, str | None):
             raise JudgeSettings(f"A judge's {name} must be a text, got {type(value).__name__}.")
 
@@ -338,16 +340,16 @@ ANY_PORT = ":*"
 
 
 def base_url_fault(base_url: str) -> str:
-    """The fault of a base URL as a sentence, "" if there is none.
+    """Describe the fault of a base URL in a sentence; "" if there is none.
 
-    The sentence omits the URL, which may contain a password. No request is made.
+    The sentence omits the URL, because it may contain a password. No request is made.
     """
     try:
         parts = urlsplit(base_url)
         host, _ = parts.hostname, parts.port
     except ValueError as error:
         return f"A judge's base URL cannot be read: {error}."
-    # Parsers remove tabs and line breaks in different ways.
+    # Refuse these characters, because parsers handle tabs and line breaks differently.
     if any(char.isspace() or not char.isprintable() for char in base_url):
         return "A judge's base URL holds no spaces, line ends or other characters that are not shown."
     if parts.username is not None or parts.password is not None or "?" in base_url or "#" in base_url:
@@ -378,7 +380,7 @@ def _checked_budget(budget: Budget | None, price: Price | None, name: str) -> Bu
     if budget is None:
         return None
     prices = (0.0,) if price is None else (price.prompt, price.completion)
-    # A money cap needs both prices; other budgets may only count.
+    # A money cap needs both prices; another budget may count calls and needs only one.
     if not (min(prices) > 0 if isinstance(budget, MoneyCap) else max(prices) > 0):
         raise JudgeSettings(
             f"The judge {name!r} has no price, so a cap would hold nothing. Give the price of a million tokens "

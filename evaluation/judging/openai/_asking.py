@@ -27,7 +27,7 @@ _A_co = TypeVar("_A_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Answered(Generic[_A_co]):
-    """The answer to one item, or None with the reason."""
+    """The answer to one item; None with a reason if there is none."""
 
     answer: _A_co | None
     reason: str
@@ -38,8 +38,8 @@ class Answered(Generic[_A_co]):
 class Question(Generic[_K, _A]):
     """The functions that ask about a list of items and read the reply.
 
-    `parts` returns the prompt's parts for the items; `fault_of` describes the fault of a reply in which `parse` found
-    no answer to an item.
+    `parts` returns the parts of the prompt that the items need. `parse` reads answers from a reply; if it finds no
+    answer to an item, `fault_of` says why.
     """
 
     step: Step
@@ -56,7 +56,7 @@ MakeCall = Callable[[Step, Sequence[str], str, Json, int], Awaitable[StoredCall]
 
 @dataclass(frozen=True, slots=True)
 class _Group(Generic[_K]):
-    """The items of one call, the number of this asking, from 1, and how many more calls this pass may make."""
+    """The items of one call, how often they were asked about (from 1), and the calls that this pass may still make."""
 
     items: Sequence[_K]
     asking: int
@@ -66,10 +66,10 @@ class _Group(Generic[_K]):
 async def ask(
     call: MakeCall, question: Question[_K, _A], items: Sequence[_K], first: int = 1
 ) -> dict[_K, Answered[_A]]:
-    """The answer to each item. Items without a usable answer are asked about once more.
+    """Ask about items, and once more about items without a usable answer. Return the answer to each item.
 
-    `first` is the number of the first asking: 2 for items that another question left open, which are asked about only
-    once. Stored replies of earlier passes are read first.
+    If another question has asked about the items already, `first` is 2 and they are asked about only once. Stored
+    replies of earlier passes are used first.
     """
     answered: dict[_K, Answered[_A]] = {}
     groups = [_Group(items, first, MOST_ASKINGS + 1 - first)] if items else []
@@ -116,7 +116,7 @@ def _read(question: Question[_K, _A], items: Sequence[_K], call: StoredCall) -> 
 
 
 def _fault(call: StoredCall) -> str:
-    """The reason that a reply has no answers at all, or ""."""
+    """The reason why no answer of a reply can be used; "" if there is none."""
     said = one_line(call.reply, _LONGEST_REPORTED_REPLY).rstrip(".")
     match call.finish_reason:
         case "length":
@@ -135,7 +135,7 @@ def _fault(call: StoredCall) -> str:
 def holds_claims(text: Text) -> bool:
     """True if a unit can contain a claim: at least four words, or eight characters in a script without spaces.
 
-    Questions contain none.
+    A question contains no claim.
     """
     return any(_is_sentence(content) for _, content in text.numbered_units())
 
@@ -148,10 +148,10 @@ async def ask_for_claims(
     is_unit: Callable[[_K], bool],
     has_claims: Callable[[_A], bool],
 ) -> list[Mapping[_K, Answered[_A]]]:
-    """The answers to each list of items, as from `ask`; if all units have empty lists, they are asked about again.
+    """Ask about each list of items with `ask`; if every unit has an empty list of claims, ask about the units again.
 
-    The second reply counts. If it is unreadable, the units have no answer, because empty lists would be scored as a
-    text without claims.
+    Only the second reply counts. If it is unreadable, the units have no answer, because empty lists would be scored as
+    a text without claims.
     """
     parts: list[Mapping[_K, Answered[_A]]] = [
         *await together([ask(call, question, items) for question, items in work])

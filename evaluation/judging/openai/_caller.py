@@ -1,4 +1,4 @@
-"""Calls to a chat-completions service: stored, paced, and retried after temporary faults."""
+"""Calls to a chat-completions service: they are stored, paced, and retried after temporary faults."""
 
 import asyncio
 import hashlib
@@ -31,15 +31,13 @@ from evaluation.judging.protocol import (
 )
 
 _FIRST_BACKOFF_SECONDS = 0.5
-# A server rejects an unknown format at once, so a longer wait means that it accepted the request.
+# Other calls wait this long for the first one: a server rejects an unknown format at once, so after this time it
+# has accepted the request.
 _LONGEST_WAIT_FOR_FIRST = 3.0
 _ABOUT_THE_CONTENT = frozenset(
     {"reply_too_long", "context_length_exceeded", "content_filter", "content_policy_violation"}
 )
-# Longer names first, because other names contain "max_tokens".
-_NAMED = re.compile(
-    r"\b(?:response_format|streaming|" + "|".join(sorted(OPTIONAL, key=len, reverse=True)) + r")\b"
-)
+_NAMED = re.compile(r"\b(?:response_format|streaming|" + "|".join(OPTIONAL) + r")\b")
 EXPECTED_SHARE = 10
 """The expected length of the first reply is the maximum length divided by this."""
 _LENGTHS = frozenset({"max_tokens", "max_completion_tokens"})
@@ -48,14 +46,14 @@ _OTHER_LENGTH = re.compile(r"too (large|long|high)|maximum|at most|exceed", re.I
 
 @dataclass(slots=True)
 class _Bill:
-    """The cost of an attempt; 0 until it is known."""
+    """The cost of an attempt; 0 until the cost is known."""
 
     cost: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """One question, independent of the reply format."""
+    """A question in a form that does not depend on the reply format."""
 
     prompt: Prompt
     parts: Sequence[str]
@@ -66,7 +64,7 @@ class _Request:
 class _Session:
     """The state of one event loop: connections, open calls, and the pause that the server requested.
 
-    The call that finds out the server's abilities holds `first`.
+    The call that tests which formats and parameters the server accepts holds the lock `first`.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -80,7 +78,7 @@ class _Session:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, key: str) -> asyncio.Lock:
-        """The lock of one question; it exists while a task uses it."""
+        """The lock of a question; it exists as long as a task uses it."""
         return self._locks.setdefault(key, asyncio.Lock())
 
     async def pause(self) -> None:
@@ -91,7 +89,7 @@ class _Session:
 
 
 class Caller:
-    """One judge's calls. Safe to use from several event loops and threads at once."""
+    """The calls of a judge. Several event loops and threads can use it at once."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -114,14 +112,15 @@ class Caller:
     ) -> StoredCall:
         """Return the stored reply to a question, or call the server and store the reply.
 
-        `identity` covers all properties of the judge that can change its answers; `asking` is the number of the
-        asking, from 1. A rejected request is returned with the finish reason "rejected" and not stored.
+        `identity` names all properties of the judge that can change its answers; `asking` numbers repetitions of the
+        same question, from 1. If the server rejects the request, the result has the finish reason "rejected" and is not
+        stored.
         Raises JudgeRefused, JudgeUnavailable and BudgetSpent.
         """
         message = storable(canonical(user))
         key = _digest(identity, prompt.step, prompt.version, system, message, str(asking))
         session = self._session()
-        # Tasks with the same question wait for the one that pays.
+        # If several tasks ask the same question, only the first calls the server and the others wait for its reply.
         async with session.lock(key):
             call = await self._settings.store.get(key)
             if call is None:
@@ -134,7 +133,7 @@ class Caller:
             return call
 
     async def aclose(self) -> None:
-        """Close the connections of the running event loop."""
+        """Close the connections of the running event loop, and forget closed loops."""
         with self._guard:
             session = self._sessions.pop(asyncio.get_running_loop(), None)
         if session is not None:
@@ -143,7 +142,7 @@ class Caller:
     def _session(self) -> _Session:
         loop = asyncio.get_running_loop()
         with self._guard:
-            # A session refers to its loop, so closed loops would never leave the mapping.
+            # Remove closed loops here, because their sessions refer to them and would keep them in memory.
             for other in [other for other in self._sessions if other.is_closed()]:
                 del self._sessions[other]
             if loop not in self._sessions:
@@ -152,9 +151,9 @@ class Caller:
 
     @asynccontextmanager
     async def _first_alone(self, session: _Session) -> AsyncIterator[None]:
-        """While the server is unknown, let one call go first, and the others wait a few seconds for its result.
+        """While the server is unknown, let one call go first; the others wait a few seconds for its result.
 
-        If it ends without a result, the next call goes first.
+        If it ends without a result, another call goes first.
         """
         is_held = False
         if not self._server.is_known:
@@ -171,7 +170,7 @@ class Caller:
                 session.first.release()
 
     async def _fetch(self, session: _Session, key: str, request: _Request) -> StoredCall:
-        """Ask in the best format that the server is not known to reject, and remember rejected ones."""
+        """Ask in the best format that the server is not known to reject; remember formats that it rejects now."""
         reply: Reply | None = None
         rejection: Rejected | None = None
         body: dict[str, Any] = {}
@@ -205,14 +204,18 @@ class Caller:
     async def _accepted(
         self, session: _Session, request: _Request, chosen: ReplyFormat, left_out: frozenset[str]
     ) -> tuple[Reply, frozenset[str]]:
-        """The reply, and the parameters left out because the server refused them by name, one after the other."""
+        """Send the request without the parameters that the server refuses; repeat it for each further refused
+        parameter.
+
+        Return the reply and the parameters that were left out.
+        """
         while True:
             body = self._body(request, chosen, left_out)
             try:
                 return await self._persistent(session, body), left_out
             except Rejected as refusal:
                 name = _refused_in(body, refusal)
-                # Without a maximum reply length, the cost of a call has no bound.
+                # A budget needs a maximum reply length, because without it the cost of a call has no limit.
                 is_needed = name and self._settings.budget is not None and left_out | {name} >= _LENGTHS
                 if name is None or is_needed:
                     raise
@@ -233,7 +236,7 @@ class Caller:
             body["response_format"] = {"type": "json_schema", "json_schema": named}
         elif chosen == "json_object":
             body["response_format"] = {"type": "json_object"}
-        # "stream" in `left_out` means that the server refuses whole replies.
+        # "stream" in `left_out` means that the server refuses unstreamed replies, so the request must ask for a stream.
         return {name: value for name, value in body.items() if name == "stream" or name not in left_out}
 
     async def _persistent(self, session: _Session, body: dict[str, Any]) -> Reply:
@@ -263,16 +266,17 @@ class Caller:
         raise AssertionError("max_attempts is at least 1")
 
     async def _paid(self, session: _Session, body: dict[str, Any], prompt_tokens: int) -> Reply:
-        """One attempt, with its cost reserved before and settled after it.
+        """Make an attempt: reserve its cost before and settle the actual cost after.
 
-        A refused request costs nothing, an interrupted one its prompt (see `Usage`).
+        A refused request costs nothing; an interrupted request costs its prompt (see `Usage`).
         """
         price, limits = self._settings.price or Price(), self._settings.limits
-        # Replies rarely have the maximum length; to reserve it would leave no room for a call under a small cap.
+        # Reserve a likely length, because with the maximum length no call would fit under a small cap.
         likely = self._reply_tokens / self._replies if self._replies else limits.max_tokens / EXPECTED_SHARE
         expected = price.of(prompt_tokens, round(likely))
         broken = Usage(cost=price.of(prompt_tokens, 0), broken_calls=1)
-        # Money before slots, because a call that waits for money must not hold a slot that could free some.
+        # Reserve money before a slot: a call that waits for money must not hold the slot of a call that could free
+        # some.
         async with _reserved(self._settings.budget, expected) as bill, session.slots:
             try:
                 reply = await self._timed(session, body)
@@ -294,7 +298,7 @@ class Caller:
     async def _timed(self, session: _Session, body: dict[str, Any]) -> Reply:
         timeout = self._settings.limits.timeout_seconds
         try:
-            # The client's own timeout is per read, so a slow stream of bytes would never exceed it.
+            # The client's own timeout applies to each read, so a slow stream of bytes would never exceed it.
             async with asyncio.timeout(timeout):
                 return await session.service.ask(body)
         except TimeoutError:
@@ -319,7 +323,7 @@ async def _reserved(budget: Budget | None, most: float) -> AsyncIterator[_Bill]:
 
 
 async def _end_of(work: "asyncio.Future[None]") -> None:
-    """Wait for the end of the work and raise its exception; a cancellation meanwhile is raised after the end."""
+    """Wait for the end of the work and raise its exception. Raise a cancellation only after that end."""
     cancellation: asyncio.CancelledError | None = None
     while not work.done():
         try:
@@ -332,14 +336,14 @@ async def _end_of(work: "asyncio.Future[None]") -> None:
 
 
 def _refused_in(body: Mapping[str, Any], rejection: Rejected) -> str | None:
-    """The optional parameter that the server's message refuses, or None."""
+    """The optional parameter that the server's message refuses; None if there is none."""
     found = _NAMED.search(rejection.parameter or str(rejection))
     name = "stream" if found and found[0] == "streaming" else found and found[0]
     if name is None or name == "response_format":
         return None
     if name == "stream":
         return None if "stream" in body else name
-    # The message may be about a too large number instead of the parameter, or contain both names of it.
+    # Read the message too, because it may only say that the number is too large, or name both length parameters.
     if name in _LENGTHS:
         sent = next((each for each in ("max_tokens", "max_completion_tokens") if each in body), None)
         return None if sent != "max_tokens" and _OTHER_LENGTH.search(str(rejection)) else sent
@@ -352,12 +356,12 @@ def _prompt_tokens(body: Mapping[str, Any]) -> int:
 
 
 def _backoff(attempt: int) -> float:
-    # Random, so that calls that failed together are not repeated together.
+    # Pause for a random time, so that calls that failed together are not repeated together.
     return float(_FIRST_BACKOFF_SECONDS * 2 ** (attempt - 1) * random.uniform(0.5, 1.0))
 
 
 def _digest(*parts: str) -> str:
-    # With lengths, ("ab", "c") and ("a", "bc") differ.
+    # Hash the length of each part too, so that ("ab", "c") and ("a", "bc") differ.
     digest = hashlib.sha256()
     for part in parts:
         encoded = part.encode("utf-8", "surrogatepass")

@@ -36,10 +36,10 @@ class Settings:
 
 
 class KnownServer:
-    """The best reply format and the refused parameters of a server, as far as known.
+    """The best reply format that a server accepts and the parameters that it refuses, as far as known.
 
-    It starts with the values of the settings and passes new ones to their `remember`. The format never becomes a
-    better one. Safe to use from several threads.
+    The first values come from the settings; `remember` of the settings gets every new value. The format can only become
+    simpler. Several threads can use it at once.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -51,7 +51,7 @@ class KnownServer:
 
     @property
     def to_try(self) -> tuple[ReplyFormat, ...]:
-        """The formats to try, in order: the best one, then every simpler one."""
+        """The formats to try, in order: the best format, then every simpler format."""
         return REPLY_FORMATS[REPLY_FORMATS.index(self._best) :]
 
     def answered(self, chosen: ReplyFormat, refused: frozenset[str]) -> None:

@@ -1,4 +1,4 @@
-"""One attempt at a chat completion with the `openai` package, isolated from the environment.
+"""A single attempt at a chat completion with the `openai` package, isolated from the environment.
 
 Only this module uses the package.
 """
@@ -19,15 +19,15 @@ import openai
 
 from evaluation.judging.prompts import canonical
 
-# The headers that requests may have besides the key. The `openai` package also adds headers from the environment
-# (organisation, project, OPENAI_CUSTOM_HEADERS), which are removed.
+# The only headers that requests may have besides the key. The `openai` package also adds headers from the environment
+# (organisation, project, OPENAI_CUSTOM_HEADERS); they are removed.
 _OWN_HEADERS = frozenset(
     {b"host", b"accept", b"accept-encoding", b"connection", b"content-type", b"content-length", b"user-agent"}
 )
 
 _TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
 _REJECTED_STATUS = frozenset({400, 413, 422})
-# Failures before the server received the whole request.
+# Failures that happen before the server has the whole request, so that the attempt costs nothing.
 _NEVER_ASKED = (
     httpx2.ConnectError,
     httpx2.ConnectTimeout,
@@ -42,7 +42,7 @@ _ESCAPABLE = '/"\\'
 _SHORTEST_SECRET = 8
 """Shorter keys are ordinary words, such as "none", and are not removed from replies."""
 NO_COMPLETION = "not a completion"
-# Larger numbers in a reply are ignored, because they do not fit into the database's columns.
+# Larger numbers in a reply are ignored, because they exceed the database's columns.
 _MOST_TOKENS = 2**31 - 1
 _POOLS = 16
 MOST_REPLY_BYTES = 4 * 1024**2
@@ -52,7 +52,7 @@ _ENCODINGS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 
 
 class Transient(Exception):
-    """The attempt failed, and another may succeed, after `wait` seconds if the server requested a pause.
+    """The attempt failed, but another attempt may succeed; `wait` is the pause in seconds if the server requests one.
 
     `is_broken` is True if the server may have received the request.
     """
@@ -64,7 +64,7 @@ class Transient(Exception):
 
 
 class Rejected(Exception):
-    """The server rejects this request; it may answer others."""
+    """The server rejects this request but may answer others."""
 
     def __init__(self, message: str, *, code: str = "", parameter: str = "") -> None:
         super().__init__(message)
@@ -78,7 +78,7 @@ class Denied(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The reply of a server. `content` is the text of the answer or refusal, `model` the model name in the reply."""
+    """A server's reply. `content` is the text of the answer or refusal, `model` is the model name in the reply."""
 
     request: str
     content: str
@@ -96,12 +96,12 @@ class _SealedClient(openai.AsyncOpenAI):
 
     @property
     def default_headers(self) -> dict[str, str | openai.Omit]:
-        # By default, the package adds a dozen headers about the machine and itself.
+        # Send few headers; by default the package adds a dozen about the machine and itself.
         json_type = "application/json"
         return {"Accept": json_type, "Content-Type": json_type, "User-Agent": self.user_agent}
 
     async def _prepare_request(self, request: httpx2.Request) -> None:
-        # The raw pairs, because looking up single names takes longer than everything else here.
+        # Use the raw pairs, because looking up single names takes longer than everything else here.
         kept = [pair for pair in request.headers.raw if pair[0].lower() in _OWN_HEADERS]
         if self.bearer is not None:
             kept.append((b"Authorization", f"Bearer {self.bearer}".encode("ascii")))
@@ -110,7 +110,7 @@ class _SealedClient(openai.AsyncOpenAI):
 
 @lru_cache(maxsize=1)
 def _trusted() -> ssl.SSLContext:
-    """The trusted certificates, cached because reading them takes longer than many calls."""
+    """The trusted certificates. They are cached, because reading them takes longer than many calls."""
     return httpx2.create_ssl_context(trust_env=False)
 
 
@@ -119,7 +119,7 @@ class _TooLong(httpx2.ReadError):
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """The body of a response with limited size. The client's own decoder would unpack a chunk of any size."""
+    """The body of a response, with a limited size. The client's own decoder would unpack a chunk of any size."""
 
     def __init__(self, response: httpx2.Response) -> None:
         self._response = response
@@ -129,7 +129,7 @@ class _Bounded(httpx2.AsyncByteStream):
         )
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        # Raised here, because the client closes the response after an error in its body.
+        # Raise the error here and not earlier, because the client closes the response only after an error in its body.
         if self._unpacking is None and self._encoding != "identity":
             raise httpx2.DecodingError(f"the content encoding {self._encoding!r} was not asked for")
         left = MOST_REPLY_BYTES
@@ -155,7 +155,7 @@ class _Bounded(httpx2.AsyncByteStream):
 class _Spread(httpx2.AsyncBaseTransport):
     """Several small pools of connections, because a pool searches all its connections for every request.
 
-    Each request uses the first of the least busy pools, so that consecutive calls share a connection.
+    A request uses the first pool among the least busy pools, so that consecutive calls share a connection.
     """
 
     def __init__(self, pools: int) -> None:
@@ -202,7 +202,7 @@ class Service:
         self._key = _any_spelling(api_key) if api_key else None
         self._quotes_key = api_key is not None and len(api_key) >= _SHORTEST_SECRET
         self._owned = None if http_client is not None else _own_http_client(timeout_seconds)
-        # The package replaces None by values from the environment.
+        # Pass no None, because the package replaces None by values from the environment.
         self._client = _SealedClient(
             api_key=api_key or "none",
             admin_api_key="",
@@ -215,7 +215,7 @@ class Service:
             http_client=http_client or self._owned,
         )
         self._client.bearer = api_key
-        # The whole address, because the client would parse and join a path for every call.
+        # Store the whole address, because otherwise the client parses and joins a path for every call.
         self._address = f"{base_url}/chat/completions"
 
     async def ask(self, body: Mapping[str, Any]) -> Reply:
@@ -223,12 +223,12 @@ class Service:
 
         Raises Transient, Rejected or Denied; their messages contain no secrets.
         """
-        # The caller has replaced surrogates, which cannot be encoded.
+        # The request can be encoded, because the caller has replaced surrogates.
         request = canonical(body)
         started = time.perf_counter()
         try:
-            # The package's own method for completions takes longer than the rest of a call, because it copies the body
-            # field by field and builds models of the reply.
+            # Post directly: the package's own method for completions takes longer than the rest of a call, because it
+            # copies the body field by field and builds models of the reply.
             response = await self._client.post(
                 "/chat/completions", cast_to=httpx2.Response, content=request.encode()
             )
@@ -245,7 +245,7 @@ class Service:
         return self._clean(_reply(request, response.content, time.perf_counter() - started))
 
     async def aclose(self) -> None:
-        """Close the connections, unless the caller gave the client."""
+        """Close the connections, unless they belong to the caller's client."""
         if self._owned is not None:
             await self._owned.aclose()
 
@@ -262,8 +262,8 @@ class Service:
         return Denied(f"it answered HTTP {status}{_HINTS.get(status, '')}")
 
     def _clean(self, reply: Reply) -> Reply:
-        # Some gateways quote the key, in errors with status 200 and in answers.
-        # Keys such as "none" and "local" are also words of answers.
+        # Hide the key: some gateways quote it, in errors with status 200 and in answers. But do not hide a key in
+        # answers if it may be a word, such as "none" or "local".
         if not self._quotes_key and reply.finish_reason != NO_COMPLETION:
             return reply
         content, reason = self._without_key(reply.content), self._without_key(reply.finish_reason)
@@ -274,12 +274,12 @@ class Service:
 
 
 def _any_spelling(key: str) -> re.Pattern[str]:
-    # Matches the key with any of its characters escaped as in JSON.
+    # Match the key with any of its characters escaped as in JSON.
     return re.compile("".join(map(_spelling, key)))
 
 
 def _spelling(character: str) -> str:
-    # A backslash before another character belongs to the text before the key.
+    # Match a backslash only before characters that JSON escapes; another backslash is text before the key.
     plain = rf"\\?{re.escape(character)}" if character in _ESCAPABLE else re.escape(character)
     return rf"(?:{plain}|\\u(?i:{ord(character):04x}))"
 
@@ -293,7 +293,7 @@ _HINTS = {
 
 
 def _own_http_client(timeout_seconds: float) -> httpx2.AsyncClient:
-    # No redirects, because a judge may call only its own address.
+    # Follow no redirects, because a judge may call only its own address.
     return httpx2.AsyncClient(
         timeout=timeout_seconds,
         trust_env=False,
@@ -318,7 +318,7 @@ def _server_message(failure: openai.APIStatusError) -> str:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """The pause that the server requests, in seconds, or None."""
+    """The pause that the server requests, in seconds; None if it requests none."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         seconds = _seconds(headers.get(name, ""))
         if seconds is not None:
@@ -331,7 +331,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _seconds(value: str) -> float | None:
-    # Python also reads "nan", "inf", "1_0" and signs as floats.
+    # Accept only digits, because Python also reads "nan", "inf", "1_0" and signs as floats.
     plain = value.strip()
     return (
         float(plain) if plain.replace(".", "", 1).isascii() and plain.replace(".", "", 1).isdigit() else None
@@ -339,7 +339,7 @@ def _seconds(value: str) -> float | None:
 
 
 def _reply(request: str, content: bytes, seconds: float) -> Reply:
-    """Read a completion of any shape; missing parts are read as an empty answer."""
+    """Read a completion of any shape; a missing text becomes an empty answer."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
@@ -366,7 +366,7 @@ def _reply(request: str, content: bytes, seconds: float) -> Reply:
 
 
 def _streamed(content: bytes) -> dict[str, Any]:
-    """Join a stream of events to a completion; without events it has no choices."""
+    """Join a stream of events to a completion; if there are no events, the completion has no choices."""
     whole: dict[str, Any] = {}
     said: dict[str, list[str]] = {"content": [], "refusal": []}
     choice: dict[str, Any] = {}
@@ -377,7 +377,7 @@ def _streamed(content: bytes) -> dict[str, Any]:
             event = json.loads(line.removeprefix("data:"))
         except (ValueError, RecursionError):
             continue
-        # Later events complete earlier ones: the last contains the usage.
+        # Later events replace values of earlier ones; only the last contains the usage.
         whole |= {name: value for name in ("usage", "model", "error") if (value := _member(event, name))}
         for each in _choices(event):
             for name, pieces in said.items():
@@ -404,7 +404,7 @@ def _first(value: object) -> object:
 
 
 def _content(value: object) -> str:
-    # Some servers send the text in parts, of which those with reasoning are left out.
+    # Some servers send the text as a list of parts; parts with reasoning are dropped.
     if isinstance(value, list):
         texts = (part for part in value if _member(part, "type") in (None, "text", "output_text"))
         return "".join(_string(_member(part, "text")) for part in texts)

@@ -22,14 +22,14 @@ AnswerPair = tuple[int, int | None]
 
 
 class Located(NamedTuple):
-    """An answer with its evidence as positions of unit rows."""
+    """An answer whose evidence is given by positions of unit rows."""
 
     answer: Answer
     evidence: list[int]
 
 
 class Rated(NamedTuple):
-    """A judge's rating of a summary, or None with the reason."""
+    """A judge's rating of a summary; None with the reason if there is none."""
 
     value: float | None
     reason: str
@@ -37,9 +37,9 @@ class Rated(NamedTuple):
 
 @dataclass(slots=True)
 class Judged:
-    """A summary with the sides of all its checks, and the answers to the open ones, by claim.
+    """A summary with the sides of all its checks, and by claim the answers to the open checks.
 
-    `ratings` has values by criterion, `computed` by score, and `repeated` labels by claim.
+    `ratings` has values by criterion, `computed` has values by score, and `repeated` has labels by claim.
     """
 
     peer: Summary
@@ -52,7 +52,7 @@ class Judged:
 
     @property
     def asked(self) -> list[object]:
-        """The judge's labels and values, None for an unusable answer."""
+        """The judge's labels and values; an unusable answer is None."""
         return [
             *(each.answer.label for each in self.answers.values()),
             *(rated.value for rated in self.ratings.values()),
@@ -60,21 +60,23 @@ class Judged:
 
 
 class LatestWord(NamedTuple):
-    """The latest answer: a label or value, or None with the reason, and the judge's signature."""
+    """The latest answer: a label or value (None with the reason if unusable), and the judge's signature."""
 
     said: str | float | None
     reason: str
     signature: str
 
     def is_same(self, said: str | float | None, reason: str, signature: str) -> bool:
-        """True if a new row adds nothing: the same judge has answered, or failed for the same reason."""
+        """True if a new row would add nothing: the same judge has given this answer, or failed for this reason,
+        already.
+        """
         return self.signature == signature and (
             self.said is not None or (said, reason) == (None, self.reason)
         )
 
 
 class JudgeOfRun(NamedTuple):
-    """The author of answers: a judge with its signature, in a run."""
+    """The author of answers: a judge with its signature, and the run."""
 
     judge: Judge
     signature: str
@@ -88,7 +90,7 @@ class JudgeOfRun(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The latest answers of a judge about some peers."""
+    """The latest answers of a judge about some summaries."""
 
     verdicts: Mapping[AnswerPair, LatestWord]
     ratings: Mapping[tuple[int, str], LatestWord]
@@ -115,7 +117,7 @@ def is_usable(word: LatestWord | None, signature: str) -> bool:
 
 
 def latest_verdicts(verdicts: QuerySet[Verdict]) -> dict[AnswerPair, LatestWord]:
-    """The latest of these verdicts on each check."""
+    """Load the latest of these verdicts on each check."""
     columns = ("check_row__claim_id", "check_row__peer_id", "label", "reason", "origin_name")
     return _latest(verdicts.order_by("pk").values_list(*columns))
 
@@ -123,7 +125,7 @@ def latest_verdicts(verdicts: QuerySet[Verdict]) -> dict[AnswerPair, LatestWord]
 def _latest(
     rows: Iterable[tuple[First, Second, str | float | None, str, str]],
 ) -> dict[tuple[First, Second], LatestWord]:
-    """The latest answer of each pair; a later failure does not replace a usable answer."""
+    """Choose the latest answer of each pair; a later failure does not replace a usable answer."""
     latest: dict[tuple[First, Second], LatestWord] = {}
     for first, second, said, reason, signature in rows:
         before = latest.get((first, second))
@@ -133,7 +135,7 @@ def _latest(
 
 
 def write(judged: Sequence[Judged], *, project: Project, by: JudgeOfRun) -> None:
-    """Write the new answers about these peers. The caller's transaction must hold their locks."""
+    """Write the new answers about these summaries, which the caller's transaction must have locked."""
     peers = {each.peer.pk: each.peer for each in judged}
     given = Given.of(by.judge, list(peers))
     write_verdicts(
@@ -159,7 +161,7 @@ def write(judged: Sequence[Judged], *, project: Project, by: JudgeOfRun) -> None
         if not ((before := given.ratings.get((each.peer.pk, name))) and before.is_same(*rated, by.signature))
     )
     if computed := {each.peer.pk: each.computed for each in judged if each.computed}:
-        # Read again, because another run may have written other scores.
+        # Read the rows again, because another run may have written other scores.
         rows = list(Summary.objects.filter(pk__in=computed).only("computed"))
         for row in rows:
             row.computed |= computed[row.pk]
@@ -167,7 +169,7 @@ def write(judged: Sequence[Judged], *, project: Project, by: JudgeOfRun) -> None
 
 
 def _keep_repeated(repeated: Mapping[AnswerPair, str], by: JudgeOfRun) -> None:
-    """Store repeated labels with the current verdicts; a changed label sets the uncertainty to 1."""
+    """Store the repeated labels with the current verdicts; if a label has changed, the uncertainty becomes 1."""
     if not repeated:
         return
     rows = Verdict.objects.filter(
@@ -221,13 +223,13 @@ def make_checks(
     sets: Mapping[int | None, int],
     project: int,
 ) -> dict[AnswerPair, int]:
-    """The keys of the checks of each claim and peer; those missing `there` are created.
+    """Return the key of the check of each claim and peer; create the checks that are not `there`.
 
-    `sets` maps the keys of peers to those of their document sets.
+    `sets` maps the keys of peers to the keys of their document sets.
     """
     found = {(claim, peer): key for claim, peer, key in there.values_list("claim_id", "peer_id", "pk")}
     missing = [pair for pair in wanted if pair not in found]
-    # A claim may have been removed or its set replaced during the judge's call.
+    # Read the claims again, because they may have been removed or replaced during the judge's call.
     claims = Claim.all_claims.select_related("claim_set").in_bulk({claim for claim, _ in missing})
     made = Check.objects.bulk_create(
         Check(

@@ -1,4 +1,4 @@
-"""The call store of the application: a judge's calls as rows that all workers share."""
+"""Store a judge's calls as rows that all workers share."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ logger = structlog.get_logger(__name__)
 class RowCallStore:
     """Stores a judge's answered calls as JudgeCall rows, with the run that paid for them.
 
-    A worker that finds no reply claims the question and asks it; other workers with the same question wait for the
-    reply. The claim ends with the reply, with the asking task, or with the lease of a dead process. Calls of a
-    project's own judge are used only in that project.
+    If there is no stored reply, one worker claims the question and asks it; other workers with the same question wait
+    for the reply. The claim ends with the reply, with the end of the asking task, or when the lease of a dead process
+    expires. Calls of a project's own judge are used only in that project.
     """
 
     def __init__(self, judge: Judge, *, run: Run | None = None) -> None:
@@ -59,7 +59,7 @@ class RowCallStore:
         self._keeper: threading.Thread | None = None
 
     def close(self) -> None:
-        """Release all claims and end the threads with their connections. The store cannot be used again."""
+        """Release all claims and close the threads and their connections. The store cannot be used again."""
         self._ended.set()
         if self._keeper is not None:
             self._keeper.join()
@@ -67,7 +67,7 @@ class RowCallStore:
         self._thread.close()
 
     async def get(self, key: str) -> StoredCall | None:
-        """The stored call with this key, or None if the caller must make it.
+        """Return the stored call with this key; None if the caller must make the call.
 
         Waits while another worker makes the call.
         """
@@ -82,14 +82,14 @@ class RowCallStore:
             await asyncio.sleep(LOOK_AGAIN_SECONDS)
 
     async def put(self, call: StoredCall) -> None:
-        """Store a call and end its claim. An existing call with the key is not changed."""
+        """Store a call and end its claim. If the key exists, the stored call is not changed."""
         self._tell(call)
         self._asking.pop(_current_task(), None)
-        # The call is paid for, so it is stored even if the task is cancelled.
+        # Store the call even if the task is cancelled, because it is paid for.
         await self._paid.do_surely(replace(call, key=self._kept_under(call.key)))
 
     def _tell(self, call: StoredCall) -> None:
-        # The log has no texts of requests and replies.
+        # Omit the texts of request and reply, which must not get into the log.
         told = {name: getattr(call, name) for name in COLUMNS if name not in ("key", "request", "reply")}
         logger.info(
             "call answered", judge=self._judge.name, model=call.model[:LONGEST_MODEL], **told | _fitting(call)
@@ -99,7 +99,7 @@ class RowCallStore:
         project = self._judge.project_id
         return key if project is None else hashlib.sha256(f"{project}:{key}".encode()).hexdigest()
 
-    # Rejected and failed calls are never stored, so a task's claim also ends with its next question or its end.
+    # Rejected and failed calls are never stored, so their claim ends with the task's next question or its end.
 
     def _begin_question(self, key: str) -> None:
         task = _current_task()
@@ -116,16 +116,16 @@ class RowCallStore:
         try:
             return await self._asked.do(key)
         except asyncio.CancelledError:
-            # The claim may exist although the task was cancelled.
+            # Give up the claim in any case: it may exist although the task was cancelled.
             self._thread.begin(lambda: self._give_up(key))
             raise
 
     def _read_or_claim(self, keys: Sequence[str]) -> list[tuple[StoredCall | None, bool]]:
-        """For each key the reply, if stored, and True if this store has claimed it."""
+        """For each key, return the stored reply if there is one, and True if this store has claimed the key."""
         found = self._read(keys)
         if missing := [key for key in keys if key not in found]:
             ours = self._claim(missing)
-            # The former holder of a claim may have written the reply since the first look.
+            # Read again, because the former holder of a claim may have written the reply meanwhile.
             late = self._read(list(ours))
             found |= late
             if ours:
@@ -136,7 +136,7 @@ class RowCallStore:
     def _claim(self, keys: Sequence[str]) -> set[str]:
         now = shared_now()
         until = now + timedelta(seconds=CLAIM_SECONDS)
-        # Sorted, so that two workers with the same questions cannot deadlock.
+        # Sort the keys, so that two workers with the same questions cannot deadlock.
         asking = [
             JudgeCall(
                 judge_id=self._judge.pk, run_id=self._run_id, key=key, token=self._token, lease_until=until
@@ -146,7 +146,7 @@ class RowCallStore:
         JudgeCall.objects.bulk_create(asking, ignore_conflicts=True)
         same = JudgeCall.all_calls.filter(key__in=keys)
         same.filter(lease_until__lt=now).update(token=self._token, lease_until=until, created_at=now)
-        # The judge prevents that two tasks of this store ask the same question at once.
+        # A claim with our token is new, because the judge never asks the same question twice at once.
         return set(same.filter(token=self._token, lease_until__isnull=False).values_list("key", flat=True))
 
     def _own(self) -> QuerySet[JudgeCall]:
@@ -159,7 +159,7 @@ class RowCallStore:
         self._own().delete()
 
     def _keep_claims(self) -> None:
-        """Start the thread that renews leases."""
+        """Start the thread that extends the leases of claims."""
         if self._keeper is None:
             self._keeper = threading.Thread(target=self._prolong, name="judge-claims", daemon=True)
             self._keeper.start()
@@ -173,7 +173,7 @@ class RowCallStore:
             try:
                 self._thread.begin(later).result()
             except Error:
-                # The next renewal tries again; at worst, a question is paid for twice.
+                # Try again at the next renewal. At worst, a question is paid for twice.
                 logger.warning("The claims on calls were not prolonged", exc_info=True)
 
     def _read(self, keys: Sequence[str]) -> dict[str, StoredCall]:
@@ -205,7 +205,8 @@ class RowCallStore:
                     asking.filter(lease_until__isnull=False).delete()
                     JudgeCall.objects.bulk_create(rows, ignore_conflicts=True)
             except (OperationalError, InterfaceError):
-                # Retried, because the calls are paid for. Meanwhile this thread accepts no new question.
+                # Retry until the calls are stored, because they are paid for. Meanwhile this thread accepts no new
+                # question.
                 connection.close()
                 if time.monotonic() > until:
                     raise

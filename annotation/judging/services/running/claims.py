@@ -20,7 +20,7 @@ Owner = tuple[int | None, int | None]
 class ActiveClaims(NamedTuple):
     """The active claims of a text.
 
-    `maker` is their origin: a file, a judge's signature or a person; "" if people have changed them.
+    `maker` is the origin of all of them: a file, a judge's signature or a person; "" if people have changed the claims.
     """
 
     maker: str
@@ -45,7 +45,7 @@ def owner_of(text: Summary | DocumentSet) -> Owner:
 
 
 def active_claims(owners: Iterable[Owner]) -> dict[Owner, ActiveClaims]:
-    """The active claims of those texts that have a set of claims, even an empty one."""
+    """Load the active claims of those texts that have a set of claims; the set may be empty."""
     changed = Claim.all_claims.filter(CHANGED_BY_PEOPLE, claim_set=OuterRef("pk"))
     sets = _sets_of(owners).filter(is_active=True).annotate(is_changed=Exists(changed))
     in_order = Prefetch("claims", queryset=Claim.objects.order_by("position"))
@@ -58,11 +58,11 @@ def active_claims(owners: Iterable[Owner]) -> dict[Owner, ActiveClaims]:
 
 
 def keep_claims(found: Sequence[FoundClaims], signature: str) -> dict[Owner, ActiveClaims]:
-    """Write extracted claims as active sets, except for texts that have one by now, and return the active claims.
+    """Store extracted claims as active sets, unless a text has got a set meanwhile, and return the active claims.
 
-    Needs a transaction. The number of statements is fixed.
+    It needs a transaction and makes a fixed number of statements.
     """
-    # Locked in one order, so that two workers cannot deadlock.
+    # Lock in a fixed order, so that two workers cannot deadlock.
     for place, model in ((1, DocumentSet), (0, Summary)):
         if keys := [key for each in found if (key := each.key[place])]:
             held = model.objects.filter(pk__in=keys).order_by("pk")

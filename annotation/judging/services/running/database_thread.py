@@ -1,4 +1,4 @@
-"""A thread for database work of an event loop."""
+"""A thread that uses the database for an event loop."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ThreadResult = TypeVar("ThreadResult")
 class DatabaseThread:
     """A thread with its own connection that does one piece of work at a time.
 
-    An event loop must not wait for the database, and must not use the connection of the thread that started it.
+    An event loop must not wait for the database, and it must not use the connection of the thread that started it.
     """
 
     def __init__(self, name: str) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
 
     def close(self) -> None:
-        """End the thread and its connection after all started work."""
+        """Finish all started work, then end the thread and close its connection."""
         self._thread.submit(_close_connection).result()
         self._thread.shutdown()
 
@@ -34,9 +34,9 @@ class DatabaseThread:
 
 
 class Grouped(Generic[Item, ThreadResult]):
-    """Items of one kind that are processed in groups: all that arrive while the thread is busy form one group.
+    """Items of one kind that are processed in groups: a group has all items that arrived while the thread was busy.
 
-    `do_all` receives the items in order, and returns a result or an exception to raise for each.
+    `do_all` receives the items in order. For each item it returns a result, or an exception to raise.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Grouped(Generic[Item, ThreadResult]):
         self._coming: list[tuple[Item, Future[ThreadResult]]] = []
 
     def begin(self, item: Item, *, surely: bool = False) -> Future[ThreadResult]:
-        """Queue an item and return at once. With `surely` it cannot be cancelled."""
+        """Queue an item and return at once. If `surely`, the item cannot be cancelled."""
         result: Future[ThreadResult] = Future()
         if surely:
             result.set_running_or_notify_cancel()
@@ -62,11 +62,11 @@ class Grouped(Generic[Item, ThreadResult]):
         return result
 
     async def do(self, item: Item) -> ThreadResult:
-        """Queue an item and return its result. Cancellation withdraws an item that has not started."""
+        """Queue an item and return its result. A cancellation removes the item unless it has started."""
         return await asyncio.wrap_future(self.begin(item))
 
     async def do_surely(self, item: Item) -> ThreadResult:
-        """Queue an item and return its result. It is processed even if the caller is cancelled."""
+        """Queue an item and return its result. The item is processed even if the caller is cancelled."""
         return await asyncio.wrap_future(self.begin(item, surely=True))
 
     def _do_what_came(self) -> None:
@@ -91,7 +91,7 @@ class Grouped(Generic[Item, ThreadResult]):
 
 
 def _close_connection() -> None:
-    # `connection` is another object in each thread, so it must be resolved inside the thread.
+    # Resolve `connection` in this thread, because it is another object in each thread.
     connection.close()
 
 

@@ -1,7 +1,7 @@
 """The desk of a document set in a run: its open questions, and the answers for its rows.
 
-`evaluation.judging.orchestration` asks the judge. Stored answers are not asked for again, so an interrupted job is
-resumed; unscored checks are asked again.
+`evaluation.judging.orchestration` asks the judge. Stored answers are not asked for again, so that an interrupted job
+continues; unscored checks are asked again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NO_SOURCE = "The document set has no source text."
 
 
 class Rows(Protocol):
-    """Writes for many desks of a worker."""
+    """The writes that a worker does for all its desks."""
 
     async def keep_claims(self, desk: RowDesk, found: Sequence[FoundClaims]) -> None: ...
 
@@ -55,8 +55,8 @@ class Rows(Protocol):
 class Known:
     """The stored rows of document sets that are judged together.
 
-    New claims and questions are added to `claims` and `questions`. `scored` has the keys of summaries with a score;
-    `checked` has the claims with checks for each empty summary.
+    New claims and questions are added to `claims` and `questions`. `scored` has the keys of summaries with a score.
+    `checked` has, for each empty summary, the claims with checks.
     """
 
     texts: TextsToJudge
@@ -68,7 +68,7 @@ class Known:
 
 
 class _Asked(NamedTuple):
-    """The rows of the claims and questions of a request about a summary."""
+    """The rows of the claims and questions in a request about a summary."""
 
     claims: Sequence[Claim]
     questions: Sequence[Claim]
@@ -76,7 +76,7 @@ class _Asked(NamedTuple):
 
 
 class RowDesk:
-    """The desk of one document set; `require_whole` raises its first failure at the end."""
+    """The desk of one document set; at the end, `require_whole` raises its first failure."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class RowDesk:
         self._bare: dict[str, list[str]] = {}
 
     def require_whole(self) -> None:
-        """Raise the failure of the set, if any; one that would stop every other set first. Answers are kept."""
+        """Raise the failure of the set, if any; prefer one that would stop all sets. Answers are kept."""
         final = [each for each in self._failures if isinstance(each, JudgeRefused | BudgetSpent)]
         for failure in [*final, *self._failures]:
             raise failure
@@ -139,7 +139,7 @@ class RowDesk:
             requests.append(claims)
             self._requested.append(("claims" if claims.claims else "", owner))
         if not self.source.text.is_blank and any(map(self._lacks_topics, self.peers)):
-            # A separate request, so that its stored call does not depend on the summaries.
+            # Ask for topics in a separate request, so that its stored call does not depend on the summaries.
             requests.append(DocumentRequest(self.source.text, topics=True))
             self._requested.append(("topics", None))
         return requests
@@ -162,7 +162,7 @@ class RowDesk:
             return None
         questions, key = self.known.questions, self.document_set.pk
         missing = questions.missing(key)
-        # To generate different questions, the judge must see all existing ones.
+        # Show the judge all existing questions, so that it generates different ones.
         shown = questions.of(key) if missing else questions.open(key)
         if not missing and not shown:
             return None
@@ -192,7 +192,7 @@ class RowDesk:
             self.require_whole()
         if hopeless:
             raise Refusal(hopeless)
-        # A text without claims raises no questions but changes scores.
+        # Rescore after claims were stored, even if there are none, because a text without claims changes scores.
         self._has_news = any(kind == "claims" for kind, _ in self._requested)
         if self._asks_questions and isinstance(readings[0], DocumentReading):
             await self._keep_questions(readings[0])
@@ -207,7 +207,7 @@ class RowDesk:
         open_texts = {question.text for question in self.known.questions.open(self.document_set.pk)}
         if open_texts <= {question.text for question in reading.questions}:
             return
-        # Another worker has stored other questions, which need answers.
+        # Ask again: another worker has stored other questions, which need answers.
         request = DocumentRequest(self.source.text, questions=tuple(sorted(open_texts)))
         self._has_news |= await self._rows.keep_questions(self, await self.judge.read_document(request))
 
@@ -230,7 +230,7 @@ class RowDesk:
 
     def _until_failure(self, peers: Iterable[Summary]) -> Iterator[Summary]:
         for peer in peers:
-            # The failure would affect the other summaries too.
+            # Stop here if a request has failed, because the failure would affect the other summaries too.
             if self._failures:
                 return
             self._judged[peer.pk] = Judged(peer)
@@ -283,12 +283,12 @@ class RowDesk:
             claims: list[ExtractedClaim] = [each.claim for each in aligned]
             await self._rows.keep_claims(self, [FoundClaims(summary, self._piece(summary), claims)])
             kept = self._own_claims(summary)
-            # If another worker has stored other claims, those are asked in the next round.
+            # Use the verdicts only if our claims were stored; claims of another worker are checked in the next round.
             if [claim.text for claim in kept] == [claim.text for claim in claims]:
                 judged.answers |= self._supported(kept, [each.verdict for each in aligned])
 
     async def repeat(self, summary: Summary, first: Answers) -> None:
-        """Ask again without stored calls about a random share of summaries, and keep the labels of equal claims."""
+        """Ask about a random share of summaries again, ignoring stored calls, and keep the labels of equal claims."""
         if self._again is None or not self._repeats(summary.pk) or self._judged[summary.pk].is_incomplete:
             return
         judged, rows = self._judged[summary.pk], self._asked[summary.pk]
@@ -322,9 +322,9 @@ class RowDesk:
         return _located(claims, answers, self.source)
 
     def _needs_alignment(self, peer: Summary) -> bool:
-        """True if the peer has no claims, or claims of this judge without verdicts after an interruption.
+        """True if the summary has no claims, or has claims of this judge without verdicts after an interruption.
 
-        The latter are asked for again, to read the lost verdicts from the call store.
+        In the second case, the request is repeated to read the lost verdicts from the call store.
         """
         active = self.known.claims.get(owner_of(peer))
         if active is None:
@@ -358,7 +358,7 @@ class RowDesk:
         return self._claims_of(*(models or [owner_of(self.document_set)]))
 
     def _sides(self, peer: Summary) -> dict[int, Check.Side]:
-        """The sides of the peer's checks: claims and questions about its text, and its own claims about the source."""
+        """Map claims to sides: claims and questions about its text, and its own claims about the source."""
         sides = {claim.pk: Check.Side.REFERENCE for claim in self._reference_claims(peer)}
         sides |= {question.pk: Check.Side.QUESTION for question in self._questions()}
         if "alignment" in self._parts:
@@ -366,15 +366,15 @@ class RowDesk:
         return sides
 
     def _lacks_topics(self, peer: Summary) -> bool:
-        """True if the peer has no usable rating of topic preservation by this judge."""
+        """True if the summary has no usable rating of topic preservation by this judge."""
         return "topics" in self._parts and not self._is_given(peer, TOPICS)
 
     def _unrated(self, peer: Summary) -> list[RatingName]:
-        """The criteria without a usable rating of the peer by this judge."""
+        """The criteria for which this judge has no usable rating of the summary."""
         return [name for name in RATED if name in self._parts and not self._is_given(peer, name)]
 
     def _is_given(self, peer: Summary, given: str | int) -> bool:
-        """True if a rating (by name) or verdict (by claim) is stored, and the peer is not asked about again."""
+        """True if a rating (by name) or a verdict (by claim) is stored and the summary is not asked about again."""
         if self._repeats(peer.pk):
             return False
         if isinstance(given, str):
@@ -382,7 +382,7 @@ class RowDesk:
         return self.known.given.has_verdict((given, peer.pk), self._signature)
 
     def _uncomputed(self, peer: Summary) -> list[RunPart]:
-        """The scores of the run that can be computed for the peer and are not stored."""
+        """The scores of the run that can be computed for the summary but are not stored."""
         can_be: Mapping[RunPart, bool] = {
             "completeness": not self.source.text.is_blank,
             "redundancy": not peer.is_empty,
@@ -404,7 +404,7 @@ class RowDesk:
         return {"value": value, "reason": reason, "version": f"{name}:{VERSION}"}
 
     def _is_answered(self, peer: Summary) -> bool:
-        """True if the peer needs no more answers or scores."""
+        """True if the summary needs no more answers or scores."""
         if self._uncomputed(peer) or self._lacks_topics(peer):
             return False
         claims = self._sides(peer)

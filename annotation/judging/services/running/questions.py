@@ -1,4 +1,4 @@
-"""Read and store closed questions and their sources' answers."""
+"""Load and store closed questions, and the answers to them from the source."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ QUESTIONS_MADE = 5
 
 
 def questions_to_make(standing: int, wanted: int | None) -> int:
-    """The number of questions to generate for a document set with `standing` questions.
+    """The number of questions to generate for a document set that has `standing` questions.
 
-    `wanted` is the total that a run requests. None generates questions only for sets without any.
+    `wanted` is the total that a run requests. If it is None, questions are generated only for sets without questions.
     Example: 0 standing and None give 5, 3 and None give 0, 3 and 5 give 2.
     """
     if wanted is None:
@@ -59,7 +59,7 @@ def add_questions(
 
 
 class ActiveQuestions:
-    """The active questions of document sets, and those without a usable answer of the source by this judge."""
+    """The active questions of document sets, and those without a usable answer from the source by this judge."""
 
     def __init__(self, by: JudgeOfRun, wanted: int | None = None) -> None:
         self._by = by
@@ -68,7 +68,7 @@ class ActiveQuestions:
         self._given: dict[AnswerPair, LatestWord] = {}
 
     def load(self, document_sets: Sequence[int]) -> None:
-        """Read the questions and answers of these document sets."""
+        """Load the questions and answers of these document sets."""
         rows = Claim.objects.filter(QUESTIONS, claim_set__document_set__in=document_sets)
         self._all |= {key: [] for key in document_sets}
         for row in rows.select_related("claim_set"):
@@ -80,7 +80,7 @@ class ActiveQuestions:
         return self._all[document_set]
 
     def open(self, document_set: int) -> list[Claim]:
-        """The questions without a usable answer of the source."""
+        """The questions without a usable answer from the source."""
         return [
             each
             for each in self.of(document_set)
@@ -92,9 +92,9 @@ class ActiveQuestions:
         return questions_to_make(len(self.of(document_set)), self._wanted)
 
     def keep(self, document_set: int, read: Sequence[ReadQuestion], source: TextToJudge) -> bool:
-        """Write the judge's questions and answers, in the caller's transaction. Returns True if it wrote an answer.
+        """Store the judge's questions and answers in the caller's transaction. Returns True if it stored an answer.
 
-        Only missing questions are added, and only active questions get answers.
+        Only as many questions are added as are missing, and only active questions get answers.
         """
         held = DocumentSet.objects.select_for_update(of=("self",), no_key=True)
         project = held.values_list("project_id", flat=True).get(pk=document_set)
@@ -118,7 +118,7 @@ class ActiveQuestions:
         return has_news
 
     def _add(self, document_set: int, texts: Sequence[str]) -> None:
-        """Add new questions, without retired ones."""
+        """Add new questions, except those that were retired."""
         ever = questions_about(document_set)
         known = {question_key(text) for text in ever.values_list("text", flat=True)}
         new: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""The cost of a run's calls, limited by its cap."""
+"""The cost of a run's calls, and its cap."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOOK_AGAIN_SECONDS = 0.1
 
 
 class RunBudget:
-    """The budget of a run. The column `cost` contains the cost of its calls, and with a cap the reservations.
+    """The budget of a run. The column `cost` contains the cost of its calls, and with a cap also the reservations.
 
     Reservations of a dead worker are removed when the run is resumed.
     """
@@ -32,16 +32,16 @@ class RunBudget:
         self._settling = Grouped(self._thread, self._settle)
 
     def close(self) -> None:
-        """End the thread and its connection after all settlements."""
+        """Finish all settlements, then end the thread and close its connection."""
         self._thread.close()
 
     async def reserve(self, cost: float) -> None:
-        """Reserve the expected cost of a call, and wait for room if needed. Raises BudgetSpent if there can be none.
+        """Reserve the expected cost of a call; wait until it fits. Raises BudgetSpent if it can never fit.
 
-        Cancellation reserves nothing.
+        If the call is cancelled, nothing is reserved.
         """
         while self._has_cap and not await self._take(cost):  # noqa: ASYNC110 - see below
-            # Polled, because another process may make room.
+            # Poll, because another process may free money.
             await asyncio.sleep(LOOK_AGAIN_SECONDS)
 
     async def _take(self, cost: float) -> bool:
@@ -54,7 +54,7 @@ class RunBudget:
             raise
 
     def _hold(self, cost: float) -> bool:
-        """True if there was room; False while open calls may return some."""
+        """True if the cost fits and was reserved; False if it may fit after open calls have ended."""
         if self._run.filter(max_cost__gte=F("cost") + cost).update(cost=F("cost") + cost):
             self._open += 1
             return True
@@ -67,7 +67,7 @@ class RunBudget:
         )
 
     def _take_back(self, asked: Future[bool], cost: float) -> None:
-        # The thread runs one piece after the other, so the reservation has ended.
+        # The thread does one piece of work at a time, so the reservation has ended.
         if asked.exception() is None and asked.result():
             self._settle([(cost, 0.0)])
 
@@ -83,7 +83,7 @@ class RunBudget:
 
 
 def cost_of_calls(run: Run) -> float:
-    """The cost of the run's stored calls at the judges' prices."""
+    """Compute the cost of the run's stored calls at the judges' prices."""
     calls = JudgeCall.objects.filter(run=run).order_by()
     sums = calls.values_list("judge__prompt_price", "judge__completion_price").annotate(
         Sum("prompt_tokens"), Sum("completion_tokens")

@@ -1,4 +1,4 @@
-"""The texts of document sets in the form that judges get."""
+"""The texts of document sets in the form in which judges get them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from evaluation.text import DOCUMENT_BREAK, Span
 class TextToJudge:
     """A text for judges, with the rows of its units in the order of their numbers.
 
-    `starts` has the offset of each unit's document in the text; stored offsets of claims count from there.
+    `starts` has the offset in the text at which each unit's document starts; the stored offsets of claims count from
+    there.
     """
 
     text: Text
@@ -33,9 +34,9 @@ class TextToJudge:
 
 
 class TextsToJudge:
-    """The texts of document sets, read with a fixed number of statements.
+    """The texts of document sets, loaded with a fixed number of statements.
 
-    `only` limits the peers to these keys.
+    `only` limits the summaries under test to these keys.
     """
 
     def __init__(
@@ -65,18 +66,18 @@ class TextsToJudge:
             self._units[unit.summary_id, unit.document_id].append(unit)
 
     def models_of(self, peer: Summary) -> Sequence[int]:
-        """The keys of the references that a peer is compared with."""
+        """The keys of the references that a summary is compared with."""
         return self._models.get(peer.pk, ())
 
     def models(self, document_set: int) -> list[Summary]:
-        """The references that peers of the set are compared with, sorted by key."""
+        """The references that summaries of the set are compared with, sorted by key."""
         keys = {model for peer in self.peers[document_set] for model in self.models_of(peer)}
         return [self._texts[key] for key in sorted(keys)]
 
     def piece(self, summary: Summary) -> TextToJudge:
-        """The judged text of a summary with its units."""
+        """The judged text of a summary, with its units."""
         text = judged_text(summary, self.project)
-        # A text that is cut to its target may end within a unit.
+        # Keep a unit that is cut, because a text that is cut to its target may end within a unit.
         kept = tuple(unit for unit in self._units.get((summary.pk, None), ()) if unit.start < len(text))
         spans = tuple(Span(unit.start, min(unit.end, len(text))) for unit in kept)
         return TextToJudge(

@@ -1,7 +1,7 @@
-"""A worker's turn at a run: many document sets are judged concurrently, and their answers are written in groups.
+"""A worker's turn at a run: it judges many document sets concurrently, and writes their answers in groups.
 
-The judge works in the event loop of another thread, with a task for each set; this thread reads and writes rows. The
-number of statements for a group is fixed.
+The judge works in the event loop of another thread, with a task for each set; this thread reads and writes rows. A
+group needs a fixed number of statements.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class _Set:
-    """A document set in progress, with the numbers of its unusable and usable answers."""
+    """A document set in progress, with its numbers of unusable and usable answers."""
 
     claimed: jobs.Claimed
     desk: RowDesk
@@ -77,7 +77,7 @@ class _Set:
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """Database work for a set, and the future of its result."""
+    """Database work for a set, and the future that gets its result."""
 
     kind: str
     of: _Set
@@ -86,7 +86,7 @@ class _Due:
 
 
 def judge_run(run: Run, *, most: int | None = None, is_stopping: Callable[[], bool] = lambda: False) -> bool:
-    """Judge document sets of a run, at most `most`, until no job waits or the turn ends.
+    """Judge up to `most` document sets of a run, until no job waits or the turn ends.
 
     Returns False if the judge's server is unavailable.
     """
@@ -106,7 +106,7 @@ def _due_jobs(run: Run) -> QuerySet[Job]:
 
 
 class Turn:
-    """The jobs of a run that a worker has taken; implements `Rows` for their desks."""
+    """The jobs of a run that a worker has taken. It implements `Rows` for the desks of their document sets."""
 
     def __init__(self, run: Run, judge: JudgeAtWork, token: str) -> None:
         self.run = run
@@ -120,7 +120,7 @@ class Turn:
         self._sets: dict[int, _Set] = {}
         self._of_desk: dict[RowDesk, _Set] = {}
         self._due: SimpleQueue[_Due] = SimpleQueue()
-        # In the order of processing: claims first, because they lead to further calls.
+        # Work is done in this order: claims first, because they lead to further calls.
         self._kinds: dict[str, Callable[[Sequence[_Due]], Sequence[Any] | None]] = {
             "claims": self._keep_claims,
             "questions": self._keep_questions,
@@ -131,22 +131,22 @@ class Turn:
         self._stop: tuple[_Set, BaseException] | None = None
         self._is_without_use = False
         is_offline = judge.row.kind == Judge.Kind.LEXICAL
-        # Twice the number of simultaneous calls, so that calls continue while answers are written.
+        # Work on twice as many sets as there are simultaneous calls, so that calls continue while answers are written.
         self._sets_at_once = OFFLINE_SETS_AT_ONCE if is_offline else 2 * judge.judge.concurrency
         self._peers_at_once = OFFLINE_PEERS_AT_ONCE if is_offline else 2 * judge.row.concurrency
 
     # Taking work
 
     def pull(self, *, most: int | None, is_stopping: Callable[[], bool]) -> bool:
-        """Take and do jobs until none waits or the turn ends. Returns False if the server is unavailable."""
+        """Take and do jobs until none is waiting or the turn ends. Returns False if the server is unavailable."""
         end = time.monotonic() + TURN_SECONDS
         room = self._sets_at_once if most is None else most
         is_more = True
         while True:
             is_open = is_more and time.monotonic() < end and not is_stopping() and not self._is_over
-            # A set counts as often as it has summaries.
+            # Count a set as often as it has summaries.
             free = room - sum(max(1, each.claimed.job.total) for each in self._sets.values())
-            # At least a fourth at a time, so that many sets are read together.
+            # Take at least a fourth at a time, so that many sets are read together.
             if is_open and (free >= room / 4 or not self._sets):
                 taken = jobs.take(_due_jobs(self.run), most=max(1, free), token=self.token)
                 is_more = bool(taken) and most is None
@@ -154,7 +154,7 @@ class Turn:
             elif not self._sets:
                 break
             if is_stopping():
-                # An interrupted command cancels its run and does not wait for a server that hangs.
+                # Do not wait for a server that hangs: an interrupted command cancels its run, which loses the jobs.
                 self._drop_lost()
             self._do_what_is_due()
         self._end_turn()
@@ -166,12 +166,12 @@ class Turn:
         return is_away or self._is_without_use or self._stop is not None
 
     def begin(self, claimed: Sequence[jobs.Claimed]) -> None:
-        """Read the rows of these jobs' document sets, and start to ask."""
+        """Load the rows of these jobs' document sets, and start asking."""
         try:
             desks = self._desks(claimed) if claimed else []
         except Exception as failure:
             if len(claimed) > 1:
-                # A set that cannot be read must not affect the others.
+                # Load each set alone, so that a set that cannot be read does not affect the others.
                 for each in claimed:
                     self.begin([each])
                 return
@@ -179,7 +179,7 @@ class Turn:
             jobs.try_later(claimed[0], error=f"{type(failure).__name__}: {failure}")
             return
         for each, desk in zip(claimed, desks, strict=True):
-            # Another worker gave the job back, and this turn took it again under its token: it starts over.
+            # Start over if another worker returned the job and this turn took it again under its token.
             if (former := self._sets.get(each.job.pk)) is not None:
                 self._drop(former)
             one = self._sets[each.job.pk] = self._of_desk[desk] = _Set(each, desk)
@@ -192,7 +192,7 @@ class Turn:
 
     def _desks(self, claimed: Sequence[jobs.Claimed]) -> list[RowDesk]:
         sets = [_document_set(each) for each in claimed]
-        # The run of the taken jobs, because the project's rules may have changed since the turn began.
+        # Use the run of the taken jobs, because the project's rules may have changed since the turn began.
         run = claimed[0].job.run or self.run
         texts = TextsToJudge(sets, run.project, self._only)
         peers = [peer for each in sets for peer in texts.peers[each.pk]]
@@ -221,7 +221,7 @@ class Turn:
                 each,
                 known,
                 judge=self.judge.judge_of(each),
-                again=self.judge.again_of(each, self.run),
+                again=self.judge.repeat_judge(each, self.run),
                 repeats=self._repeats,
                 signature=self._by.signature,
                 parts=self._parts,
@@ -231,7 +231,9 @@ class Turn:
         ]
 
     def _repeats(self, peer: int) -> bool:
-        """True if the judge is asked again about a summary: random, but equal after the run is resumed."""
+        """True if the judge is asked again about a summary. The choice is random, but the same after the run is
+        resumed.
+        """
         return random.Random(f"{self.run.public_id} {peer}").random() < (self.run.repeat_share or 0.0)
 
     async def _work(self, one: _Set) -> None:
@@ -260,7 +262,7 @@ class Turn:
     # Database work, in this thread
 
     def _do_what_is_due(self) -> None:
-        """Do all due work in groups of one kind, after waiting for the first piece."""
+        """Do all due work, in groups of one kind. Waits for the first piece."""
         groups: dict[str, list[_Due]] = {kind: [] for kind in (*self._kinds, _ENDED)}
         for due in self._gathered():
             groups[due.kind].append(due)
@@ -273,7 +275,7 @@ class Turn:
         waiting: set[int] = set()
         end = 0.0
         try:
-            # If every set waits for this thread, no more work can arrive.
+            # Stop waiting if every set waits for this thread, because then no more work can arrive.
             while len(waiting) < len(self._sets):
                 due = self._due.get(timeout=max(0.0, end - time.monotonic()) if end else LOOK_SECONDS)
                 end = end or time.monotonic() + GATHER_SECONDS
@@ -284,9 +286,9 @@ class Turn:
             self.judge.require_asking()
 
     def _attempt(self, kind: str, group: Sequence[_Due], *, is_again: bool = False) -> None:
-        """Do the work of a group in one transaction, or one by one if that fails. Sets of lost jobs are left out."""
+        """Do the work of a group in one transaction; if that fails, one by one. Skip sets whose job is lost."""
         group = [due for due in group if self._is_under_way(due.of) and not due.result.cancelled()]
-        # Sorted, so that two workers cannot deadlock.
+        # Sort, so that two workers cannot deadlock.
         group.sort(key=lambda due: due.of.desk.document_set.pk)
         if not group:
             return
@@ -313,7 +315,7 @@ class Turn:
             _tell(due, result)
 
     def _held(self, group: Sequence[_Due]) -> list[_Due]:
-        """Lock the jobs that this worker still owns, and return their work. Lost ones are dropped."""
+        """Lock the jobs that this worker still owns, and return their work; drop the work of lost jobs."""
         mine = jobs.hold([*{due.of.key: due.of.claimed for due in group}.values()])
         held = [due for due in group if due.of.key in mine]
         if len(held) < len(group):
@@ -353,9 +355,9 @@ class Turn:
             Job.objects.filter(pk__in=keys).update(total=total, done=done, unscored=0)
 
     def _write(self, held: Sequence[_Due]) -> None:
-        """Write answers about peers, and recompute their scores."""
+        """Write answers about summaries, and recompute their scores."""
         peers = sorted(due.value.peer.pk for due in held)
-        # Every change of a check locks its summary first. Sorted, so that two jobs cannot deadlock.
+        # Lock the summaries first, as every change of a check does. Sort, so that two jobs cannot deadlock.
         locked = Summary.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=peers)
         list(locked.order_by("pk").values_list("pk", flat=True))
         write([due.value for due in held], project=self.run.project, by=self._by)
@@ -381,7 +383,7 @@ class Turn:
         for one, failure in failed:
             self._drop(one)
             self._fail(one, failure or asyncio.CancelledError())
-        # Checked only after a document set without a usable answer, because it costs a query.
+        # Test this only after a set without a usable answer, because it costs a query.
         if failed or any(one.unscored and not one.usable for one in done):
             self._is_without_use = self._is_without_use or is_without_use(self.run)
 
@@ -389,7 +391,7 @@ class Turn:
         one.context.run(logger.warning, "A document set was not judged: %s", type(failure).__name__)
         match failure:
             case BudgetSpent() | JudgeRefused() | JudgeSettings():
-                # Open calls of other sets are answered and written before the run stops.
+                # Stop after the open calls of other sets, so that their answers are written.
                 if self._stop is None:
                     self._stop = one, failure
                 else:
@@ -404,7 +406,7 @@ class Turn:
                 jobs.try_later(one.claimed, error=f"{type(failure).__name__}: {failure}")
 
     def _end_turn(self) -> None:
-        """Stop the run if it cannot go on."""
+        """Stop the run if it cannot continue; end it if all its jobs have ended."""
         if self._stop is not None:
             one, failure = self._stop
             state = Job.State.CANCELLED if isinstance(failure, BudgetSpent) else Job.State.FAILED
@@ -420,7 +422,7 @@ def _document_set(claimed: jobs.Claimed) -> DocumentSet:
 
 
 def _tell(due: _Due, outcome: object) -> None:
-    # The task may have been cancelled meanwhile; the work is done all the same.
+    # Do the work even if the task was cancelled meanwhile.
     if due.result.set_running_or_notify_cancel():
         if isinstance(outcome, BaseException):
             due.result.set_exception(outcome)
@@ -435,7 +437,7 @@ def _by_key(counts: Mapping[int, Counter[str]], name: str) -> Case | Value:
 
 
 def _by_size(group: Sequence[_Due]) -> Iterator[list[_Due]]:
-    """Yield groups of at most CHECKS_A_TRANSACTION checks, or sets for other work; at least one piece each."""
+    """Yield groups of at most CHECKS_A_TRANSACTION checks (sets for other work), but at least one piece each."""
     some: list[_Due] = []
     size = 0
     for due in group:
