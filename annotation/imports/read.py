@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,7 +31,7 @@ from annotation.imports.problems import Findings, unreadable
 from annotation.imports.ratings import ratings_in, read_ratings
 from annotation.imports.row import PERCENTS, Claim, Dataset, Mark, Peer, Row, Side, faults, judged_sentence
 from annotation.imports.tools.duc import are_duc_files, read_duc_files
-from annotation.imports.tools.flatten import KEPT
+from annotation.imports.tools.flatten import KEPT, NO_VOTE
 
 NAMES_TOLD = 5
 ROWS_BETWEEN_STEPS = 500
@@ -239,14 +240,17 @@ class RowReader:
         """Marks in the summary, at their true offsets; marks in other texts are left out with a remark."""
         for mark in record.said.marks:
             words = mark.words or (mark.text or summary)[mark.start : mark.end]
-            start = mark.start if summary[mark.start : mark.end] == words else summary.find(words)
-            if not mark.end:
+            places = [] if mark.text not in ("", summary) else _places(words, summary)
+            if not mark.reason:
                 yield mark
-            elif (mark.text and mark.text != summary) or not words or start < 0:
-                told = f"The mark “{printable(words)}” is left out, because the summary does not contain it."
-                self.warnings.remark(told, line=record.line)
+            elif places:
+                start, end = min(places, key=lambda place: abs(place[0] - mark.start))
+                yield mark._replace(start=start, end=end, words=words)
             else:
-                yield mark._replace(start=start, end=start + len(words), words=words)
+                named = f"“{printable(words)}”" if words else f"from {mark.start} to {mark.end}"
+                told = f"The mark {named} is left out, because the summary does not contain it."
+                self.warnings.remark(f"{told} {NO_VOTE}", line=record.line)
+                yield Mark(mark.rater, is_left_out=True)
 
     def _nested(self, record: Record) -> Row | None:
         values = self._known(record.values, 0, "")
@@ -307,6 +311,12 @@ class RowReader:
             pair = "" if self.is_nested else f"{own}=COLUMN"
             reason = f"is missing. Fields that are there: {there}. {told}"
         self.problems.add(record.line, column, reason, pair=pair)
+
+
+def _places(words: str, text: str) -> list[tuple[int, int]]:
+    """Offsets of all occurrences of words in a text; runs of white space may differ."""
+    pattern = r"\s+".join(map(re.escape, words.split()))
+    return [found.span(1) for found in re.finditer(f"(?=({pattern}))", text)] if pattern else []
 
 
 def _joined(value: Any) -> Any:

@@ -348,9 +348,10 @@ class RatingData(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A stretch of a text that a rater marked as wrong; with `end` 0, the rater marked nothing.
+    """A stretch of a text that a rater marked as wrong; without a `reason`, the rater marked nothing.
 
-    `text` is the whole text, if the file has it; `words` are the marked words, `reason` is the rater's label.
+    `text` is the whole text, if the file has it; `words` are the marked words, `reason` is the rater's label. If
+    `is_left_out`, the rater made a mark that is not read.
     """
 
     rater: str
@@ -359,6 +360,7 @@ class Mark(NamedTuple):
     words: str = ""
     reason: str = ""
     text: str = ""
+    is_left_out: bool = False
 
 
 def _listed(value: object) -> object:
@@ -432,12 +434,15 @@ class Peer(_Model):
         self.rated[criterion, rater or RATER.format(number)] = value
 
     def marked_claims(self, language: str) -> Iterator[Claim]:
-        """Yield each sentence as a claim with a vote of each rater: no if one of their marks touches it, else yes."""
-        raters = dict.fromkeys(mark.rater for mark in self.marks)
-        for span in sentence_spans(self.summary, language):
-            touching = [
-                one for one in self.marks if one.end and one.start < span.end and span.start < one.end
-            ]
+        """Yield each sentence as a claim with a vote of each rater: no if one of their marks touches it, else yes.
+
+        A rater one of whose marks is left out has no vote; without any vote there are no claims.
+        """
+        silent = {mark.rater for mark in self.marks if mark.is_left_out}
+        marks = [mark for mark in self.marks if mark.rater not in silent]
+        raters = dict.fromkeys(mark.rater for mark in marks)
+        for span in sentence_spans(self.summary, language) if raters else ():
+            touching = [one for one in marks if one.end and one.start < span.end and span.start < one.end]
             votes = dict.fromkeys(raters, "yes") | {mark.rater: "no" for mark in touching}
             words = "; ".join(dict.fromkeys(f"“{mark.words}”: {mark.reason}" for mark in touching))
             yield judged_sentence(self.system, self.summary[span.start : span.end], votes, words)

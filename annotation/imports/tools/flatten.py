@@ -24,7 +24,10 @@ _ERROR = re.compile(
     r"mistake|untrue|(un|non.?)factual|unverif",
     re.IGNORECASE,
 )
-_NO_ERROR = re.compile(r"no[\s_-]|not an?\b", re.IGNORECASE)
+_NO_ERROR = re.compile(
+    r"no[\s_-]|not an?\b|(supported|entailed|correct|ok|good|true|faithful|factual|accurate|consistent)$",
+    re.IGNORECASE,
+)
 _PROMPT = re.compile(r"\[([^\[\]]+)\]\s+\S")
 _GRADE = re.compile(r"\[(PASS|FAIL|ERROR)\](?: \([\d.]+\))?\s*")
 _GRADED = re.compile(r"\n+(?:Pass|Fail|Error) Reason:.*\Z", re.DOTALL)
@@ -40,6 +43,7 @@ _PERSON = {"email", "username", "id", *RATER_NAMES}
 _NOTHING = {"", "null", "none", "na", "n/a", "nan"}
 KEPT = {"annotations", "completions", "predictions"}
 """Fields of Label Studio to which paths may lead; they are not listed as not read."""
+NO_VOTE = "Its rater gives no vote on this summary."
 LEFT_OUT = "They are marked as rejected or ignored, or have no output."
 
 
@@ -102,7 +106,7 @@ def _check(said: Said) -> None:
     """Raise TypeError for a name or sentence that is no text, or an offset that is no number."""
     names = [name for criterion, rater, _ in said.ratings for name in (criterion, rater)]
     names += [text for sentence, _, reason in said.claims for text in (sentence, reason)]
-    names += [text for mark in said.marks for text in (mark.rater, *mark[3:])]
+    names += [text for mark in said.marks for text in (mark.rater, *mark[3:6])]
     places = [place for mark in said.marks for place in mark[1:3]]
     are_texts = all(type(name) is str and not text_fault(name) for name in names)
     if not are_texts or not all(type(at) is int and at >= 0 for at in places):
@@ -114,7 +118,10 @@ def _rest(values: Values, *consumed: str) -> dict[str, Any]:
 
 
 def _mark(said: Said, rater: str, spans: Iterable[Any] | None, whole: str = "") -> None:
-    """Add a rater, and a mark for each span whose labels name an error. `whole` is the text that has the spans."""
+    """Add a rater, and a mark for each span whose labels name an error. `whole` is the text that has the spans.
+
+    A span whose labels name neither an error nor its absence is a mark that is left out.
+    """
     said.marks.append(Mark(rater))
     for one in spans or ():
         span = one if isinstance(one, dict) else dict(zip(("start", "end", "label"), one, strict=True))
@@ -125,7 +132,10 @@ def _mark(said: Said, rater: str, spans: Iterable[Any] | None, whole: str = "") 
             said.marks.append(Mark(rater, start, end, span.get("text", ""), ", ".join(labels), whole))
         else:
             named = " and ".join(f"`{label}`" for label in labels)
-            said.remarks.append(f"Stretches labelled {named} are not read: no label names an error.")
+            told = f"A mark labelled {named} is not read: no label names an error."
+            is_known = all(map(_NO_ERROR.match, labels))
+            said.remarks.append(told if is_known else f"{told} {NO_VOTE}")
+            said.marks.append(Mark(rater, is_left_out=not is_known))
 
 
 def _person(given: Any, place: int = 0) -> str:

@@ -361,9 +361,59 @@ def test_a_label_that_names_no_error_makes_no_mark(tmp_path: Path) -> None:
     reading = read_dataset(jsonl(tmp_path, {**PRODIGY, "spans": spans}))
     assert reading.claims_side is None
     assert (
-        "Line 1: Stretches labelled `SUPPORTED` are not read: no label names an error."
+        "Line 1: A mark labelled `SUPPORTED` is not read: no label names an error."
         in reading.warnings.texts
     )
+
+
+def votes_in(reading: FileReading) -> list[list[tuple[str, str]]]:
+    """The votes on each claim of the only summary of a file."""
+    [one] = reading.dataset.sets.values()
+    [peer] = one.peers.values()
+    return [list(claim.votes.get(peer.system, ())) for claim in peer.claims]
+
+
+@pytest.mark.parametrize(
+    ("span", "told"),
+    [
+        ({"start": 19, "end": 23, "text": "July", "labels": ["Wrong"]}, "The mark “July” is left out"),
+        ({"start": 500, "end": 510, "labels": ["Wrong"]}, "The mark from 500 to 510 is left out"),
+        ({"start": 0, "end": 0, "labels": ["Wrong"]}, "The mark from 0 to 0 is left out"),
+        ({**SPAN, "labels": ["EntE"]}, "A mark labelled `EntE` is not read"),
+    ],
+)
+def test_a_rater_with_a_mark_that_is_left_out_has_no_vote(tmp_path: Path, span: Any, told: str) -> None:
+    """ann marks June and something that is not read; ben marks nothing."""
+
+    def result(value: dict[str, Any]) -> dict[str, Any]:
+        return {"from_name": "e", "to_name": "s", "type": "labels", "value": value}
+
+    marks = [result({**SPAN, "labels": ["Wrong"]}), result(span)]
+    other = [result({**SPAN, "labels": ["Wrong"]})]
+    annotations = [
+        {"completed_by": "ann", "result": marks},
+        {"completed_by": "ben", "result": []},
+        {"completed_by": "cleo", "result": other},
+    ]
+    reading = read(tmp_path, Case("a.json", [{**LABEL_STUDIO, "annotations": annotations}]))
+    assert votes_in(reading) == [[("ben", "yes"), ("cleo", "no")], [("ben", "yes"), ("cleo", "yes")]]
+    [remark] = [one for one in reading.warnings.texts if told in one]
+    assert remark.endswith("Its rater gives no vote on this summary.")
+
+
+def test_a_summary_all_of_whose_raters_are_left_out_has_no_claims(tmp_path: Path) -> None:
+    lost = {**PRODIGY, "spans": [{"start": 500, "end": 510, "label": "ERROR"}], "system": "m2"}
+    reading = read_dataset(jsonl(tmp_path, PRODIGY, lost))
+    [one] = reading.dataset.sets.values()
+    assert [len(peer.claims) for peer in one.peers.values()] == [2, 0]
+
+
+def test_marks_are_found_near_their_offsets_in_spite_of_spaces(tmp_path: Path) -> None:
+    """The second "in  June" is nearer to offset 50 than the first at 16."""
+    text = "The mill closes in  June. Forty people lose work in  June."
+    spans = [{"start": 50, "end": 57, "text": "in June", "label": "ERROR"}]
+    reading = read_dataset(jsonl(tmp_path, {**PRODIGY, "text": text, "spans": spans}))
+    assert votes_in(reading) == [[("ann", "yes")], [("ann", "no")]]
 
 
 def test_two_ratings_of_one_rater_are_a_problem(tmp_path: Path) -> None:
