@@ -173,6 +173,8 @@ class _Guesser:
             del self.mapping["system"]
             self._assign("system")
             self.mapping.setdefault("system", ("system",))
+        if "references" in self.columns:
+            self.mapping.setdefault("reference", ("references",))
         self._find_numbered("reference")
         self._find_ratings()
         if "rating" in self.columns and "rating" not in self.mapping.get("rating", ()):

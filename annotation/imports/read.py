@@ -31,7 +31,7 @@ from annotation.imports.problems import Findings, unreadable
 from annotation.imports.ratings import ratings_in, read_ratings
 from annotation.imports.row import PERCENTS, Claim, Dataset, Mark, Peer, Row, Side, faults, judged_sentence
 from annotation.imports.tools.duc import are_duc_files, read_duc_files
-from annotation.imports.tools.flatten import KEPT, NO_VOTE
+from annotation.imports.tools.flatten import ASKS_MARKS, KEPT, NO_VOTE
 
 NAMES_TOLD = 5
 ROWS_BETWEEN_STEPS = 500
@@ -455,6 +455,11 @@ class _FileReader:
         used = {
             name: some for name in FLAT_FIELDS if (some := there[name] or (name in late and layout.of(name)))
         }
+        if {"reference", "references"} <= {*look.columns} and "reference" not in asked.mapping:
+            raise unreadable(
+                "there are both `reference` and `references`. Say which of the two is `reference`.",
+                pair="reference=references",
+            )
         self._tell_made(used)
         self._refuse_claims(used)
         given = {} if "system" in used else {"system": layout.system or DEFAULT_SYSTEM}
@@ -575,7 +580,7 @@ class _FileReader:
 
     def _tell_contents(self, *, is_nested: bool) -> None:
         dataset = self.reading.dataset
-        if marked := dataset.take_marks():
+        if marked := dataset.take_marks(are_asked=self.look.tool in ASKS_MARKS):
             self._remark(
                 f"Units of summaries in which somebody marked an error: {marked:,}. They count as unsupported, the "
                 "other units of annotated summaries as supported."
