@@ -35,6 +35,8 @@ from annotation.imports.tools.flatten import ASKS_MARKS, KEPT, NO_VOTE
 
 NAMES_TOLD = 5
 ROWS_BETWEEN_STEPS = 500
+LONGEST_LIKELY = 40
+"""Characters of a name that may be a system's."""
 _NESTED = {
     "document_id": "doc_id",
     "document": "source_text",
@@ -572,11 +574,27 @@ class _FileReader:
         elif "system" not in columns:
             named = printable(self.layout.system or DEFAULT_SYSTEM)
             self._remark(f"No column names a system: every summary is by “{named}”.")
-            self.system_pair = "system=COLUMN"
+            likely = self._likely_system(columns)
+            self.system_pair = f"system={likely or 'COLUMN'}"
+            like = f", such as `{printable(likely)}`" if likely else ""
             self.reading.dataset.key_advice = (
-                f"No column is read as the system, so both are by “{named}”. Say which column is `system`, or remove "
-                "one of the two."
+                f"No column is read as the system, so both are by “{named}”. Say which column is `system`{like}, or "
+                "remove one of the two."
             )
+
+    def _likely_system(self, columns: Mapping[str, tuple[str, ...]]) -> str:
+        """A column that is not read and holds names that repeat, but not within a document; empty without one."""
+        read = set(chain(*columns.values()))
+        owner = next((columns[name][0] for name in ("document_id", "document") if name in columns), "")
+        for column in self.look.columns:
+            pairs = [(pick(one.values, owner), pick(one.values, column)) for one in self.look.records]
+            names = [
+                name for _, name in pairs if isinstance(name, str | int) and len(str(name)) <= LONGEST_LIKELY
+            ]
+            is_key = len(pairs) == len(names) == len(set(map(str, pairs)))
+            if column not in read and is_key and 1 < len(set(names)) < len(names):
+                return column
+        return ""
 
     def _tell_contents(self, *, is_nested: bool) -> None:
         dataset = self.reading.dataset

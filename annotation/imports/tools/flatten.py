@@ -436,8 +436,8 @@ def _are_numbers(held: list[Any]) -> bool:
 
 def _summhay(values: Values) -> Rows:
     raise unreadable(
-        "is a file of SummHay, which is not read as it is. Convert it to nested JSONL, one line per subtopic, as "
-        "docs/columns.md says under “People's answers”.",
+        "Files of SummHay are not read. Convert them to nested JSONL, one line per subtopic, as docs/columns.md says "
+        "under “People's answers”."
     )
 
 

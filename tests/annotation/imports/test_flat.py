@@ -128,7 +128,7 @@ def test_rows_of_one_key_are_told_to_name_the_system(tmp_path: Path) -> None:
     lines = (f"{d},{DOCUMENT} {d}.,{REFERENCE},{m},The {m} stopped all trams." for d in "12" for m in "ab")
     path = raw(tmp_path, "\n".join(("id,article,highlights,m,out", *lines, "")), "a.csv")
     problem = read_dataset(path, layout=Layout(preset="auto")).problems.shown[0]
-    assert (problem.line, problem.pair) == (3, "system=COLUMN")
+    assert (problem.line, problem.pair) == (3, "system=m")
     mapped = read_dataset(path, layout=layout_of(["system=m"], preset="auto"))
     assert (mapped.problems.count, [len(one.peers) for one in mapped.dataset.sets.values()]) == (0, [2, 2])
 

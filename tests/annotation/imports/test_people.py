@@ -461,7 +461,7 @@ def test_numbers_beside_machine_summaries_belong_to_the_system_at_their_place(tm
 def test_files_of_summhay_are_refused_with_the_conversion(tmp_path: Path, record: Any) -> None:
     with pytest.raises(ImportRefused) as refused:
         read(tmp_path, Case("a.json", [record]))
-    assert "Convert it to nested JSONL, one line per subtopic" in refused.value.message
+    assert "Convert them to nested JSONL, one line per subtopic" in refused.value.message
     assert not any(problem.pair for problem in refused.value.problems)
 
 
