@@ -417,7 +417,15 @@ class _Guesser:
         if summary and len(rest) > 1 and "system" not in self.mapping:
             self.mapping["reference"] = self.mapping.pop("summary")
             return rest
-        return [] if summary else rest
+        return [] if summary else rest or self._objects_of_texts()
+
+    def _objects_of_texts(self) -> list[str]:
+        """Paths to the texts of the first object by system, such as `generations.alpha`."""
+        for column in self._tops():
+            inside = [each for each in self.columns if each.startswith(f"{column}.") and self._is_text(each)]
+            if plain(column).rstrip("s") in GENERAL["summary"] and column not in self._used():
+                return inside
+        return []
 
     def _rest(self) -> list[str]:
         """Columns of texts that are no field and no remark."""

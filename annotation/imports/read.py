@@ -159,7 +159,7 @@ class RowReader:
         read = [self._nested(record)] if self.is_nested else []
         if not self.is_nested:
             for column in columns or (None,):
-                system = column if len(columns) > 1 else None
+                system = self._system(record, column) if len(columns) > 1 else None
                 if system and self._value(record, "summary", column) is None:
                     self.warnings.remark(f"There is no summary by {system!r}.", line=record.line)
                 else:
@@ -168,6 +168,12 @@ class RowReader:
             for remark in filter(None, (peer.remark(row.document_id) for peer in row.systems)):
                 self.warnings.remark(remark, line=row.line)
             yield row
+
+    def _system(self, record: Record, column: str) -> str:
+        """The name of the system of a column of summaries; of a path, its part inside the column if that is unique."""
+        columns = self.columns["summary"]
+        names = [one if one in record.values else one.removeprefix(f"{root(one)}.") for one in columns]
+        return names[columns.index(column)] if len({*names}) == len(names) else column
 
     def _flat(self, record: Record, column: str | None, system: str | None) -> Row | None:
         values = {name: value for name in FLAT_FIELDS if (value := self._value(record, name)) is not ...}

@@ -183,6 +183,18 @@ def test_much_longer_texts_beside_judged_summaries_are_proposed_as_the_document(
     assert (len(one.documents), [name for name, _ in one.peers]) == (1, ["alder"])
 
 
+def test_an_object_of_texts_by_system_is_proposed_as_paths(tmp_path: Path) -> None:
+    generations = {"alder": "It rained in town.", "birch-2.5": "All day it rained."}
+    record = {"article": "It rained in the town all day long.", "highlights": "It rained all day."}
+    with pytest.raises(ImportRefused) as refused:
+        read_dataset(jsonl(tmp_path, {**record, "generations": generations}))
+    [problem] = refused.value.problems
+    assert problem.pair.split("\n")[-2:] == ["summary=generations.alder", "summary=generations.birch-2.5"]
+    layout = layout_of(problem.pair.split("\n"))
+    [one] = read_dataset(tmp_path / "data.jsonl", layout=layout).dataset.sets.values()
+    assert {name: peer.summary for (name, _), peer in one.peers.items()} == generations
+
+
 def test_a_system_without_a_summary_of_a_row_is_told_and_left_out(tmp_path: Path) -> None:
     long = "It rained in the town all day."
     rows = [
