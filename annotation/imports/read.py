@@ -159,7 +159,7 @@ class RowReader:
         read = [self._nested(record)] if self.is_nested else []
         if not self.is_nested:
             for column in columns or (None,):
-                system = self._system(record, column) if len(columns) > 1 else None
+                system = self._system(record, column) if column and len(columns) > 1 else None
                 if system and self._value(record, "summary", column) is None:
                     self.warnings.remark(f"There is no summary by {system!r}.", line=record.line)
                 else:
