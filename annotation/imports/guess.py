@@ -42,7 +42,8 @@ _BEGINNING = 200
 _TEXTS = ("document", "summary", "reference")
 _ORDER = (*_TEXTS, *(name for name in FLAT_FIELDS if name not in {*_TEXTS, "rating", "rater"}))
 _OBJECTS = frozenset(name for field in _TEXTS for name in GENERAL[field])
-_OF_REFERENCES = ("reference", "gold", "human", "editor", "summary")
+_SURELY_REFERENCES = ("referen", "référen", "gold")
+_OF_REFERENCES = (*_SURELY_REFERENCES, "human", "editor", "summary")
 """Words in the names of references, the surest first."""
 _WRAPPERS = frozenset({"item", "sample", "fields", "data", "row", "record", "example"})
 """Columns in which tools nest the columns of a row."""
@@ -175,6 +176,8 @@ class _Guesser:
             del self.mapping["system"]
             self._assign("system")
             self.mapping.setdefault("system", ("system",))
+        if "references" in self.columns:
+            self.mapping.setdefault("reference", ("references",))
         self._find_numbered("reference")
         self._find_ratings()
         if "rating" in self.columns and "rating" not in self.mapping.get("rating", ()):
@@ -192,11 +195,15 @@ class _Guesser:
             if name not in self.mapping:
                 self._assign(name)
         systems = self._systems()
-        if systems and "document" not in self.mapping:
-            longest = max(systems, key=self._length)
-            systems.remove(longest)
+        if "document" not in self.mapping and (texts := systems or self._longer_rest()):
+            longest = max(texts, key=self._length)
+            systems = [column for column in systems if column != longest]
             self.mapping["document"] = (longest,)
             self.notes.append(f"`{longest}` is read as the document: its texts are the longest.")
+        named = [column for column in systems if any(word in plain(column) for word in _SURELY_REFERENCES)]
+        if named and "reference" not in self.mapping and self.preset is not PRESETS[WIDE]:
+            self._assign_by_name(named)
+            systems = [column for column in systems if column not in named]
         if len(systems) > 1:
             self.mapping.pop("system", None)
             self.notes.append(f"{_listed(systems)} are read as the summaries of one system each.")
@@ -274,14 +281,23 @@ class _Guesser:
         for column in self.mapping.get("summary", ()):
             if self._typical_length(column) > length:
                 yield f"The texts in `{document}` are shorter than those in `{column}`."
-        used, summary = self._used(), self._one("summary")
-        for column in self._tops():
-            if column not in used and self._is_text(column) and self._typical_length(column) > 2 * length:
-                yield f"`{column}` is not read and holds much longer texts than `{document}`."
+        for column in self._longer(document):
+            yield f"`{column}` is not read and holds much longer texts than `{document}`."
+        summary = self._one("summary")
         mapped = set(chain(*self.mapping.values()))
         for column in self.columns if summary and last(summary) != "summary" else ():
             if column not in mapped and last(column) == "summary" and self._is_text(column):
                 yield f"`{column}` is not read, and `{summary}` is read as the summary."
+
+    def _longer(self, column: str) -> list[str]:
+        """Columns of texts that are not read and much longer than those of a column."""
+        used, length = self._used(), self._typical_length(column)
+        texts = [each for each in self._tops() if column and each not in used and self._is_text(each)]
+        return [each for each in texts if self._typical_length(each) > 2 * length]
+
+    def _longer_rest(self) -> list[str]:
+        rest = self._rest()
+        return [column for column in self._longer(self._one("summary")) if column in rest]
 
     def _typical_length(self, column: str) -> float:
         lengths = [len(str(value)) for value in self._values(column)]
@@ -316,8 +332,12 @@ class _Guesser:
         texts = [column for column in self._rest() if not plain(column).endswith(tuple(ASIDE))]
         likely = [column for word in _OF_REFERENCES for column in texts if word in plain(column)]
         if likely:
-            self.mapping["reference"] = (likely[0],)
-            self.notes.append(f"`{likely[0]}` is read as the reference, because of its name.")
+            self._assign_by_name(likely[:1])
+
+    def _assign_by_name(self, references: Sequence[str]) -> None:
+        self.mapping["reference"] = tuple(references)
+        told = "is read as the reference, because of its name"
+        self.notes += [f"`{column}` {told}." for column in references]
 
     def _tops(self) -> list[str]:
         return [column for column in self.columns if not self._is_inside(column)]
@@ -399,7 +419,15 @@ class _Guesser:
         if summary and len(rest) > 1 and "system" not in self.mapping:
             self.mapping["reference"] = self.mapping.pop("summary")
             return rest
-        return [] if summary else rest
+        return [] if summary else rest or self._objects_of_texts()
+
+    def _objects_of_texts(self) -> list[str]:
+        """Paths to the texts of the first object by system, such as `generations.alpha`."""
+        for column in self._tops():
+            inside = [each for each in self.columns if each.startswith(f"{column}.") and self._is_text(each)]
+            if plain(column).rstrip("s") in GENERAL["summary"] and column not in self._used():
+                return inside
+        return []
 
     def _rest(self) -> list[str]:
         """Columns of texts that are neither a field nor a remark."""

@@ -195,6 +195,9 @@ def pick(values: Mapping[str, object], path: str) -> object:
 def _walk(value: object, steps: list[str]) -> object:
     for number, step in enumerate(steps):
         value = opened(value)
+        # Names of systems may have dots.
+        if isinstance(value, Mapping) and (dotted := ".".join(steps[number:])) in value:
+            return value[dotted]
         if step == "[]":
             return [_walk(item, steps[number + 1 :]) for item in value] if isinstance(value, list) else None
         if step.startswith("["):

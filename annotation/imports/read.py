@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,10 +31,12 @@ from annotation.imports.problems import Findings, unreadable
 from annotation.imports.ratings import ratings_in, read_ratings
 from annotation.imports.row import PERCENTS, Claim, Dataset, Mark, Peer, Row, Side, faults, judged_sentence
 from annotation.imports.tools.duc import are_duc_files, read_duc_files
-from annotation.imports.tools.flatten import KEPT
+from annotation.imports.tools.flatten import ASKS_MARKS, KEPT, NO_VOTE
 
 NAMES_TOLD = 5
 ROWS_BETWEEN_STEPS = 500
+LONGEST_LIKELY = 40
+"""Characters of a name that may be a system's."""
 _NESTED = {
     "document_id": "doc_id",
     "document": "source_text",
@@ -156,7 +159,7 @@ class RowReader:
         read = [self._nested(record)] if self.is_nested else []
         if not self.is_nested:
             for column in columns or (None,):
-                system = column if len(columns) > 1 else None
+                system = self._system(record, column) if column and len(columns) > 1 else None
                 if system and self._value(record, "summary", column) is None:
                     self.warnings.remark(f"There is no summary by {system!r}.", line=record.line)
                 else:
@@ -165,6 +168,12 @@ class RowReader:
             for remark in filter(None, (peer.remark(row.document_id) for peer in row.systems)):
                 self.warnings.remark(remark, line=row.line)
             yield row
+
+    def _system(self, record: Record, column: str) -> str:
+        """The name of the system of a column of summaries; of a path, its part inside the column if that is unique."""
+        columns = self.columns["summary"]
+        names = [one if one in record.values else one.removeprefix(f"{root(one)}.") for one in columns]
+        return names[columns.index(column)] if len({*names}) == len(names) else column
 
     def _flat(self, record: Record, column: str | None, system: str | None) -> Row | None:
         values = {name: value for name in FLAT_FIELDS if (value := self._value(record, name)) is not ...}
@@ -241,14 +250,17 @@ class RowReader:
         """Yield marks in the summary, at their true offsets; for marks in other texts add a remark."""
         for mark in record.said.marks:
             words = mark.words or (mark.text or summary)[mark.start : mark.end]
-            start = mark.start if summary[mark.start : mark.end] == words else summary.find(words)
-            if not mark.end:
+            places = [] if mark.text not in ("", summary) else _places(words, summary)
+            if not mark.reason:
                 yield mark
-            elif (mark.text and mark.text != summary) or not words or start < 0:
-                told = f"The mark “{printable(words)}” is left out, because the summary does not contain it."
-                self.warnings.remark(told, line=record.line)
+            elif places:
+                start, end = min(places, key=lambda place: abs(place[0] - mark.start))
+                yield mark._replace(start=start, end=end, words=words)
             else:
-                yield mark._replace(start=start, end=start + len(words), words=words)
+                named = f"“{printable(words)}”" if words else f"from {mark.start} to {mark.end}"
+                told = f"The mark {named} is left out, because the summary does not contain it."
+                self.warnings.remark(f"{told} {NO_VOTE}", line=record.line)
+                yield Mark(mark.rater, is_left_out=True)
 
     def _nested(self, record: Record) -> Row | None:
         values = self._known(record.values, 0, "")
@@ -309,6 +321,12 @@ class RowReader:
             pair = "" if self.is_nested else f"{own}=COLUMN"
             reason = f"is missing. Fields that are there: {there}. {told}"
         self.problems.add(record.line, column, reason, pair=pair)
+
+
+def _places(words: str, text: str) -> list[tuple[int, int]]:
+    """Offsets of all occurrences of words in a text; runs of white space may differ."""
+    pattern = r"\s+".join(map(re.escape, words.split()))
+    return [found.span(1) for found in re.finditer(f"(?=({pattern}))", text)] if pattern else []
 
 
 def _joined(value: Any) -> Any:
@@ -447,6 +465,11 @@ class _FileReader:
         used = {
             name: some for name in FLAT_FIELDS if (some := there[name] or (name in late and layout.of(name)))
         }
+        if {"reference", "references"} <= {*look.columns} and "reference" not in asked.mapping:
+            raise unreadable(
+                "there are both `reference` and `references`. Say which of the two is `reference`.",
+                pair="reference=references",
+            )
         self._tell_made(used)
         self._refuse_claims(used)
         given = {} if "system" in used else {"system": layout.system or DEFAULT_SYSTEM}
@@ -559,15 +582,31 @@ class _FileReader:
         elif "system" not in columns:
             named = printable(self.layout.system or DEFAULT_SYSTEM)
             self._remark(f"No column names a system: every summary is by “{named}”.")
-            self.system_pair = "system=COLUMN"
+            likely = self._likely_system(columns)
+            self.system_pair = f"system={likely or 'COLUMN'}"
+            like = f", such as `{printable(likely)}`" if likely else ""
             self.reading.dataset.key_advice = (
-                f"No column is read as the system, so both are by “{named}”. Say which column is `system`, or remove "
-                "one of the two."
+                f"No column is read as the system, so both are by “{named}”. Say which column is `system`{like}, or "
+                "remove one of the two."
             )
+
+    def _likely_system(self, columns: Mapping[str, tuple[str, ...]]) -> str:
+        """A column that is not read and holds names that repeat, but not within a document; empty without one."""
+        read = set(chain(*columns.values()))
+        owner = next((columns[name][0] for name in ("document_id", "document") if name in columns), "")
+        for column in self.look.columns:
+            pairs = [(pick(one.values, owner), pick(one.values, column)) for one in self.look.records]
+            names = [
+                name for _, name in pairs if isinstance(name, str | int) and len(str(name)) <= LONGEST_LIKELY
+            ]
+            is_key = len(pairs) == len(names) == len(set(map(str, pairs)))
+            if column not in read and is_key and 1 < len(set(names)) < len(names):
+                return column
+        return ""
 
     def _tell_contents(self, *, is_nested: bool) -> None:
         dataset = self.reading.dataset
-        if marked := dataset.take_marks():
+        if marked := dataset.take_marks(are_asked=self.look.tool in ASKS_MARKS):
             self._remark(
                 f"Units of summaries in which somebody marked an error: {marked:,}. They count as unsupported, the "
                 "other units of annotated summaries as supported."

@@ -349,9 +349,10 @@ class RatingData(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A part of a text that a rater marked as wrong; `end` 0 means that the rater marked nothing.
+    """A stretch of a text that a rater marked as wrong; without a `reason`, the rater marked nothing.
 
-    `text` is the whole text, if the file has it. `words` are the marked words, and `reason` is the rater's label.
+    `text` is the whole text, if the file has it; `words` are the marked words, `reason` is the rater's label. If
+    `is_left_out`, the rater made a mark that is not read.
     """
 
     rater: str
@@ -360,6 +361,7 @@ class Mark(NamedTuple):
     words: str = ""
     reason: str = ""
     text: str = ""
+    is_left_out: bool = False
 
 
 def _listed(value: object) -> object:
@@ -436,12 +438,15 @@ class Peer(_Model):
         self.rated[criterion, rater or RATER.format(number)] = value
 
     def marked_claims(self, language: str) -> Iterator[Claim]:
-        """Yield each sentence as a claim with a vote per rater: no if a mark of the rater touches it, otherwise yes."""
-        raters = dict.fromkeys(mark.rater for mark in self.marks)
-        for span in sentence_spans(self.summary, language):
-            touching = [
-                one for one in self.marks if one.end and one.start < span.end and span.start < one.end
-            ]
+        """Yield each sentence as a claim with a vote of each rater: no if one of their marks touches it, else yes.
+
+        A rater one of whose marks is left out has no vote; without any vote there are no claims.
+        """
+        silent = {mark.rater for mark in self.marks if mark.is_left_out}
+        marks = [mark for mark in self.marks if mark.rater not in silent]
+        raters = dict.fromkeys(mark.rater for mark in marks)
+        for span in sentence_spans(self.summary, language) if raters else ():
+            touching = [one for one in marks if one.end and one.start < span.end and span.start < one.end]
             votes = dict.fromkeys(raters, "yes") | {mark.rater: "no" for mark in touching}
             words = "; ".join(dict.fromkeys(f"“{mark.words}”: {mark.reason}" for mark in touching))
             yield judged_sentence(self.system, self.summary[span.start : span.end], votes, words)
@@ -686,12 +691,12 @@ class Dataset:
                     one.peers[next(iter(claim.systems)), target].claims.append(claim)
             one.claims = {}
 
-    def take_marks(self) -> int:
-        """Turn the sentences of annotated summaries into claims. Return the number of marked sentences.
+    def take_marks(self, *, are_asked: bool = False) -> int:
+        """Turn the sentences of annotated summaries into claims, and return the number of marked sentences.
 
-        If the file has no marks, it gets no claims.
+        A file without marks gets no claims, unless it is known that marks `are_asked`.
         """
-        if not any(mark.end for peer in self.peers() for mark in peer.marks):
+        if not are_asked and not any(mark.end for peer in self.peers() for mark in peer.marks):
             return 0
         marked = 0
         for one in self.sets.values():

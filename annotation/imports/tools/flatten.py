@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from annotation.core.text_faults import text_fault
 from annotation.imports.containers import Record, Said
 from annotation.imports.layout import GENERAL, document_hash, plain
-from annotation.imports.problems import Findings
+from annotation.imports.problems import Findings, unreadable
 from annotation.imports.row import RATER, RATER_NAMES, Mark, NotJson, load_json, opened
 
 Values = Mapping[str, Any]
@@ -24,7 +24,10 @@ _ERROR = re.compile(
     r"mistake|untrue|(un|non.?)factual|unverif",
     re.IGNORECASE,
 )
-_NO_ERROR = re.compile(r"no[\s_-]|not an?\b", re.IGNORECASE)
+_NO_ERROR = re.compile(
+    r"no[\s_-]|not an?\b|(supported|entailed|correct|ok|good|true|faithful|factual|accurate|consistent)$",
+    re.IGNORECASE,
+)
 _PROMPT = re.compile(r"\[([^\[\]]+)\]\s+\S")
 _GRADE = re.compile(r"\[(PASS|FAIL|ERROR)\](?: \([\d.]+\))?\s*")
 _GRADED = re.compile(r"\n+(?:Pass|Fail|Error) Reason:.*\Z", re.DOTALL)
@@ -40,6 +43,9 @@ _PERSON = {"email", "username", "id", *RATER_NAMES}
 _NOTHING = {"", "null", "none", "na", "n/a", "nan"}
 KEPT = {"annotations", "completions", "predictions"}
 """Fields of Label Studio to which paths may lead; they are not listed as not read."""
+ASKS_MARKS = {"XSum hallucinations", "annotated spans"}
+"""Titles of tools whose raters are always asked for marks, so that none is an answer."""
+NO_VOTE = "Its rater gives no vote on this summary."
 LEFT_OUT = "They are marked as rejected or ignored, or have no output."
 
 
@@ -103,7 +109,7 @@ def _check(said: Said) -> None:
     """Raise TypeError for a name or sentence that is no text, and for an offset that is no number."""
     names = [name for criterion, rater, _ in said.ratings for name in (criterion, rater)]
     names += [text for sentence, _, reason in said.claims for text in (sentence, reason)]
-    names += [text for mark in said.marks for text in (mark.rater, *mark[3:])]
+    names += [text for mark in said.marks for text in (mark.rater, *mark[3:6])]
     places = [place for mark in said.marks for place in mark[1:3]]
     are_texts = all(type(name) is str and not text_fault(name) for name in names)
     if not are_texts or not all(type(at) is int and at >= 0 for at in places):
@@ -115,7 +121,10 @@ def _rest(values: Values, *consumed: str) -> dict[str, Any]:
 
 
 def _mark(said: Said, rater: str, spans: Iterable[Any] | None, whole: str = "") -> None:
-    """Add a rater, and a mark for each span whose labels name an error. `whole` is the text that contains the spans."""
+    """Add a rater, and a mark for each span whose labels name an error. `whole` is the text that has the spans.
+
+    A span whose labels name neither an error nor its absence is a mark that is left out.
+    """
     said.marks.append(Mark(rater))
     for one in spans or ():
         span = one if isinstance(one, dict) else dict(zip(("start", "end", "label"), one, strict=True))
@@ -126,7 +135,10 @@ def _mark(said: Said, rater: str, spans: Iterable[Any] | None, whole: str = "") 
             said.marks.append(Mark(rater, start, end, span.get("text", ""), ", ".join(labels), whole))
         else:
             named = " and ".join(f"`{label}`" for label in labels)
-            said.remarks.append(f"Stretches labelled {named} are not read: no label names an error.")
+            told = f"A mark labelled {named} is not read: no label names an error."
+            is_known = all(map(_NO_ERROR.match, labels))
+            said.remarks.append(told if is_known else f"{told} {NO_VOTE}")
+            said.marks.append(Mark(rater, is_left_out=not is_known))
 
 
 def _person(given: Any, place: int = 0) -> str:
@@ -250,6 +262,8 @@ def _prodigy(values: Values) -> Rows:
             said.ratings.append(("choice", rater, _only(chosen)))
         if "spans" in values:
             _mark(said, rater, values["spans"], values["text"])
+    elif values.get("spans"):
+        said.remarks.append(f"`spans` is not read: the answer is `{answer}`.")
     row = _rest(values, "spans", "tokens", "options", "accept", "answer", "meta", "label")
     row = {name: value for name, value in row.items() if not name.startswith("_")}
     yield _with_summary({**(values.get("meta") or {}), **row}), said
@@ -264,7 +278,7 @@ def _promptfoo(values: Values) -> Rows:
         row = {"system": label(values["provider"], "label", "id"), "summary": output, **values["vars"]}
         if prompt := label(values.get("prompt"), "label", "raw"):
             row = {"prompt": prompt, **row}
-        yield {**_rest(values, "vars", "provider", "response", "prompt"), **row}, Said()
+        yield {**_rest(values, "id", "vars", "provider", "response", "prompt"), **row}, Said()
 
 
 def _promptfoo_table(values: Values) -> Rows:
@@ -354,12 +368,14 @@ def _tofueval(rows: list[Values]) -> Rows:
 
 def _xsum_marks(values: Values) -> Rows:
     said, rater = Said(), str(values["worker_id"])
-    kind, words = str(values["hallucination_type"] or "").strip(), str(values["hallucinated_span"])
+    kind = str(values["hallucination_type"] or "").strip()
+    # This file escapes apostrophes, the study's other file does not.
+    summary, words = (str(values[name]).replace("\\'", "'") for name in ("summary", "hallucinated_span"))
     given = (str(values.get(f"hallucinated_span_{side}")) for side in ("start", "end"))
     start, end = (int(cell) if cell.isdecimal() else 0 for cell in given)
     span = {"start": start, "end": end or len(words), "text": words, "label": f"{kind} hallucination"}
     _mark(said, rater, [span] if kind.lower() not in _NOTHING else [])
-    row = _rest(values, "worker_id")
+    row = _rest(values, "worker_id") | {"summary": summary}
     yield {name: value for name, value in row.items() if not name.startswith("hallucinat")}, said
 
 
@@ -402,12 +418,28 @@ def _realsumm(values: Values) -> Rows:
 
 
 def _machine_summaries(values: Values) -> Rows:
-    row = _rest(values, "machine_summaries", "human_summaries") | {
-        "references": values.get("human_summaries")
-    }
-    row = {name: value for name, value in row.items() if name == "references" or not isinstance(value, list)}
-    for place, text in enumerate(values["machine_summaries"], start=1):
-        yield {**row, "system": f"system {place}", "summary": text}, Said()
+    texts = values["machine_summaries"]
+    row = _rest(values, "machine_summaries", "human_summaries")
+    lists = {name: row.pop(name) for name in values if isinstance(row.get(name), list)}
+    dealt = {name: held for name, held in lists.items() if len(held) == len(texts) and _are_numbers(held)}
+    row |= {"references": values.get("human_summaries")}
+    remarks = [
+        f"`{name}` is not read: it has no number for each summary." for name in lists if name not in dealt
+    ]
+    for place, text in enumerate(texts):
+        own = {name: held[place] for name, held in dealt.items()}
+        yield {**row, **own, "system": f"system {place + 1}", "summary": text}, Said(remarks=[*remarks])
+
+
+def _are_numbers(held: list[Any]) -> bool:
+    return all(one is None or isinstance(one, int | float) for one in held)
+
+
+def _summhay(values: Values) -> Rows:
+    raise unreadable(
+        "Files of SummHay are not read. Convert them to nested JSONL, one line per subtopic, as docs/columns.md says "
+        "under “People's answers”."
+    )
 
 
 def _has(*names: str, **kinds: Any) -> Callable[[Values], bool]:
@@ -453,4 +485,6 @@ TOOLS = (
     Tool("RoSE", _has("source", "reference", "reference_acus", "system_outputs", "annotations"), _rose),
     Tool("REALSumm", _has("ref_summ", "system_summaries"), _realsumm),
     Tool("SummEval", _has(machine_summaries=list), _machine_summaries),
+    Tool("SummHay", _has("subtopics", "documents"), _summhay),
+    Tool("SummHay", _has("reference_insights", "summary"), _summhay),
 )

@@ -128,7 +128,7 @@ def test_rows_of_one_key_are_told_to_name_the_system(tmp_path: Path) -> None:
     lines = (f"{d},{DOCUMENT} {d}.,{REFERENCE},{m},The {m} stopped all trams." for d in "12" for m in "ab")
     path = raw(tmp_path, "\n".join(("id,article,highlights,m,out", *lines, "")), "a.csv")
     problem = read_dataset(path, layout=Layout(preset="auto")).problems.shown[0]
-    assert (problem.line, problem.pair) == (3, "system=COLUMN")
+    assert (problem.line, problem.pair) == (3, "system=m")
     mapped = read_dataset(path, layout=layout_of(["system=m"], preset="auto"))
     assert (mapped.problems.count, [len(one.peers) for one in mapped.dataset.sets.values()]) == (0, [2, 2])
 
@@ -169,6 +169,23 @@ def test_duplicate_key_with_another_summary_names_both_lines(tmp_path: Path, cha
 def test_a_repeated_row_may_bring_the_reference(tmp_path: Path) -> None:
     [one] = read_dataset(jsonl(tmp_path, row(reference=""), row())).dataset.sets.values()
     assert [list(texts) for texts in one.references.values()] == [[10]]
+
+
+def test_references_are_a_list_of_references(tmp_path: Path) -> None:
+    """As in docs/columns.md, also if only a later row has them."""
+    several = row(document_id="d2", reference=..., references=["Rain.", "Trams."])
+    reading = read_dataset(jsonl(tmp_path, row(reference=...), several))
+    assert list(reading.dataset.sets["d2"].references) == ["1", "2"]
+    assert reading.dataset.sets["d2"].reference_for("2", 10) == "Trams."
+    assert not any("Not read" in one for one in reading.warnings.texts)
+
+
+def test_a_file_with_reference_and_references_is_refused_unless_one_is_named(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, row(references=["Rain.", "Trams."]))
+    assert "there are both `reference` and `references`" in refusal_of(path)
+    for column, number in (("reference", 1), ("references", 2)):
+        layout = layout_of([f"reference={column}"])
+        assert len(read_dataset(path, layout=layout).dataset.sets["d1"].references) == number
 
 
 @pytest.mark.parametrize(

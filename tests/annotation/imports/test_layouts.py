@@ -5,6 +5,7 @@ Their headers are those of the projects' documentation, their texts are invented
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from annotation.imports.containers import NamedFile
 from annotation.imports.guess import look_at
 from annotation.imports.layout import DEFAULT_SYSTEM, Layout, document_hash, layout_of
+from annotation.imports.problems import ImportRefused
 from annotation.imports.read import FileReading, read_dataset
 from tests.annotation.imports.files import LAYOUTS, jsonl, raw, refusal_of
 
@@ -142,6 +144,55 @@ def test_a_text_named_like_a_reference_is_one_beside_the_summary(
     assert next(iter(found.layout.mapping.get("reference", ())), None) == reference
     told = [note for note in found.notes if note.startswith(f"`{reference}` is read as the reference")]
     assert len(told) == (reference is not None)
+
+
+@pytest.mark.parametrize(
+    "header", ["Artikel;Referenz;Modell;Zusammenfassung", "Texte source;Résumé de référence;Modèle;Résumé"]
+)
+def test_german_and_french_names_are_known(tmp_path: Path, header: str) -> None:
+    text = f"{header}\nIt rained in the town all day.;It rained all day.;alder;It rained in town.\n"
+    found = look_at(NamedFile("a.csv", raw(tmp_path, text, "a.csv"))).guess()
+    fields = ("document", "reference", "system", "summary")
+    assert found.layout.mapping == {name: (one,) for name, one in zip(fields, header.split(";"), strict=True)}
+    assert found.is_sure
+
+
+def test_columns_named_like_references_are_no_systems(tmp_path: Path) -> None:
+    texts = ["It rained in the town all day long.", *(f"It rained all day in {town}." for town in "abcd")]
+    text = f"article,alder,reference_a,birch,referentie_b\n{','.join(texts)}\n"
+    found = look_at(NamedFile("a.csv", raw(tmp_path, text, "a.csv"))).guess()
+    assert found.layout.mapping["summary"] == ("alder", "birch")
+    assert found.layout.mapping["reference"] == ("reference_a", "referentie_b")
+    assert not found.is_sure
+
+
+def test_much_longer_texts_beside_judged_summaries_are_proposed_as_the_document(tmp_path: Path) -> None:
+    data = {
+        "source_article": "It rained in the town. " * 9,
+        "summary": "It rained in town.",
+        "model": "alder",
+    }
+    result = {"from_name": "q", "to_name": "s", "type": "rating", "value": {"rating": 4}}
+    record = {"id": 1, "data": data, "annotations": [{"completed_by": 1, "result": [result]}]}
+    with pytest.raises(ImportRefused) as refused:
+        read_dataset(raw(tmp_path, json.dumps([record]), "a.json"))
+    [problem] = refused.value.problems
+    assert problem.pair == "system=model\ndocument=source_article"
+    layout = layout_of(problem.pair.split("\n"))
+    [one] = read_dataset(tmp_path / "a.json", layout=layout).dataset.sets.values()
+    assert (len(one.documents), [name for name, _ in one.peers]) == (1, ["alder"])
+
+
+def test_an_object_of_texts_by_system_is_proposed_as_paths(tmp_path: Path) -> None:
+    generations = {"alder": "It rained in town.", "birch-2.5": "All day it rained."}
+    record = {"article": "It rained in the town all day long.", "highlights": "It rained all day."}
+    with pytest.raises(ImportRefused) as refused:
+        read_dataset(jsonl(tmp_path, {**record, "generations": generations}))
+    [problem] = refused.value.problems
+    assert problem.pair.split("\n")[-2:] == ["summary=generations.alder", "summary=generations.birch-2.5"]
+    layout = layout_of(problem.pair.split("\n"))
+    [one] = read_dataset(tmp_path / "data.jsonl", layout=layout).dataset.sets.values()
+    assert {name: peer.summary for (name, _), peer in one.peers.items()} == generations
 
 
 def test_a_system_without_a_summary_of_a_row_is_told_and_left_out(tmp_path: Path) -> None:

@@ -361,9 +361,116 @@ def test_a_label_that_names_no_error_makes_no_mark(tmp_path: Path) -> None:
     reading = read_dataset(jsonl(tmp_path, {**PRODIGY, "spans": spans}))
     assert reading.claims_side is None
     assert (
-        "Line 1: Stretches labelled `SUPPORTED` are not read: no label names an error."
-        in reading.warnings.texts
+        "Line 1: A mark labelled `SUPPORTED` is not read: no label names an error." in reading.warnings.texts
     )
+
+
+def votes_in(reading: FileReading) -> list[list[tuple[str, str]]]:
+    """The votes on each claim of the only summary of a file."""
+    [one] = reading.dataset.sets.values()
+    [peer] = one.peers.values()
+    return [list(claim.votes.get(peer.system, ())) for claim in peer.claims]
+
+
+@pytest.mark.parametrize(
+    ("span", "told"),
+    [
+        ({"start": 19, "end": 23, "text": "July", "labels": ["Wrong"]}, "The mark “July” is left out"),
+        ({"start": 500, "end": 510, "labels": ["Wrong"]}, "The mark from 500 to 510 is left out"),
+        ({"start": 0, "end": 0, "labels": ["Wrong"]}, "The mark from 0 to 0 is left out"),
+        ({**SPAN, "labels": ["EntE"]}, "A mark labelled `EntE` is not read"),
+    ],
+)
+def test_a_rater_with_a_mark_that_is_left_out_has_no_vote(tmp_path: Path, span: Any, told: str) -> None:
+    """ann marks June and something that is not read; ben marks nothing."""
+
+    def result(value: dict[str, Any]) -> dict[str, Any]:
+        return {"from_name": "e", "to_name": "s", "type": "labels", "value": value}
+
+    marks = [result({**SPAN, "labels": ["Wrong"]}), result(span)]
+    other = [result({**SPAN, "labels": ["Wrong"]})]
+    annotations = [
+        {"completed_by": "ann", "result": marks},
+        {"completed_by": "ben", "result": []},
+        {"completed_by": "cleo", "result": other},
+    ]
+    reading = read(tmp_path, Case("a.json", [{**LABEL_STUDIO, "annotations": annotations}]))
+    assert votes_in(reading) == [[("ben", "yes"), ("cleo", "no")], [("ben", "yes"), ("cleo", "yes")]]
+    [remark] = [one for one in reading.warnings.texts if told in one]
+    assert remark.endswith("Its rater gives no vote on this summary.")
+
+
+def test_a_summary_all_of_whose_raters_are_left_out_has_no_claims(tmp_path: Path) -> None:
+    lost = {**PRODIGY, "spans": [{"start": 500, "end": 510, "label": "ERROR"}], "system": "m2"}
+    reading = read_dataset(jsonl(tmp_path, PRODIGY, lost))
+    [one] = reading.dataset.sets.values()
+    assert [len(peer.claims) for peer in one.peers.values()] == [2, 0]
+
+
+def test_workers_who_mark_nothing_in_the_whole_file_of_xsum_say_yes(tmp_path: Path) -> None:
+    rows = XSUM.replace("extrinsic,June,19,23", "NULL,NULL,NULL,NULL")
+    both = [("wid_0", "yes"), ("wid_1", "yes")]
+    assert votes_in(read(tmp_path, Case("xsum.csv", rows))) == [both, both]
+
+
+def test_both_files_of_xsum_have_the_same_texts(project: Project, tmp_path: Path) -> None:
+    texts = SUMMARY.replace("June", "June's end")
+    marks = XSUM.replace(SUMMARY, texts.replace("'", "\\'")).replace("June,19,23", "June\\'s,,")
+    import_dataset(project=project, path=raw(tmp_path, marks, "a.csv"), by=None)
+    path = raw(tmp_path, XSUM_FACTS.replace(SUMMARY, texts), "b.csv")
+    report = import_dataset(project=project, path=path, by=None)
+    assert (report.counts.ratings.created, report.counts.peer_summaries.unchanged) == (2, 1)
+    assert Verdict.objects.filter(reason__startswith="“June's”").count() == 1
+
+
+def test_spans_of_rejected_answers_are_named(tmp_path: Path) -> None:
+    reading = read_dataset(jsonl(tmp_path, {**PRODIGY, "answer": "reject"}))
+    assert "Line 1: `spans` is not read: the answer is `reject`." in reading.warnings.texts
+    assert reading.claims_side is None
+
+
+def test_results_of_promptfoo_with_an_id_each_share_their_document(tmp_path: Path) -> None:
+    results = [{**PROMPTFOO, "id": f"r{name}", "provider": name} for name in ("m1", "m2")]
+    [one] = read(tmp_path, Case("promptfoo.json", results)).dataset.sets.values()
+    assert [name for name, _ in one.peers] == ["m1", "m2"]
+
+
+def test_numbers_beside_machine_summaries_belong_to_the_system_at_their_place(tmp_path: Path) -> None:
+    lists = {"fluency": [4, 2], "relevance": [3.667, 2.0], "coherence": [1, 2, 3]}
+    reading = read(
+        tmp_path, Case("a.jsonl", {"text": MILL, "machine_summaries": [SUMMARY, "It shuts."]} | lists)
+    )
+    [one] = reading.dataset.sets.values()
+    assert [peer.rated for peer in one.peers.values()] == [
+        {("fluency", "rater 1"): 4},
+        {("fluency", "rater 1"): 2},
+    ]
+    told = " ".join(reading.warnings.texts)
+    # Means are not read as ratings.
+    assert "Not read: `relevance`." in told
+    assert "`coherence` is not read: it has no number for each summary." in told
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"topic": "Mills", "subtopics": [{"subtopic": "work"}], "documents": [{"document_text": MILL}]},
+        {"topic": "Mills", "summary": ["- It shuts."], "reference_insights": [{"insight": "It shuts."}]},
+    ],
+)
+def test_files_of_summhay_are_refused_with_the_conversion(tmp_path: Path, record: Any) -> None:
+    with pytest.raises(ImportRefused) as refused:
+        read(tmp_path, Case("a.json", [record]))
+    assert "Convert them to nested JSONL, one line per subtopic" in refused.value.message
+    assert not any(problem.pair for problem in refused.value.problems)
+
+
+def test_marks_are_found_near_their_offsets_in_spite_of_spaces(tmp_path: Path) -> None:
+    """The second "in  June" is nearer to offset 50 than the first at 16."""
+    text = "The mill closes in  June. Forty people lose work in  June."
+    spans = [{"start": 50, "end": 57, "text": "in June", "label": "ERROR"}]
+    reading = read_dataset(jsonl(tmp_path, {**PRODIGY, "text": text, "spans": spans}))
+    assert votes_in(reading) == [[("ann", "yes")], [("ann", "no")]]
 
 
 def test_two_ratings_of_one_rater_are_a_problem(tmp_path: Path) -> None:
