@@ -27,7 +27,7 @@ def not_as_their_claims(checks: QuerySet[Check]) -> QuerySet[Check]:
 def put_in_force(checks: QuerySet[Check]) -> None:
     """Set `is_current` of these checks from their claims, and end the leases of checks that are no longer current.
 
-    The caller must be in a transaction. It makes two queries and does not write correct rows.
+    The caller must be in a transaction. Makes two queries, which update only the rows that are wrong.
     """
     wrong = not_as_their_claims(checks).order_by()
     wrong.filter(is_current=True).update(is_current=False, leased_to=None, lease_until=None)

@@ -151,9 +151,10 @@ def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
 
 
 def recognise(path: Path, *, name: str) -> Format:
-    """Recognise the format of a file from its first characters: CSV, JSONL, a JSON list or Parquet.
+    """Recognise the format of a file from its content, and from its name if the content fits several formats.
 
-    Raises ImportRefused if the file is empty or has another format.
+    Content that fits no other format is CSV. Raises ImportRefused for an empty file, a web page and a known format
+    that is not read.
     """
     head = head_of(path, name)
     named = NAMED.get(Path(name).suffix.lower())

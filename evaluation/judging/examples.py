@@ -45,9 +45,10 @@ class Candidate:
 def choose_examples(candidates: Sequence[Candidate], *, most_tokens: int = EXAMPLE_TOKENS) -> list[int]:
     """Choose examples among the candidates and return their positions, in the order of the prompt.
 
-    Examples with the label yes and with other labels alternate as long as there are both. Corrections of the judge come
-    first; otherwise the given order is kept. As many examples are chosen as fit into `most_tokens`, each with a
-    passage. Only one example is chosen among equal claims with the same label.
+    Examples with other labels and with yes alternate until one kind runs out; then the rest follows. Within each
+    kind, corrections of the judge come first, and otherwise the given order is kept. The choice ends at the first
+    example that exceeds `most_tokens` with its passage. Only one example is chosen among equal claims with the same
+    label.
     Example: for the candidates no, no and yes, all corrections, the result is 0, 2, 1.
     """
     distinct = {(one.claim, one.label): place for place, one in reversed(list(enumerate(candidates)))}

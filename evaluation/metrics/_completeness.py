@@ -259,7 +259,7 @@ def _parts(word: str) -> list[str]:
 
 @cache
 def _stop_words(code: str) -> frozenset[str]:
-    """The language's stop words, and those of scripts that no other list shares."""
+    """Return the stop words of the language, and the Arabic and Russian ones, which match no word in another script."""
     return FUNCTION_WORDS.get(code, frozenset()) | FUNCTION_WORDS["ar"] | FUNCTION_WORDS["ru"]
 
 

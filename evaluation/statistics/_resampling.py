@@ -202,8 +202,8 @@ def estimates(
 
     `rows` are the sums of each cluster, of shape (clusters, columns), dense or sparse. All statistics use the same
     resamples, which depend only on the number of clusters and the seed. `shares` are the indices of statistics that
-    are shares. If a share is 0 or 1, it is equal in every resample. Then the interval is Clopper and Pearson's with
-    one trial per cluster, because the true share can differ by at most the probability that a cluster differs.
+    are proportions. If one is exactly 0 or 1, resampling cannot vary it. Then its interval is Clopper and Pearson's,
+    with one trial for each cluster that has the statistic.
     Raises InvalidPercent for a confidence outside 0 to 1, EvaluationError for fewer than one resample.
     """
     _check(confidence, draws)

@@ -103,10 +103,11 @@ def _residual_variance(products: Array, crossed: Array, total: Array, count: Arr
 
 
 def _kept_share(products: Array, crossed: Array, variance: Array, own: Array, uncertainty: Array) -> Array:
-    """Compute the variance that the slopes explain, corrected for fitting, relative to the variance of their
-    predictions.
+    """Compute the factor, in [0, 1], by which each system's slopes are shrunk.
 
-    With few answers this share is as uncertain as a slope, so the shares are shrunk across systems too.
+    It is the variance that the slopes explain, corrected for overfitting, divided by the variance of their
+    predictions. Both get a part of the mean over systems, because with few answers the ratio of one system is
+    unstable.
     """
     parameters = np.einsum("fskl,fslk->fs", uncertainty, products) / variance
     explained = (own * crossed).sum(axis=-1) - parameters * variance

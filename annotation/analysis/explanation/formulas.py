@@ -58,7 +58,10 @@ def formulas_of(
     ratings: Mapping[str, GivenRating] | None = None,
     terms: ConcisenessTerms | None = None,
 ) -> tuple[Formula, ...]:
-    """Write every score of a summary as a formula. Rare scores without a value and a reason are omitted."""
+    """Write the scores of a summary as formulas.
+
+    Scores of the whole text, such as conciseness, are left out if they have neither a value nor a reason.
+    """
     wholes = _formulas_of_wholes(project, score, questions, ratings or {}, terms)
     return (
         *_formulas(project, value, score),

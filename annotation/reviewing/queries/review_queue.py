@@ -342,7 +342,8 @@ def checks_list(is_hidden: Sight, *, only: str = "", side: str = "") -> List:
     )
 
 
-# In this queue, even people who may see everything must answer before they see others' answers.
+# In the queue, others' answers are hidden until the viewer has answered, even from people who may see everything,
+# unless the project shows verdicts at once.
 _AT_DESK = checks_list(
     lambda viewer: viewer.project.reveal != Project.Reveal.SHOWN, only=Only.WAITING, side=CLAIMS
 )

@@ -380,7 +380,8 @@ def _checked_budget(budget: Budget | None, price: Price | None, name: str) -> Bu
     if budget is None:
         return None
     prices = (0.0,) if price is None else (price.prompt, price.completion)
-    # A money cap needs both prices; another budget may count calls and needs only one.
+    # A money cap needs both prices. Another budget may count calls, and needs one price, because without any price no
+    # call is counted.
     if not (min(prices) > 0 if isinstance(budget, MoneyCap) else max(prices) > 0):
         raise JudgeSettings(
             f"The judge {name!r} has no price, so a cap would hold nothing. Give the price of a million tokens "

@@ -279,7 +279,8 @@ def _any_spelling(key: str) -> re.Pattern[str]:
 
 
 def _spelling(character: str) -> str:
-    # Match a backslash only before characters that JSON escapes; another backslash is text before the key.
+    # Match a backslash only before characters that JSON may escape. Before any other character it belongs to the text
+    # in front of the key.
     plain = rf"\\?{re.escape(character)}" if character in _ESCAPABLE else re.escape(character)
     return rf"(?:{plain}|\\u(?i:{ord(character):04x}))"
 

@@ -37,9 +37,10 @@ class Rated(NamedTuple):
 
 @dataclass(slots=True)
 class Judged:
-    """A summary with the sides of all its checks, and by claim the answers to the open checks.
+    """The judge's results for one summary.
 
-    `ratings` has values by criterion, `computed` has values by score, and `repeated` has labels by claim.
+    By claim, `sides` has all checks, `answers` the answers to open checks, and `repeated` the labels of repeated
+    questions. `ratings` has values by criterion, `computed` values by score.
     """
 
     peer: Summary

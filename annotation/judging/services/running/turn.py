@@ -179,7 +179,8 @@ class Turn:
             jobs.try_later(claimed[0], error=f"{type(failure).__name__}: {failure}")
             return
         for each, desk in zip(claimed, desks, strict=True):
-            # Start over if another worker returned the job and this turn took it again under its token.
+            # This turn has the job already: another worker returned it to the queue, and this turn took it again with
+            # the same token. The earlier work is discarded.
             if (former := self._sets.get(each.job.pk)) is not None:
                 self._drop(former)
             one = self._sets[each.job.pk] = self._of_desk[desk] = _Set(each, desk)
@@ -437,7 +438,10 @@ def _by_key(counts: Mapping[int, Counter[str]], name: str) -> Case | Value:
 
 
 def _by_size(group: Sequence[_Due]) -> Iterator[list[_Due]]:
-    """Yield groups of at most CHECKS_A_TRANSACTION checks (sets for other work), but at least one piece each."""
+    """Yield batches of at most CHECKS_A_TRANSACTION checks; work other than answers counts as 1.
+
+    A larger item is a batch of its own.
+    """
     some: list[_Due] = []
     size = 0
     for due in group:
