@@ -152,7 +152,7 @@ def two_systems(path: Path, names: Sequence[str]) -> str:
 def test_the_way_to_name_the_systems_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = two_systems(tmp_path / "r.csv", LAID_OUT)
     assert main(["gate", path, "--preset", "auto"]) == 1
-    assert "such as --map system=COLUMN." in capsys.readouterr().err
+    assert "such as --map system=m." in capsys.readouterr().err
     # One column is mapped by hand, the others are recognised.
     assert main(["gate", path, "--preset", "auto", "--map", "system=m"]) == 0
     assert "birch" in capsys.readouterr().out

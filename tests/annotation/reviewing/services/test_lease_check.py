@@ -152,7 +152,7 @@ def test_what_somebody_writes_at_this_moment_is_passed_over(world: World) -> Non
     if connection.vendor != "postgresql":
         pytest.skip("SQLite lets one writer in at a time")
     Check.objects.update(queue_key=F("pk"))
-    first, second = Check.objects.order_by("-uncertainty", "queue_key").values_list("pk", flat=True)[:2]
+    first, second = Check.objects.order_by(*QUEUE.order).values_list("pk", flat=True)[:2]
     with transaction.atomic():
         Check.objects.select_for_update().get(pk=first)
         (found,) = at_once(lambda: handed(world, world.rex).pk)
