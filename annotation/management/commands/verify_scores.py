@@ -58,8 +58,8 @@ class Command(BaseCommand):
             self.stdout.write(f"... and {count - LISTED} more")
         if count:
             noun = "difference" if count == 1 else "differences"
-            raise CommandError(f"{count} {noun}: scores of {project.slug} do not follow from its statements.")
-        self.stdout.write(f"The scores of {project.slug} follow from its statements.")
+            raise CommandError(f"{count} {noun}: scores of {project.slug} do not match its answers.")
+        self.stdout.write(f"The scores of {project.slug} match its answers.")
 
 
 def _require_signature(project: Project) -> None:

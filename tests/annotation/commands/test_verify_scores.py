@@ -40,7 +40,7 @@ def test_a_sound_project_is_called_sound(world: World) -> None:
     )
     override(check=world.check("alder", 2), by=world.rex, label="yes")
     decide_check(check=world.check("birch", 1), by=world.cleo, label="unsure", reason="Vague.")
-    assert run() == "The scores of harbour follow from its statements.\n"
+    assert run() == "The scores of harbour match its answers.\n"
 
 
 def test_a_score_that_was_tampered_with(world: World) -> None:
@@ -144,5 +144,5 @@ def test_an_answer_that_comes_meanwhile_is_no_difference(world: World) -> None:
         return execute(sql, *rest)
 
     with connection.execute_wrapper(after_an_answer):
-        assert run() == "The scores of harbour follow from its statements.\n"
+        assert run() == "The scores of harbour match its answers.\n"
     assert given
