@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -55,10 +56,11 @@ def test_each_comes_with_the_text_that_answers_it(
     client = signed_in(world.rex)
     for check, reads, ask in (
         (source, "Source", "Does the source answer it with yes?"),
-        (alder, "Summary 1", "Does the summary alone answer it with yes?"),
+        (alder, r"Summary \d", "Does the summary alone answer it with yes?"),
     ):
         page = " ".join(client.get(f"/p/harbour/review/{check.public_id}/").content.decode().split())
-        assert f'<h2 id="text-title"> {reads} ·' in page
+        # Summaries are numbered in a random order.
+        assert re.search(f'<h2 id="text-title"> {reads} ·', page)
         assert ask in page
         assert "hidden reason" not in page
         assert "Edit claim" not in page
