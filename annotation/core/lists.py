@@ -123,7 +123,7 @@ class Column(_Part):
         return self.kind in (Kind.COUNT, Kind.NUMBER)
 
     def in_database(self, way: str | bool) -> str:
-        """The database column for sorting or searching; True stands for the column of the value."""
+        """Return the database column for sorting or searching. If `way` is True, it is the column of the value."""
         own = self.value if isinstance(self.value, str) and self.value else self.name
         return own.replace(".", "__") if way is True else str(way or "")
 

@@ -69,7 +69,7 @@ ReadDocument = Callable[[DocumentRequest], Coroutine[Any, Any, DocumentReading]]
 
 
 class Desk(Protocol[_S]):
-    """What `judge_texts` needs from its caller: the open requests, and methods that store the answers.
+    """The caller of `judge_texts`, which gives the open requests and stores the answers.
 
     `keep` and `keep_documents` may raise an error to end the work.
     """

@@ -109,7 +109,9 @@ def compare(request: Request, slug: str) -> HttpResponse:
     """Show two systems, by default the best two, with the claims on which they differ."""
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     shown = shown_table(request, room.project)
-    table, score = shown.table, shown.score if shown.score in SCORE_SIDES else "coverage"
+    if shown.score not in SCORE_SIDES:
+        shown = shown_table(request, room.project, score="coverage")
+    table, score = shown.table, shown.score
     systems = {row.name: row for row in System.objects.filter(project=room.project).order_by("name")}
     best = [row.system for row in table.rows] if table else list(systems)
     first, second = (
@@ -125,7 +127,7 @@ def compare(request: Request, slug: str) -> HttpResponse:
         return asked
     see_checks(project=room.project, checks=seen, by=request.user)
     basis = table.bases[score] if table else None
-    pairs = table.ranking.compared if table and table.ranking.score == score else ()
+    pairs = table.ranking.compared if table else ()
     pair = next((each for each in pairs if {each.first, each.second} == {first.name, second.name}), None)
     interval = None
     # An estimate is no mean of the summaries' scores, so their differences say nothing of it.

@@ -272,12 +272,12 @@ class ShownTable:
     score: str
 
 
-def shown_table(request: Request, project: Project) -> ShownTable:
-    """Load the requested table, and wait a little for its first computation.
+def shown_table(request: Request, project: Project, *, score: str = "") -> ShownTable:
+    """Read the requested table, or that of `score`, and wait a little for its first computation.
 
     Raises Invalid for a score that cannot rank systems, and NotFound for an unknown target length.
     """
-    asked = request.GET.get("by", "")
+    asked = score or request.GET.get("by", "")
     try:
         board, made = boards.board(project, score=asked) if asked else boards.opening_board(project)
     except NotReady:

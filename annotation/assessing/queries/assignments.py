@@ -46,7 +46,7 @@ class AssessorProgress:
 
 @dataclass(frozen=True, slots=True)
 class QueueOffer:
-    """How many sets the person can take from the queue, and the assignment that they must close first."""
+    """The number of sets that the person can take from the queue, and the assignment that they must close first."""
 
     sets: int
     in_hand: str | None

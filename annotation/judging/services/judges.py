@@ -176,7 +176,7 @@ def _pace(judge: Judge, limits: Limits) -> Pace:
 
 
 def remember_server(judge: Judge, reply_format: str, refused: Sequence[str]) -> None:
-    """Store the reply format and refused parameters, unless the row has another server or model by now."""
+    """Store the reply format and refused parameters, unless the server or model of the row has changed."""
     same = Judge.objects.filter(pk=judge.pk, model=judge.model, base_url=judge.base_url)
     same.update(reply_format=reply_format, refused_parameters=list(refused))
 

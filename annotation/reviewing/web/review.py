@@ -82,12 +82,22 @@ def next_check(request: Request, slug: str) -> HttpResponse:
             "room": room,
             "search": queue.query(),
             "held": _held_in_words(queue),
-            "is_finished": is_finished_sample(queue),
-            "open_checks": count(look_of(request, room, queue_of({}), {})) if "sample" in queue.chosen else 0,
+            **_finished(request, room, queue),
             "sampled_scores": sampled_scores(queue),
         }
         return render(request, "reviewing/_end.html", context)
     return _show(request, room, following, is_ahead=True)
+
+
+def _finished(request: Request, room: Room, queue: Listing) -> dict[str, object]:
+    """True for `is_finished` if the queue is that of a finished sample, with the open checks outside of it."""
+    is_finished = is_finished_sample(queue)
+    found = count(look_of(request, room, queue_of({}), {})) if is_finished else 0
+    return {
+        "is_finished": is_finished,
+        "open_checks": min(found, CHECKS_COUNTED_UP_TO),
+        "has_more_open": found > CHECKS_COUNTED_UP_TO,
+    }
 
 
 @screen("POST")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import httpx2
 
 OPTIONAL = ("temperature", "seed", "max_tokens", "max_completion_tokens", "stream", "stream_options")
-"""Parameters that servers may refuse. "stream" stands for whole replies; a server that refuses them gets requests for
+"""Parameters that servers may refuse. "stream" means whole replies; a server that refuses them gets requests for
 a stream. If "max_tokens" is refused, the newer name is used."""
 
 

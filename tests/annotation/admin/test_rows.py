@@ -78,6 +78,15 @@ def test_a_superuser_adds_a_judge_that_all_projects_share(world: World, staff: S
     assert list(Judge.objects.get(name="three").members.all()) == [made]
 
 
+def test_the_stored_key_of_a_judge_is_on_no_page(world: World, staff: StaffDoor) -> None:
+    made = Judge.objects.create(
+        project=world.project, name="own", kind="openai", model="m", sealed_key="gAAAsealed"
+    )
+    page = staff("root").get(address(Judge, f"{made.pk}/change/"))
+    assert page.status_code == 200
+    assert "gAAAsealed" not in page.content.decode()
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [

@@ -86,7 +86,7 @@ ANSWERS: dict[Answer, tuple[str, str]] = {
     finished_and_begun: ("estimated", "estimated"),
     everything: ("people", "people"),
 }
-"""What coverage and alignment rest on afterwards."""
+"""The names of the values of coverage and alignment after each way of answering."""
 
 
 def study(world: World, chance: random.Random) -> None:

@@ -18,7 +18,7 @@ First = TypeVar("First")
 Second = TypeVar("Second")
 
 AnswerPair = tuple[int, int | None]
-"""The keys of a claim and a summary; None stands for the source."""
+"""The keys of a claim and of the summary that answers it, None for the source."""
 
 
 class Located(NamedTuple):

@@ -27,7 +27,7 @@ CLAIM_SECONDS = 10.0
 """The lease of a question that a worker is asking; the worker renews it."""
 LOOK_AGAIN_SECONDS = 0.05
 KEPT_TRYING_SECONDS = 10.0
-"""How long writes of answered calls are retried while the database is unavailable."""
+"""Writes of answered calls are retried for this time while the database is unavailable."""
 _LARGEST_COUNT = 2**31 - 1
 LONGEST_MODEL = 200
 COLUMNS = (

@@ -145,7 +145,7 @@ class RowDesk:
         return requests
 
     def _texts_without_claims(self) -> list[Summary | None]:
-        """The references without claims; None stands for the documents."""
+        """Find the references without claims. A None in the list means the documents."""
         if "coverage" not in self._parts:
             return []
         texts = self.known.texts

@@ -71,6 +71,12 @@ def test_the_page_names_the_difference_and_records_what_was_seen(world: World, s
     assert same.status_code == 404
 
 
+def test_another_score_is_compared_by_coverage(world: World, signed_in: SignIn) -> None:
+    page = signed_in(world.vic).get(PAGE, {"by": "brevity"}).content.decode()
+    assert "<option selected>coverage</option>" in page
+    assert world.check("alder", 3).claim.text in page
+
+
 def test_the_best_two_systems_are_compared_unless_others_are_chosen(world: World, signed_in: SignIn) -> None:
     page = signed_in(world.vic).get(PAGE).content.decode()
     assert "<title>alder and birch" in page
