@@ -1,7 +1,7 @@
-"""Score summaries with pure functions from texts and answers to scores.
+"""Score summaries with pure functions, from texts and answers to scores.
 
-This module exports the names for notebooks. Other names are in the packages `gate`, `running`, `blend` (the score),
-`judging`, `statistics`, `metrics` and `text`, and in the modules `client` and `errors`.
+This module exports the names for notebooks. Other names are in the packages `gate`, `running`, `blend` (the score of
+a summary), `judging`, `statistics`, `metrics` and `text`, and in the modules `client` and `errors`.
 """
 
 from importlib import import_module

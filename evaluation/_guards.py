@@ -1,4 +1,4 @@
-"""Checks of numbers from callers."""
+"""Checks of numbers that a caller passes."""
 
 import math
 from collections.abc import Sequence

@@ -42,13 +42,16 @@ missed.
 
 
 def lacks_scored(scored: int, count: int, least: float) -> bool:
-    """True if less than the share `least` is scored; the scored rest alone could be too favourable."""
+    """Return True if the scored share of `count` items is smaller than `least`.
+
+    A score of few items could be too favourable. Without items the result is False.
+    """
     return count > 0 and scored / count < least
 
 
 @dataclass(frozen=True, slots=True)
 class LabelCounts:
-    """The numbers of checks with yes, of scored checks, and of unscored checks."""
+    """The number of checks with yes, of scored checks, and of unscored checks."""
 
     yes: int
     scored: int
@@ -65,7 +68,7 @@ class LabelCounts:
 
 
 def checked_labels(labels: Iterable[Label | None]) -> list[Label | None]:
-    """Return the labels as a list. Raises InvalidLabel with the position of an invalid label."""
+    """Return the labels as a list. Raises InvalidLabel, which names the position of the first invalid label."""
     checked = list(labels)
     if all(map(_ANSWERS.__contains__, checked)):
         return checked
@@ -78,7 +81,7 @@ def checked_labels(labels: Iterable[Label | None]) -> list[Label | None]:
 
 
 def count_labels(labels: Iterable[Label | None]) -> LabelCounts:
-    """Count the labels. Raises InvalidLabel."""
+    """Count the labels; None is unscored. Raises InvalidLabel."""
     checked = checked_labels(labels)
     unscored = checked.count(None)
     return LabelCounts(yes=checked.count("yes"), scored=len(checked) - unscored, unscored=unscored)

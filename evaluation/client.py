@@ -8,8 +8,8 @@
     news.leaderboard()
 
 Tables are pandas frames if pandas is installed, otherwise Arrow tables if pyarrow is installed, otherwise lists of
-dicts. A request that gets no answer is sent again only if a second copy changes nothing: this holds for reads, and
-for pushes, because their rows have keys.
+dicts. A request that gets no answer is sent again only if a second copy changes nothing. This is true of reads and of
+pushes, whose rows have keys.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ PASSING = frozenset({429, 502, 503, 504})
 class ApiError(EvaluationError):
     """The server refused a request or did not answer.
 
-    `status` is None if there was no answer. `reason` is the server's stable code; `details` has further data.
+    `status` is the HTTP status, or None if there was no answer. `reason` is the server's stable code, and `details`
+    are the further fields of its refusal.
     """
 
     code: ClassVar[str] = "api_error"
@@ -62,7 +63,7 @@ class ApiError(EvaluationError):
 
 
 class RunEnded(EvaluationError):
-    """A run stopped, failed or was cancelled. `run` has its last state."""
+    """A run stopped, failed or was cancelled. `run` is the run with its last state."""
 
     code: ClassVar[str] = "run_ended"
 
@@ -84,7 +85,7 @@ class ExportEnded(EvaluationError):
 
 @dataclass(frozen=True, slots=True)
 class PushResult:
-    """The numbers of rows that a push created, changed and left unchanged, and the refused rows.
+    """The result of a push: the numbers of rows that it created, changed and left unchanged, and the refused rows.
 
     Each item of `refused` has the sent `row` and its `problems`; a problem has `column` and `reason`.
     """
@@ -98,10 +99,12 @@ class PushResult:
 class Coverdict:
     """A server at an address, used with the access token of one account.
 
-    `timeout` is the time limit in seconds for one answer. `patience` is the time in seconds for which the client
-    repeats unanswered requests, and requests for statistics that are being computed; it is at most 20 until the server
-    has answered once. `frames` selects the type of tables. `progress` is True for a line on the error stream of a
-    terminal, False for no progress, or a function.
+    - `timeout`: the time limit in seconds for one answer
+    - `patience`: for how many seconds the client repeats an unanswered request, or a request for statistics that are
+      still being computed. Until the server has answered once, it is at most 20.
+    - `frames`: the type of tables
+    - `progress`: True shows a progress bar on a terminal, False shows none; a function gets the name of the work, the
+      finished and the total number
     """
 
     def __init__(
@@ -170,7 +173,7 @@ class Coverdict:
         A request that gets no answer is sent again only if a second copy changes nothing.
         """
         is_repeatable = method == "GET" or path.endswith("/push/")
-        # Until the server has answered once, the address may be wrong, so give up soon.
+        # Until the server has answered once, the address may be wrong, so stop repeating early.
         patience = _Patience(self.patience if self._has_answered else min(self.patience, FIRST_PATIENCE))
         while True:
             try:
@@ -227,7 +230,7 @@ class Coverdict:
                     for block in answer.iter_raw():
                         out.write(block)
                         if out.tell() > furthest:
-                            # More bytes have arrived, so the time limit starts again.
+                            # More bytes have arrived, so start the time limit again.
                             furthest, patience = out.tell(), _Patience(self.patience)
                         self.tell(name, out.tell(), size)
             except httpx2.TransportError as broken:
@@ -264,7 +267,7 @@ class Coverdict:
         return found
 
     def tell(self, what: str, done: int, total: int) -> None:
-        """Report the progress of the work `what`."""
+        """Report the progress of the work `what`: `done` of `total` items."""
         if callable(self._progress):
             self._progress(what, done, total)
         elif self._progress and sys.stderr.isatty():
@@ -284,10 +287,12 @@ class Project:
     def push(self, rows: Any, *, skip_invalid: bool = False) -> PushResult:
         """Import summaries: a frame of pandas or polars, an Arrow table, or dicts, with one row per summary.
 
-        Rows have the columns of imported files: `document_id, document, system, summary`, and `reference`,
-        `target_words` and others; empty cells are ignored. A row that exists already changes nothing.
-        Rows are sent in batches; if a batch is refused, earlier batches stay imported. Raises ApiError for bad rows
-        unless `skip_invalid`; its details have the number of each bad row.
+        Rows have the columns of imported files: `document_id, document, system, summary`, and optionally `reference`,
+        `target_words` and the further columns. Empty cells are ignored. A row that exists already changes nothing.
+
+        Rows are sent in batches; if a batch is refused, earlier batches stay imported. Raises ApiError for invalid
+        rows, with the number of each invalid row in its message; with `skip_invalid` these rows are in `refused`
+        instead.
         """
         given = [_plain(row) for row in _rows(rows)]
         counts = dict.fromkeys(("created", "changed", "unchanged"), 0)
@@ -314,12 +319,14 @@ class Project:
         max_cost: float | None = None,
         **choices: Any,
     ) -> Run:
-        """Start a run of a judge on unanswered items. Call `wait` on the result. Raises ApiError."""
+        """Start a run of a judge on unanswered items and return it at once; `Run.wait` waits for its end. Raises
+        ApiError.
+        """
         body = {"judge": judge, "metrics": list(metrics), "max_cost": max_cost}
         return Run(self, self._ask("POST", "runs/", body | choices))
 
     def scores(self, *, system: str | None = None, target_words: int | None = None) -> Any:
-        """Fetch a table of the scores of each summary, in [0, 1]; an empty cell is a missing score."""
+        """Fetch a table of the scores of each summary; an empty cell is a missing score."""
         return self._table("scores/", system=system, target_words=target_words)
 
     def claims(self, *, system: str | None = None) -> Any:
@@ -327,7 +334,7 @@ class Project:
         return self._table("claims/", system=system)
 
     def checks(self, **filters: Any) -> Any:
-        """Fetch a table of the checks: a claim, the compared summary, and the answers."""
+        """Fetch a table of the checks. Each row has a claim, the compared summary, and the answers."""
         return self._table("checks/", **filters)
 
     def summaries(self, *, system: str | None = None, role: str | None = None) -> Any:
@@ -359,9 +366,8 @@ class Project:
     def answers(self, rows: Any, *, skip_invalid: bool = False) -> list[dict[str, Any]]:
         """Answer checks as a reviewer: a frame or dicts with `check` and `label`, and optionally `reason`.
 
-        Returns one result per row, in order, with its `verdict`; with `skip_invalid` a refused row has its `error`
-        instead.
-        Raises ApiError.
+        Returns one result per row, in order, with its `verdict`. With `skip_invalid`, a refused row has an `error`
+        instead. Raises ApiError.
         """
         given, outcomes = [_plain(row) for row in _rows(rows)], list[dict[str, Any]]()
         for batch in _batches(given):
@@ -413,16 +419,16 @@ class Run:
 
     @property
     def id(self) -> str:
-        """The id of the run in the API."""
+        """Return the id of the run in the API."""
         return str(self.facts["id"])
 
     @property
     def state(self) -> str:
-        """One of active, finished, stopped, failed or cancelled."""
+        """Return active, finished, stopped, failed or cancelled."""
         return str(self.facts["state"])
 
     def refresh(self) -> Run:
-        """Load the current state."""
+        """Load the current state, and return the run itself."""
         server, slug = self.project.server, self.project.slug
         self.facts = server.ask("GET", f"projects/{slug}/runs/{self.id}/")
         return self
@@ -447,13 +453,10 @@ class Run:
 
 
 class _Patience:
-    """The time limit for repeating a request, and the pauses between attempts."""
-
     def __init__(self, seconds: float) -> None:
         self._until, self._pause = time.monotonic() + seconds, FIRST_PAUSE
 
     def wait(self, error: ApiError, *, seconds: float = 0.0) -> None:
-        """Wait before the next attempt, for `seconds` if given. Raises the error if the time limit is over."""
         wait = seconds or self._pause
         if time.monotonic() + wait > self._until:
             raise error
@@ -461,7 +464,6 @@ class _Patience:
         self._pause = min(2 * self._pause, LONGEST_PAUSE)
 
     def wait_after(self, answer: httpx2.Response) -> None:
-        """Wait after an answer that says to ask again later. Raises the server's refusal for other answers."""
         error = _refusal(answer)
         if answer.status_code not in PASSING:
             raise error
@@ -478,7 +480,7 @@ def _why_empty(found: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _named_rows(before: int) -> Iterator[None]:
-    """Count the rows before this batch into the row numbers of a refusal; `before` is their number."""
+    """Name the refused rows in the message of a refusal; `before` is the number of rows in earlier batches."""
     try:
         yield
     except ApiError as refused:
@@ -530,13 +532,13 @@ def _rows(given: Any) -> list[Mapping[str, Any]]:
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert a row to JSON values, without its empty cells; values of numpy and pandas become plain Python."""
+    """Convert a row to JSON values without its empty cells. Values of numpy and pandas become plain Python."""
     plain = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in row.items()}
     return {name: value for name, value in plain.items() if not _is_empty(value)}
 
 
 def _is_empty(value: object) -> bool:
-    """True if a cell is None, NaN, or the missing value of pandas, which raises an error if it is compared."""
+    """Return True for None, NaN, and the missing value of pandas, which raises an error if it is compared."""
     try:
         return value is None or bool(value != value)
     except TypeError:

@@ -1,4 +1,6 @@
-"""The impact of another answer on a score; review queues sort by it."""
+"""The impact of a check: the largest change of a score that another answer to it could make. Review queues sort by
+it.
+"""
 
 from evaluation.blend._score import (
     DEFAULT_RULES,
@@ -16,10 +18,11 @@ def flip_impacts(
 ) -> dict[str, float]:
     """Compute for each claim the largest change of the summary's coverage that another answer could make.
 
-    The keys are the ids of claims of the reference side; the values are in [0, 1]. A claim has the impact 0 if the
-    coverage of its unit comes only from percents. Another answer to a scored claim changes the unit by one claim's
+    The keys are the ids of claims of the reference side; the values are in [0, 1]. The impact is 0 if the coverage of
+    the claim's unit comes from percents alone. Another answer to a scored claim changes the unit by that claim's
     share; an unscored claim may get either answer. The summary's own claims are omitted, because they change only
-    alignment. `result` is the summary's score if the caller has computed it already.
+    alignment. `result` is the summary's score, if the caller has it already.
+
     Example: the only claim of one unit out of four equal ones has the impact 0.25.
     """
     result = score(summary, rules) if result is None else result
@@ -60,10 +63,9 @@ def _effect(
 
 
 def _share_of_answer(unit: UnitCoverage, *, is_scored: bool) -> float:
-    """Compute the largest change of a unit's share of yes that one answer could make."""
     if is_scored:
         return 1 / unit.scored_claims
-    # Without a share of yes so far, the first answer is combined with the percents, if there are any.
+    # If no claim of the unit is scored yet, the first answer is combined with the unit's percents, if it has any.
     share = unit.value if unit.claim_share is None else unit.claim_share
     assert share is not None
     return max(share, 1 - share) / (unit.scored_claims + 1)

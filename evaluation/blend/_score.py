@@ -1,9 +1,12 @@
 """The blend: scores of a summary from all answers of judges and people.
 
-All functions are pure: the same rows give the same scores, in any order. The final verdict of a check is the first
-available one of: the adjudicator's, the reviewer's, the rule's (an empty summary expresses nothing), the deciding
-judge's. The coverage of a unit is the first available one of: the adjudicated percent, the assessors' average, the
-share of yes among the final verdicts of the unit's claims. The `weighted` blend mixes the last two if a unit has both.
+All functions are pure: the same rows give the same scores, in any order.
+
+The final verdict of a check is the adjudicator's. Without one it is the reviewer's, then the rule's (an empty summary
+expresses nothing), then the deciding judge's.
+
+The coverage of a unit is the adjudicated percent. Without one it is the assessors' average, then the share of yes
+among the final verdicts of the unit's claims. The `weighted` blend mixes the last two if a unit has both.
 """
 
 import math
@@ -129,7 +132,7 @@ class ScoredSummary:
     - `claims_extracted` is False if nobody has searched the reference for claims yet, so that missing claims have no
       meaning.
     - `questions_asked` is True if closed questions were asked, even if `question_coverage` is None.
-    - `questions_scored` has the number of scored questions that count, and the number of all questions that count.
+    - `questions_scored`: the number of questions that count in the score, first the scored ones, then all.
     - `peer_length` and `target` are in the project's length unit.
 
     Raises InvalidBudget, InvalidPercent.
@@ -175,9 +178,11 @@ class ScoredSummary:
 class ScoreRules:
     """The scoring rules of a project. The defaults are DUC's and those of the automatic metrics.
 
-    `human_weight` is the weight of people in the `weighted` blend; `composite_weight` is the weight of coverage in the
-    project's own composite. `threshold`, `strict` and `scale` are the options of `summarization`. If a smaller share of
-    the claims or questions than `least_scored` is scored, their scores are None.
+    - `human_weight`: the weight of people in the `weighted` blend
+    - `composite_weight`: the weight of coverage in the project's own composite
+    - `threshold`, `strict`, `scale`: the options of `summarization`
+    - `least_scored`: if a smaller share of the claims or questions is scored, their scores are None
+
     Raises EvaluationError for an unknown choice, InvalidPercent, InvalidWeight.
     """
 
@@ -205,7 +210,7 @@ class ScoreRules:
 
     @property
     def signature(self) -> str:
-        """A text that identifies the rules; equal rules give equal texts."""
+        """Return a text that identifies the rules; equal rules have equal texts."""
         return _signature_of(self)
 
 
@@ -213,7 +218,7 @@ class ScoreRules:
 def _signature_of(rules: ScoreRules) -> str:
     return signature(
         blend=rules.blend,
-        # Omit the weight with other blends, where it has no effect, so that equal scores have equal signatures.
+        # Omit the weight under other blends, which ignore it, so that equal scores have equal signatures.
         human_weight=float(rules.human_weight) if rules.blend == "weighted" else None,
         assessors=rules.assessor_average,
         composite=float(rules.composite_weight),
@@ -315,7 +320,7 @@ class SummaryScore:
 
     @property
     def left_out_of_averages(self) -> frozenset[str]:
-        """The names of scores that must not enter an average, because there are no claims."""
+        """Return the names of the scores that must not enter an average, because there are no claims."""
         return left_out_of_averages(self.flags, by_questions=self.summarization_part != "claims")
 
 
@@ -335,13 +340,15 @@ def left_out_of_averages(flags: Collection[str], *, by_questions: bool) -> froze
 
 
 def unit_coverage(unit: ScoredUnit, rules: ScoreRules = DEFAULT_RULES) -> UnitCoverage:
-    """Compute the coverage of a unit and its source.
+    """Compute the coverage of a unit, in [0, 1], and name its source.
 
-    The coverage is in [0, 1]. It is the first available one of: the adjudicated percent, the average of the assessors'
-    percents, the share of yes among the final verdicts of scored claims. If the unit has both assessors' percents and
-    verdicts, the `weighted` blend is their weighted mean: `human_weight` for the percents, the rest for the share of
-    yes. None if none of these is available.
-    Example: percents 60 and 80 with claims yes and no give 0.7 under `human_first`, and 0.6 under `weighted` with 0.5.
+    The coverage is the adjudicated percent. Without one it is the average of the assessors' percents, then the share
+    of yes among the final verdicts of scored claims. If the unit has both assessors' percents and verdicts, the
+    `weighted` blend is their weighted mean: `human_weight` for the percents, the rest for the share of yes. A unit
+    without percents and scored claims has the value None.
+
+    Example: percents 60 and 80 with claims yes and no give 0.7 under `human_first`, and 0.6 under `weighted` with
+    0.5.
     """
     of_claims = _shares(
         tuple((each.judge, each.reviewer, each.adjudicated, each.rule) for each in unit.claims)
@@ -420,8 +427,6 @@ def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryS
 
 
 class _ClaimShares(NamedTuple):
-    """Shares of yes among a unit's claims by source, and the share of final verdicts that people gave."""
-
     final: float | None
     automatic: float | None
     human: float | None
@@ -477,7 +482,7 @@ def _blend(
 
 
 def _human_value(unit: ScoredUnit, assessed: float | None, claimed: float | None) -> float | None:
-    """The value from people alone: a percent, or `claimed`, the share of yes if they answered every claim."""
+    """`claimed` is people's share of yes; it is None unless they answered every claim."""
     if unit.adjudicated_percent is not None:
         return unit.adjudicated_percent / 100
     return claimed if assessed is None else assessed
@@ -543,7 +548,7 @@ def _score_comparison(
 def _scored_in(units: Sequence[UnitCoverage]) -> tuple[int, int]:
     """Count the claims that count as scored in coverage, and all claims.
 
-    All claims of a unit with a percent count as scored.
+    In a unit with a percent all claims count as scored, and a unit without claims counts as one.
     """
     scored = count = 0
     for unit in units:
@@ -565,7 +570,6 @@ def _mean_of_all(values: Sequence[float | None]) -> float | None:
 
 
 def _claim_coverage(comparisons: Sequence[ComparisonScore]) -> float | None:
-    """The mean over the references with claims; if no reference has claims, over all references."""
     with_claims = [comparison.claim_coverage for comparison in comparisons if comparison.claims]
     return mean(with_claims or [comparison.claim_coverage for comparison in comparisons])
 
@@ -636,6 +640,6 @@ def _is_mostly_unscored(
         (own, len(summary.peer_claims)),
         summary.questions_scored,
     ]
-    # Set the flag even if the project's rules accept such scores.
+    # Set the flag even if the project's rules accept a smaller share.
     least = max(rules.least_scored, LEAST_SCORED)
     return any(scored and lacks_scored(scored, count, least) for scored, count in counts)

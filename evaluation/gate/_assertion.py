@@ -20,9 +20,8 @@ def assert_summary(
     """Evaluate a summary, and raise AssertionError if a score is lower than required.
 
     `least` has the lowest allowed score of each metric, such as `coverage=0.7`. The default judge is the offline
-    `LexicalJudge`. Returns the evaluation if all scores are high enough.
-    Raises AssertionError with the reason for each score that is too low or missing. Raises EvaluationError if a metric
-    is unknown or none is given.
+    `LexicalJudge`. Returns the evaluation if all scores are high enough. Raises AssertionError with the reason for
+    each score that is too low or missing. Raises EvaluationError if a metric is unknown or no metric is given.
     Example: `assert_summary(document, summary, coverage=0.7, alignment=0.9)`.
     """
     if not least:

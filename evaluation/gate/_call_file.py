@@ -43,14 +43,14 @@ class FileCallStore:
             ) from error
 
     async def get(self, key: str) -> StoredCall | None:
-        """Return the stored call with this key, or None."""
+        """Return the stored call with this key; None if it does not exist."""
         rows = self._rows(f"SELECT {_COLUMNS} FROM judge_calls WHERE key = ?", (key,))  # noqa: S608 - our own names
         for call in (calls := [StoredCall(*row) for row in rows]):
             self._models[call.judge][call.model] = None
         return calls[0] if calls else None
 
     async def put(self, call: StoredCall) -> None:
-        """Store a call. If the key exists, nothing changes."""
+        """Store a call. A call with the same key is kept instead."""
         models = self._models[call.judge]
         if call.model not in models:
             newest = "SELECT model FROM judge_calls WHERE judge = ? ORDER BY rowid DESC LIMIT 1"
@@ -65,8 +65,8 @@ class FileCallStore:
     def model_changes(self) -> tuple[str, ...]:
         """Return a sentence for each judge whose server answered under more than one model name.
 
-        The names are from calls that this object has read or stored, and from the newest call that the file had before
-        the first stored call.
+        The names come from the calls that this object has read or stored, and from the newest call of each judge that
+        the file had before.
         """
         return tuple(
             f"The served model has changed: {judge} answered as {', then as '.join(names)}."

@@ -37,9 +37,9 @@ _Series = tuple[str, int | None]
 
 @dataclass(frozen=True, slots=True)
 class GateSummary:
-    """A summary to evaluate, with its document and system; `text` has the texts.
+    """A summary to evaluate, with its document and system. `text` has the texts.
 
-    A summary with several references has a row for each reference; its scores are averaged over the rows. The
+    A summary with several references has a row for each reference; its scores are averaged over these rows. The
     bootstrap resamples documents with the same `group` together; a document without a group is a group of its own.
     """
 
@@ -53,7 +53,8 @@ class GateSummary:
 class ScoredRow:
     """The scores of one summary.
 
-    A missing score is None and has a reason. `passed` is the same as in `SummaryEvaluation`.
+    A missing score is None and has a reason. `passed` is the result of the summarization metric, see
+    `SummaryEvaluation`.
     """
 
     document_id: str
@@ -97,7 +98,7 @@ class GatedSystem:
 
 @dataclass(frozen=True, slots=True)
 class GateCheck:
-    """A comparison of the gate with its answer. `said` has the figures in words."""
+    """One comparison that the gate makes. `answer` is its result, and `said` has the figures in words."""
 
     kind: Literal["below", "worse"]
     metric: str
@@ -130,7 +131,7 @@ class GateReport:
 
     @property
     def exit_code(self) -> int:
-        """The exit code of the command: 0, 1, 3 or 4."""
+        """Return the exit code of the command: 0, 1, 3 or 4."""
         answers = {check.answer for check in self.checks}
         if "fail" in answers and not self.model_changes:
             return BELOW_OR_WORSE
@@ -158,17 +159,23 @@ def run_gate(
     on_result: Callable[[int, SummaryEvaluation], None] | None = None,
     **options: Unpack[EvaluationOptions],
 ) -> GateReport:
-    """Evaluate summaries and those of a baseline, and answer whether the summaries are good enough.
+    """Evaluate summaries and a baseline's summaries, and answer whether the summaries are good enough.
 
-    `fail_under` has the minimum of the mean by metric, in the range of the metric; it applies to every system.
-    `fail_if_worse` has by metric a margin above 0: a decrease against the baseline by this margin or more is too large.
-    This check fails if the whole 95 % interval of the difference is at or below minus the margin. It passes if the
-    whole interval is above minus the margin, or if the summaries are the same. If there is no interval, or if minus the
-    margin is inside it, the answer is "cannot tell". Each check is also made with missing scores replaced by the lowest
-    and by the highest possible scores. If the two answers differ, the answer is "cannot tell". `store` is the judge's
-    call store; it shows if the judge's model has changed. `options` are the options of `evaluate_summaries`; the
-    default metrics are coverage and alignment.
+    `fail_under` has the lowest allowed mean by metric; it applies to every system.
+
+    `fail_if_worse` has by metric a margin above 0. A decrease against the baseline by this margin or more is too
+    large. The check fails if the whole 95 % interval of the difference is at or below minus the margin. It passes if
+    the whole interval is above minus the margin, or if the summaries are the same. Without an interval, or if minus
+    the margin is inside the interval, the answer is "cannot tell".
+
+    Each check is also made with missing scores replaced by the lowest and by the highest possible scores. If the two
+    answers differ, the answer is "cannot tell".
+
+    `store` is the judge's call store; it shows if the judge's model has changed. `options` are the options of
+    `evaluate_summaries`; the default metrics are coverage and alignment.
+
     Raises EvaluationError for an invalid minimum or margin, and JudgeRefused.
+
     Example: `run_gate(rows, judge=LexicalJudge(), fail_under={"coverage": 0.6}).exit_code`.
     """
     bars, margins = dict(fail_under or {}), dict(fail_if_worse or {})
@@ -234,7 +241,8 @@ def _is_judged(metric: str, text: SummaryInput) -> bool:
 class _Document:
     """A system's scores of one document.
 
-    `measures` has the inputs except the summary. `left_out` has the metrics that must not enter an average.
+    `measures` has the document, references, claims and questions that the summary is measured with. `left_out` has
+    the metrics that must not enter an average.
     """
 
     row: ScoredRow
@@ -252,7 +260,6 @@ def _scored(
     metrics: Sequence[str],
     options: Options,
 ) -> dict[_Series, dict[str, _Document]]:
-    """Group scored documents by system and target length. Scores are averaged over a summary's references."""
     together: dict[tuple[str, int, str], list[tuple[SummaryInput, SummaryEvaluation]]] = defaultdict(list)
     for each, result in zip(given, results, strict=True):
         key = each.system, each.text.target_words or 0, each.document_id
@@ -260,7 +267,7 @@ def _scored(
     scored: dict[_Series, dict[str, _Document]] = defaultdict(dict)
     for (system, target, name), some in sorted(together.items(), key=itemgetter(0)):
         texts = [text for text, _ in some]
-        # Ignore a reference without claims if another reference has claims, because it gives no information.
+        # Ignore a reference without claims if another reference has claims, because every summary covers it.
         every = [result for _, result in some]
         found = [result for result in every if "no_claims" not in result.flags] or every
         asks = bool(options.questions or options.n_questions or any(text.questions for text in texts))
@@ -294,7 +301,7 @@ def _scored(
 
 
 def _measure(text: SummaryInput) -> Hashable:
-    """The inputs except the summary, in a fixed order. If they differ, two releases cannot be compared.
+    """Return all inputs except the summary. Scores of two releases can be compared only if these inputs are equal.
 
     People's answers are omitted, because they belong to the summary of one release.
     """
@@ -303,7 +310,6 @@ def _measure(text: SummaryInput) -> Hashable:
 
 
 def _values(documents: _Documents, metric: str) -> dict[str, float | None]:
-    """Map documents to the values of a metric; skip documents that must not enter its average."""
     return {name: each.row.scores[metric] for name, each in documents.items() if metric not in each.left_out}
 
 
@@ -318,7 +324,6 @@ class _Figures(NamedTuple):
     seed: int
 
     def of(self, values: Mapping[str, float | None]) -> Figure:
-        """The mean with its interval."""
         scored = {name: value for name, value in values.items() if value is not None}
         counts = len(scored), len(values) - len(scored)
         groups: dict[str, list[float]] = defaultdict(list)
@@ -333,8 +338,6 @@ class _Figures(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """A system of the baseline, and the documents that have the same inputs in both files."""
-
     name: str
     now: _Documents
     before: _Documents
@@ -343,7 +346,7 @@ class _Pair(NamedTuple):
 def _pairs(
     now: Mapping[_Series, _Documents], before: Mapping[_Series, _Documents], remarks: list[str]
 ) -> dict[_Series, _Pair]:
-    """Match each system with one of the baseline, with the documents of both; append remarks to `remarks`."""
+    """Match each system with one of the baseline, with the documents of both files; append remarks to `remarks`."""
     pairs: dict[_Series, _Pair] = {}
     changed: set[str] = set()
     for series, documents in now.items():
@@ -380,7 +383,7 @@ class _Move:
         )
 
     def is_worse(self, by: float) -> Answer:
-        """Answer "fail" if the metric is lower by at least `by`, whatever values the missing scores have."""
+        """Answer "fail" if the metric decreased by at least `by`, whatever values the missing scores have."""
         if self.is_unchanged:
             return "pass"
         answers: set[Answer] = set()
@@ -391,11 +394,14 @@ class _Move:
             answers.add("fail" if found.high <= -by + ROUNDING else "pass")
         return answers.pop() if len(answers) == 1 else "cannot tell"
 
-    def _moved(self, *lacking: float | None) -> Figure:
-        """New minus old values. `lacking` has two numbers, which replace missing new and missing old values."""
+    def _moved(self, if_no_new: float | None, if_no_old: float | None) -> Figure:
+        """Subtract the old values from the new ones; `if_no_new` and `if_no_old` replace missing values."""
         moved: dict[str, float | None] = {}
         for name, sides in self._sides.items():
-            new, old = (other if side is None else side for side, other in zip(sides, lacking, strict=True))
+            new, old = (
+                other if side is None else side
+                for side, other in zip(sides, (if_no_new, if_no_old), strict=True)
+            )
             moved[name] = None if new is None or old is None else new - old
         return self._figures.of(moved)
 
@@ -439,12 +445,12 @@ def _apart(value: float, sign: str, bar: float) -> str:
 
 
 def named(system: str, target_words: int | None) -> str:
-    """A system's name with its target length, for reports."""
+    """Return a system's name with its target length, for reports."""
     return system if target_words is None else f"{system} ({target_words} words)"
 
 
 def figure_in_words(found: Figure, *, sign: str = "") -> str:
-    """The mean with interval and counts, such as "0.6000 [0.5000, 0.7000], 9 documents, 1 unscored"."""
+    """Format the mean with its interval and counts, such as "0.6000 [0.5000, 0.7000], 9 documents, 1 unscored"."""
     if found.mean is None:
         return "no value"
     interval = "" if found.low is None else f" [{found.low:{sign}.4f}, {found.high:{sign}.4f}]"

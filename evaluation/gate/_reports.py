@@ -28,10 +28,11 @@ _COMMAND = re.compile(r"::|##\[|##vso")
 
 
 def gate_report_text(report: GateReport, form: ReportFormat = "table") -> str:
-    """Format the whole report in one of `REPORT_FORMATS`, with a line end.
+    """Format the whole report in one of `REPORT_FORMATS`; the text ends with a line end.
 
-    JUnit has a test case for each check of the gate, with a failure if the check fails and an error if it cannot tell.
+    In JUnit, each check of the gate is a test case: a failed check is a failure, and "cannot tell" is an error.
     Raises EvaluationError for an unknown format.
+
     Example: `gate_report_text(report, "markdown")`.
     """
     check_choice("The format", form, REPORT_FORMATS)
@@ -39,7 +40,6 @@ def gate_report_text(report: GateReport, form: ReportFormat = "table") -> str:
 
 
 def _verdict(report: GateReport) -> str:
-    """The result in words, without a full stop. A gate without checks does not pass."""
     by = " by an unchecked judge" if report.is_unchecked else ""
     if report.exit_code == 0 and not report.checks:
         return f"No threshold given; scored only{by}"
@@ -51,7 +51,6 @@ def _answer(check: GateCheck) -> str:
 
 
 def _remarks(report: GateReport) -> list[str]:
-    """The differences that no check covers, and the remarks of the report."""
     asked = {check.metric for check in report.checks if check.kind == "worse"}
     compared = [
         f"{named(each.system, each.target_words)} {metric} {figure_in_words(found, sign='+')} against {each.baseline} "

@@ -53,9 +53,9 @@ __all__ = [
 def extract_claims(text: str | Text, *, judge: Judge, language: str = "en") -> tuple[ExtractedClaim, ...]:
     """Extract the atomic claims of a text, in the order of its units.
 
-    The units of a string are its sentences, split by the rules of `language`; a Text has its own units and language. A
-    blank text has no claims. The call blocks until the result is ready, even inside a running event loop. Raises
-    UnusableReply if the claims of a unit are missing, and the other errors of evaluation.judging.errors.
+    The units of a string are its sentences, split by the rules of `language`; a Text has its own units and language.
+    A blank text has no claims. The call blocks until the result is ready, and works inside a running event loop too.
+    Raises UnusableReply if the claims of a unit are missing, and the other errors of evaluation.judging.errors.
     Example: `extract_claims("It rained, but the match went on.", judge=LexicalJudge())`.
     """
     request = DocumentRequest(_as_text(text, language), claims=True)
@@ -70,11 +70,13 @@ def check_claims(
     side: Side = "covered",
     language: str = "en",
 ) -> tuple[Verdict, ...]:
-    """Return one verdict per claim, in order: whether the text expresses it ("covered") or supports it ("supported").
+    """Check whether a text expresses ("covered") or supports ("supported") each claim. Returns one verdict per claim,
+    in order.
 
     A claim without a usable answer has the label None and a reason. Evidence is a list of unit numbers from 1; the
     units of a string are its sentences, split by the rules of `language`. The call blocks until the result is ready,
-    even inside a running event loop. Raises the errors of evaluation.judging.errors.
+    and works inside a running event loop too. Raises the errors of evaluation.judging.errors.
+
     Example: `check_claims(["It rained."], "It rained all day.", judge=LexicalJudge())[0].label` is "yes".
     """
     if isinstance(claims, str):

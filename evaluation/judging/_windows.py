@@ -33,12 +33,12 @@ def json_bytes(value: Json) -> int:
 
 
 def named_bytes(texts: Iterable[str]) -> int:
-    """Return the largest number of bytes that texts need in JSON if each has a number or an id."""
+    """Return an upper limit for the bytes of texts in JSON, if each has a number or an id as its key."""
     return sum(json_bytes(text) + _BYTES_AROUND for text in texts)
 
 
 def pieces_bytes(pieces: Pieces) -> int:
-    """Return the largest number of bytes that numbered pieces of a text need in JSON."""
+    """Return an upper limit for the bytes of numbered pieces of a text in JSON."""
     return named_bytes(content for _, content in pieces)
 
 
@@ -67,7 +67,8 @@ def fitted(
 ) -> tuple[list[Pieces], list[Sequence[_K]]]:
     """Cut a text into windows and items into chunks, such that each window fits into `room` bytes with each chunk.
 
-    Text and items get half of the room each; if one of them needs less, the other gets the rest.
+    Text and items get half of the room each. If one half is not filled, the rest is added to the other. Windows get
+    at least SMALLEST_ROOM, even if this exceeds `room`.
     """
     if room is None:
         return windows(text, None), chunks(items, most)
@@ -103,8 +104,9 @@ def windows(text: Text, room: int | None) -> list[Pieces]:
 def merged(answers: Sequence[Answer | None]) -> Answer | None:
     """Merge the answers about several windows of a text.
 
-    Yes in one window is enough, because each window is only a part of the text. Otherwise the result is None if an
-    answer is missing, because it could have been yes; if all answers are there, it is the answer nearest to yes.
+    Yes in one window is enough, because a claim needs to be stated only once. Otherwise, if an answer is missing, the
+    result is None, because the missing answer could be yes. Otherwise unsure decides before no. The result has the
+    evidence of all deciding answers and the highest of their probabilities.
     """
     labels = [None if answer is None else answer.label for answer in answers]
     deciding = next((label for label in _FIRST_FOUND if label in labels), None)

@@ -1,7 +1,7 @@
 """Errors of a judge.
 
-A claim without a usable answer raises no error: its verdict is unscored (label None) and has a reason. No message
-contains an API key.
+A claim without a usable answer raises no error: its verdict is unscored (label None) and has a reason. No error
+message contains an API key.
 """
 
 from typing import ClassVar
@@ -43,7 +43,7 @@ class BudgetSpent(JudgeError):
 class UnusableReply(JudgeError):
     """The judge's reply contains no readable claims.
 
-    It is an error, because an empty list of claims would be scored as a text without claims.
+    This is an error, because an empty list of claims would be scored as a text without claims.
     """
 
     code: ClassVar[str] = "unusable_reply"

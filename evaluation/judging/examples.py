@@ -1,4 +1,4 @@
-"""Choose examples of people's answers for the prompt of an LLM judge."""
+"""Choosing examples of people's answers for the prompt of an LLM judge."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ EXAMPLE_TOKENS = 1_500
 LONGEST_PASSAGE = 300
 LONGEST_GUIDELINE = 2_000
 """The largest number of characters of an example's passage, and of the guideline."""
-# Fewer bytes than the average token of any tokeniser, as in `_windows`, so that tokens are overestimated.
+# The average token of every tokeniser has more bytes, so the number of tokens is overestimated (as in `_windows`).
 _BYTES_PER_TOKEN = 3
 _TOKENS_AROUND = 20
 
@@ -77,7 +77,7 @@ def within(examples: Sequence[Example], most_tokens: int = EXAMPLE_TOKENS) -> li
 
 
 def passage(claim: str, text: str, language: str = "en") -> str:
-    """Return the sentences that share the most words with a claim, in their order, cut to LONGEST_PASSAGE."""
+    """Return the sentences of a text that share the most words with a claim, in their order, cut to LONGEST_PASSAGE."""
     asked = {token.key for token in tokens(claim, language)}
     sentences = split_sentences(text, language)
     shared = [len(asked & {token.key for token in tokens(sentence, language)}) for sentence in sentences]

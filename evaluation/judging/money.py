@@ -10,18 +10,20 @@ LOOK_AGAIN_SECONDS = 0.02
 
 
 def cost_of_next_call(cost: float) -> str:
-    """A sentence for the message of BudgetSpent that names the expected cost of the next call."""
+    """Write a sentence for the message of BudgetSpent that names the expected cost of the next call."""
     return f"The next one is expected to cost {cost:.4g}: its prompt, and a reply as long as those so far."
 
 
 class MoneyCap:
-    """A budget of a fixed sum. Judges, event loops and threads can share it.
+    """A budget of a fixed sum. Several judges, event loops and threads can share it.
 
-    The expected cost of a call is reserved before the call. It is estimated from earlier calls, and at first from its
-    prompt and a tenth of the longest reply. The actual cost replaces it when the reply arrives. A call that does not
-    fit waits for open calls. The sum can be exceeded only if open replies are longer than expected. An interrupted call
-    costs only its prompt (see `Usage`).
+    The expected cost of a call is reserved before the call, and replaced by the actual cost when the reply arrives.
+    The expected cost is estimated from earlier calls, at first from the prompt and a tenth of the longest reply. A
+    call that does not fit waits for open calls. The sum is exceeded only if open replies are longer than expected. An
+    interrupted call costs its prompt (see `Usage`).
+
     Raises InvalidWeight unless the sum is finite and above 0.
+
     Example: `OpenAIJudge("m", price=Price(2.0, 8.0), budget=MoneyCap(5.0))`.
     """
 
@@ -41,7 +43,7 @@ class MoneyCap:
         """Replace a reservation by the actual cost of the call."""
         with self._guard:
             self._open -= 1
-            # Without open calls, set the sum to 0, so that rounding errors do not accumulate.
+            # Without open calls, set the reserved sum to 0, so that rounding errors do not accumulate.
             self._reserved = self._reserved - reserved if self._open else 0.0
             self.spent += cost
 

@@ -1,8 +1,8 @@
 """Judge texts: one request per document, then one round of requests per summary.
 
 A `Desk` lists open requests and stores the answers. A notebook has a desk in memory, a worker a desk with database
-rows. Both use `judge_texts`, so that equal replies give equal answers. An interrupted run can be resumed: the desk
-lists only open requests, and the judge's call store repeats earlier replies.
+rows. Both call `judge_texts`, so equal replies give equal answers. An interrupted run can be resumed: the desk lists
+only open requests, and the judge's call store repeats earlier replies.
 """
 
 import asyncio
@@ -35,8 +35,8 @@ _S = TypeVar("_S")
 class Open:
     """The open questions about a summary.
 
-    If `takes_claims`, the judge extracts the claims of the summary and checks them against the source. `own_claims` are
-    claims of the summary that are known already and only checked.
+    If `takes_claims`, the judge extracts the claims of the summary and checks them against the source. `own_claims`
+    are claims of the summary that are known already and are only checked.
     """
 
     source: Text
@@ -46,13 +46,16 @@ class Open:
 
     @property
     def is_nothing(self) -> bool:
-        """True if nothing is asked."""
+        """Return True if there are no open questions."""
         return self.cover.is_empty and not self.takes_claims and not self.own_claims
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The judge's answers to an `Open`, or the errors that it raised. A part that was not asked for is None."""
+    """The judge's answers to the questions of an `Open`, or the errors that the judge raised.
+
+    A part that was not asked for is None.
+    """
 
     asked: Open
     aligned: tuple[JudgedClaim, ...] | JudgeError | None
@@ -61,7 +64,7 @@ class Answers:
 
     @property
     def failures(self) -> list[JudgeError]:
-        """The errors among the answers."""
+        """Return the errors among the answers."""
         return [each for each in (self.aligned, self.own, self.covered) if isinstance(each, JudgeError)]
 
 
@@ -69,13 +72,13 @@ ReadDocument = Callable[[DocumentRequest], Coroutine[Any, Any, DocumentReading]]
 
 
 class Desk(Protocol[_S]):
-    """The caller of `judge_texts`, which gives the open requests and stores the answers.
+    """The side of the caller of `judge_texts`: it lists the open requests and stores the answers.
 
     `keep` and `keep_documents` may raise an error to end the work.
     """
 
     def of_documents(self) -> Sequence[DocumentRequest]:
-        """The open requests that need only documents and references."""
+        """Return the open requests that need only documents and references."""
         ...
 
     async def keep_documents(self, readings: Sequence[DocumentReading | JudgeError]) -> None:
@@ -83,15 +86,15 @@ class Desk(Protocol[_S]):
         ...
 
     async def summaries(self) -> Iterable[_S]:
-        """The summaries to judge."""
+        """Return the summaries to judge."""
         ...
 
     def open(self, summary: _S) -> Open:
-        """The questions about the summary that are still open."""
+        """Return the questions about the summary that are still open."""
         ...
 
     async def keep(self, summary: _S, answers: Answers) -> None:
-        """Store the answers. The next round asks the questions that stay open."""
+        """Store the answers of a round. The next round asks the questions that `open` still returns."""
         ...
 
     async def end(self, summary: _S) -> None:
@@ -109,8 +112,9 @@ async def judge_texts(
 ) -> None:
     """Ask the judge all open requests of the desk: documents first, then `at_once` summaries at a time.
 
-    `read` replaces `judge.read_document`, so that desks can share documents. `repeat` gets the stored answers of each
-    round and may ask again. The first exception of the desk ends the work; no task keeps running.
+    `read` replaces `judge.read_document`, so that several desks can share the reading of a document. `repeat` is
+    called after each round with the stored answers, and may ask the judge again. The first exception of the desk ends
+    the work; no task keeps running.
     """
     if requests := desk.of_documents():
         read = read or judge.read_document
@@ -153,7 +157,7 @@ async def ask(judge: Judge, asked: Open) -> Answers:
 
 
 async def claims_of(judge: Judge, request: DocumentRequest) -> tuple[ExtractedClaim, ...]:
-    """Extract the claims of a document. Raises UnusableReply if they are missing."""
+    """Extract the claims of a document. Raises UnusableReply if they are missing, and the judge's other errors."""
     reading = await judge.read_document(request)
     if reading.claims is None:
         raise UnusableReply(f"The judge {judge.name!r} gave no claims. {reading.faults.get('claims', '')}")
@@ -169,9 +173,10 @@ async def caught(work: Coroutine[Any, Any, _R]) -> _R | JudgeError:
 
 
 async def together(work: Sequence[Coroutine[None, None, _R]]) -> list[_R]:
-    """Run the work concurrently and return the results in order. The first exception cancels the rest.
+    """Run the work concurrently and return the results in order.
 
-    After BudgetSpent the other tasks finish first, because their calls are already paid for.
+    The first exception cancels the other tasks and is raised. After BudgetSpent they finish first, because their
+    calls are already paid for.
     """
     if len(work) == 1:
         return [await work[0]]

@@ -39,16 +39,16 @@ class JudgePanel:
     """Judges that answer every check together: the most common label counts, or unsure in a tie.
 
     With `ask_next_below`, in [0, 1], the members answer in turn, and the last label counts. The next member answers
-    only the checks with a lower confidence so far. The confidence is the probability of the label, or .5 if it is
-    unknown; a check without a label always goes to the next member.
+    only the checks whose confidence so far is lower than this. The confidence is the probability of the label, or .5
+    if it is unknown; a check without a label always goes to the next member.
 
     A verdict has the members' `votes`, the share of other labels (`uncertainty`), the mean of the probabilities, and
     the evidence of members who gave its label. A member without a usable answer has no vote; a check without votes is
-    unscored. Claims, questions and topics come from the first member that returns them.
+    unscored. Claims, generated questions and topics come from the first member that returns them.
 
-    Raises JudgeSettings if there are no members or two have the same name. JudgeRefused and BudgetSpent of a member are
-    passed on. Other errors are raised only if all members fail; then the first member's error is raised.
-    Example: `JudgePanel([OpenAIJudge("one"), LexicalJudge()])`.
+    Raises JudgeSettings if there are no members or two have the same name. JudgeRefused and BudgetSpent of a member
+    are passed on. Other errors are raised only if all members fail; then the first member's error is raised. Example:
+    `JudgePanel([OpenAIJudge("one"), LexicalJudge()])`.
     """
 
     kind = "panel"
@@ -77,11 +77,13 @@ class JudgePanel:
 
     @property
     def concurrency(self) -> int:
-        """The smallest number of simultaneous calls of any member, because every member gets every question."""
+        """Return the smallest number of simultaneous calls of any member, because every member gets every question."""
         return min(judge.concurrency for judge in self._judges)
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
-        """Take claims, questions and topics from the first member; every member answers the questions."""
+        """Take claims, questions and topics from the first member that returns them; every member answers the
+        questions.
+        """
         first, reading = await self._first(
             lambda judge: judge.read_document(request), lambda reading: not reading.faults
         )
@@ -103,7 +105,9 @@ class JudgePanel:
     async def align_summary(
         self, source: Text, summary: Text, *, instruction: str = ""
     ) -> tuple[JudgedClaim, ...]:
-        """Extract claims with the first member, and check them against the source with all members."""
+        """Take the claims from the first member that extracts them, and check them against the source with all
+        members.
+        """
         first, aligned = await self._first(
             lambda judge: judge.align_summary(source, summary, instruction=instruction)
         )
@@ -129,9 +133,9 @@ class JudgePanel:
         )
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
-        """Return the members' verdicts on the summary, and the means of their ratings.
+        """Return the panel's verdicts on the summary, and the means of the members' ratings.
 
-        If the members answer in turn, the ratings are those of the first member.
+        If the members answer in turn, the ratings are the first member's.
         """
         whole = (*request.claims, *request.questions, *request.topics)
         ends = len(request.claims), len(request.claims) + len(request.questions)
@@ -162,7 +166,8 @@ class JudgePanel:
     async def _answers(
         self, items: int, ask: Callable[[Judge, Sequence[int]], Awaitable[Sequence[Verdict]]]
     ) -> tuple[Verdict, ...]:
-        # Let all members that run at the same time finish, even after an error: their calls may be paid for already.
+        # Let all members that run at the same time finish, even after an error, because their calls may be paid for
+        # already.
         votes: list[dict[str, Verdict]] = [{} for _ in range(items)]
         limit, failures, is_answered = self._ask_next_below, [], False
         for members in [self._judges] if limit is None else [[judge] for judge in self._judges]:
@@ -184,7 +189,7 @@ class JudgePanel:
         return tuple(map(_verdict if limit is None else _last, votes))
 
     def again(self, token: str) -> "JudgePanel":
-        """Return the panel with members that ask stored questions again."""
+        """Return a copy of the panel whose members ask stored questions again."""
         twin = copy(self)
         twin._judges = tuple(judge.again(token) for judge in self._judges)
         return twin

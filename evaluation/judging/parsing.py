@@ -23,11 +23,11 @@ from evaluation._labels import LABEL_SYNONYMS, LABELS, Label
 LONGEST_REASON = 500
 LONGEST_CLAIM = 2000
 
-# Limits the attempts to parse, because a reply may consist of brackets. An attempt that fails only at the end of the
+# The limit on attempts to parse a reply, which may consist of brackets. An attempt that fails only at the end of the
 # reply is slow and counts as 25.
 _MOST_STARTS = 200
-# Names of tags around the thinking of open models, also in escaped form: DeepSeek, Qwen and others; Magistral; Seed;
-# Kimi; Command; Sky; gpt-oss; Gemma.
+# Names of tags around the thinking of open models, also with escaped angle brackets: DeepSeek, Qwen and others;
+# Magistral; Seed; Kimi; Command; Sky; gpt-oss; Gemma.
 _NAMES = (
     r"(?:seed:)?(?:think|thinking|thoughts?|reasoning|reflection|longcat_think|scratchpad|analysis)"
     r"\b[^<>&]{0,99}(?:>|&gt;)"
@@ -40,7 +40,7 @@ _PLACE = re.compile(
     r"|(?<!\":)(?<!\": )\{(?=\s*[\"}])|\[(?=\s*(?:[\[{\"\]\d-]|true|false|null|NaN|Inf))",
     re.IGNORECASE,
 )
-# The pattern lets an unclosed string reach the end of the reply, so that a reply of only quotes is scanned once.
+# Let an unclosed string reach the end of the reply, so that a reply of many quotes is scanned once.
 _TRAILING_COMMA = re.compile(r"""("(?:[^"\\]|\\.)*"?)|,(?=\s*[}\]])""", re.DOTALL)
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\s]+")
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
@@ -52,7 +52,7 @@ _A = TypeVar("_A")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A usable answer to one check; `Verdict` describes its fields."""
+    """A usable answer to one check; the fields are described at `Verdict`."""
 
     label: Label
     probability: float | None = None
@@ -64,11 +64,10 @@ def parse_verdicts(reply: str, ids: Collection[str], units: int) -> dict[str, An
     """Read the usable answers of a reply by claim id; an id without a usable answer is absent.
 
     `units` is the number of units of the text; evidence with larger numbers is dropped. An id has no answer if its
-    labels differ or if one of them is unreadable. Two faults make the whole reply unusable. If it contains an unknown
-    id and lacks a known id, it may number the claims differently. If a label is a number such as 2 or 5, its scale is
-    unknown.
-    Example: `parse_verdicts('{"answers": [{"id": "c1", "label": "Yes."}]}', ["c1"], 3)` has the label "yes"
-    for c1.
+    labels differ or if one of them is unreadable. Two faults make the whole reply unusable. A reply with an unknown
+    id and without a known id may number the claims differently. If a label is a number such as 2 or 5, the scale of
+    all labels is unknown. Example: `parse_verdicts('{"answers": [{"id": "c1", "label": "Yes."}]}', ["c1"], 3)` has
+    the label "yes" for c1.
     """
     values = list(_entries(reply, "answers"))
     known = _by_spelling(ids)
@@ -89,12 +88,11 @@ def parse_verdicts(reply: str, ids: Collection[str], units: int) -> dict[str, An
 
 
 def parse_claims(reply: str, wanted: Collection[int], count: int) -> dict[int, tuple[str, ...]]:
-    """Read the claims of a reply by unit number; requested units without a usable answer are absent.
+    """Read the claims of a reply by unit number; wanted units without a usable answer are absent.
 
     An empty list is an answer: the unit states nothing. A unit with different lists has no answer. The whole reply is
-    unusable if it contains the unit 0 or `count` + 1, because it may number the units differently.
-    Example: `parse_claims('{"units": [{"unit": "2", "claims": ["It rained."]}]}', [2], 2)` is `{2: ("It
-    rained.",)}`.
+    unusable if it contains the unit 0 or `count` + 1, because it may number the units differently. Example:
+    `parse_claims('{"units": [{"unit": "2", "claims": ["It rained."]}]}', [2], 2)` is `{2: ("It rained.",)}`.
     """
 
     def read(entry: dict[str, Any]) -> tuple[int, tuple[str, ...]] | None:
@@ -195,7 +193,7 @@ def parse_ratings(reply: str, names: Collection[str]) -> dict[str, tuple[float, 
 
 
 def answer_fault(reply: str, ids: Collection[str], identity: str) -> str:
-    """Describe why `parse_verdicts` found no answer to an id."""
+    """Describe why `parse_verdicts` found no answer for the id `identity`."""
     entries = list(chain(*_entries(reply, "answers")))
     known = _by_spelling(ids)
     own = [entry for entry in entries if known.get(_spelling(entry.get("id"))) == identity]
@@ -213,7 +211,7 @@ def answer_fault(reply: str, ids: Collection[str], identity: str) -> str:
 
 
 def unit_fault(reply: str, unit: int, count: int) -> str:
-    """Describe why no claims could be read for `unit` from a reply about `count` units."""
+    """Describe why no claims of `unit` could be read from a reply; the text has `count` units."""
     entries = list(chain(*_entries(reply, "units")))
     numbers = [_whole_number(entry.get("unit")) for entry in entries]
     wrong = {0, count + 1}.intersection(numbers)
@@ -284,7 +282,10 @@ def read_label(value: object) -> Label | None:
 
 
 def one_line(text: str, longest: int) -> str:
-    """Turn a text into one printable line of at most `longest` characters, which every database can store."""
+    """Turn a text into one printable line of at most `longest` characters, which every database can store.
+
+    A longer line ends with "…".
+    """
     # Test first, because most texts need no change and the test is much faster than the substitution.
     is_line = text.isprintable() and "  " not in text
     line = text.strip() if is_line else _UNPRINTABLE.sub(" ", text).strip()
@@ -313,8 +314,8 @@ def _by_key(
     read: Callable[[dict[str, Any]], "tuple[Any, _A] | None"],
     meaning: Callable[[_A], object],
 ) -> dict[Any, _A]:
-    # A key with different readings has no answer. If two JSON values share a key, the earlier value is a draft, so
-    # ignore its other keys too.
+    # A key with different readings has no answer. If two JSON values have a key in common, the earlier value is a
+    # draft, so ignore its other keys too.
     kept: dict[Any, _A] = {}
     meanings: dict[Any, set[object]] = {}
     for entries in values:

@@ -1,14 +1,13 @@
 """The prompts of an LLM judge, as versioned data.
 
-A prompt has a fixed system message per step. The user message is one JSON object, so that no text can break out of
-its field. The object begins with the fields that several calls share, such as the source, so that providers can
-cache them.
+Each step has a fixed system message. The user message is one JSON object, so that no text can break out of its field.
+Fields that several calls share, such as the source, come first, because providers cache equal beginnings.
 
 A step has optional parts. The parts that a call uses determine the JSON schema of the reply. Servers without schemas
 get the schema as the last line of the system message.
 
 A changed prompt or schema needs a new version, because the keys of stored calls contain it. Users can reword a step
-(`Prompt.reworded`), which makes a new version automatically.
+(`Prompt.reworded`), which changes the version automatically.
 """
 
 import hashlib
@@ -43,7 +42,7 @@ class Part:
 class Prompt:
     """The instructions of a step, with its optional parts.
 
-    `examples` is the text with the guideline and the examples, see `with_examples`.
+    `examples` is the text with the guideline and the examples that `with_examples` adds.
     """
 
     step: Step
@@ -61,7 +60,9 @@ class Prompt:
 
     @property
     def text(self) -> str:
-        """All instructions as one text: first the step's, then each part's after a line with its name in brackets."""
+        """Return all instructions as one text: first the step's, then each part's after a line with its name in
+        brackets.
+        """
         parts = (
             f"[{name}]\n{part.instruction.strip()}" for name, part in self.parts.items() if part.instruction
         )
@@ -71,8 +72,8 @@ class Prompt:
         """Return the prompt in a user's words, in the layout of `text`; the form of the reply does not change.
 
         Parts that the text omits keep their instructions. The version contains a hash of the words; if the words are
-        the same, the result is the prompt itself. Raises JudgeSettings if the text is empty or too long, or has control
-        characters, unknown parts or repeated parts.
+        unchanged, the prompt itself is returned. Raises JudgeSettings if the text is empty or too long, or has
+        control characters, unknown parts or repeated parts.
         """
         own = text.replace("\r\n", "\n").strip()
         system, *sections = _PART_NAME.split(own)
@@ -111,7 +112,7 @@ class Prompt:
     def with_examples(self, examples: Sequence[Example], guideline: str = "") -> "Prompt":
         """Add examples of people's answers and their guideline, before the user's own instruction.
 
-        The version contains a hash of both. If both are empty, the result is the prompt itself.
+        The version contains a hash of examples and guideline. If both are empty, the prompt itself is returned.
         Example: `PROMPTS["cover_summary"].with_examples([Example("It rained", "Rain fell.", "yes")])`.
         """
         told = ""
@@ -246,7 +247,7 @@ def read_input(
 ) -> dict[str, Json]:
     """Build the user message of a request about a document.
 
-    If `wanted` is None, it requests the claims of every unit.
+    `wanted` has the numbers of the units whose claims are requested; None requests the claims of every unit.
     """
     message: dict[str, Json] = {"text": numbered(pieces)} if pieces else {}
     if reference:
@@ -261,7 +262,7 @@ def read_input(
 
 
 def align_input(source: Pieces, summary: Pieces, wanted: Sequence[int] | None = None) -> dict[str, Json]:
-    """Build the user message that asks for a summary's claims and checks them against the source."""
+    """Build the user message that asks for a summary's claims and for their verdicts against the source."""
     message: dict[str, Json] = {"text": numbered(source), "summary": numbered(summary)}
     return message if wanted is None else {**message, "units_wanted": list(wanted)}
 
@@ -277,7 +278,7 @@ def cover_input(
 
 
 def canonical(value: Json) -> str:
-    """The canonical JSON of a value: no white space, no escaped characters, and keys in the given order."""
+    """Return the canonical JSON of a value: no white space, no escaped characters, and keys in the given order."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 

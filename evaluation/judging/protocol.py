@@ -53,12 +53,12 @@ class Text:
 
     @property
     def is_blank(self) -> bool:
-        """True if it is empty or whitespace."""
+        """Return True if the text is empty or whitespace."""
         return not self.text.strip()
 
     @property
     def unit_spans(self) -> tuple[Span, ...]:
-        """The spans of all units; a text without units is a single unit."""
+        """Return the spans of all units; a text without units is a single unit."""
         return self.units or (Span(0, len(self.text)),)
 
     def numbered_units(self) -> Iterator[tuple[int, str]]:
@@ -104,7 +104,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """A judge's rating of a summary, in [0, 1], higher is better. None means unscored; `reason` explains why."""
+    """A judge's rating of a summary, in [0, 1]; higher is better. None means unscored, and `reason` explains why."""
 
     value: float | None
     reason: str = ""
@@ -130,7 +130,7 @@ class DocumentRequest:
 
     @property
     def claims_text(self) -> Text:
-        """The text to extract claims from."""
+        """Return the text to extract claims from: the reference, or the source if there is none."""
         return self.source if self.reference is None else self.reference
 
 
@@ -147,8 +147,8 @@ class DocumentReading:
     """The answer to a `DocumentRequest`.
 
     A requested part without a usable answer is None, and `faults` has the reason under the name of the part: claims,
-    questions or topics. If the claims of some units are missing, `claims` is None, because the others would be scored
-    as if they were complete.
+    questions or topics. If the claims of some units are missing, `claims` is None, because an incomplete list would
+    be scored as complete.
     """
 
     claims: tuple[ExtractedClaim, ...] | None = ()
@@ -159,7 +159,7 @@ class DocumentReading:
 
 @dataclass(frozen=True, slots=True)
 class JudgedClaim:
-    """A claim of a summary with the verdict on whether the source supports it."""
+    """A claim of a summary, with a verdict on whether the source supports it."""
 
     claim: ExtractedClaim
     verdict: Verdict
@@ -182,13 +182,13 @@ class CoverRequest:
 
     @property
     def is_empty(self) -> bool:
-        """True if nothing is asked."""
+        """Return True if nothing is asked."""
         return not (self.claims or self.questions or self.topics or self.ratings)
 
 
 @dataclass(frozen=True, slots=True)
 class CoverReading:
-    """The answers to a `CoverRequest`, in its order: one for each claim, question, topic and rating."""
+    """The answers to a `CoverRequest`: one for each claim, question, topic and rating, in the order of the request."""
 
     claims: tuple[Verdict, ...] = ()
     questions: tuple[Verdict, ...] = ()
@@ -240,9 +240,9 @@ class Price:
 class Usage:
     """The usage of some calls. A call counts 0 tokens if its server reports none.
 
-    `cost` is in the currency of the judges' prices; it is 0 without prices. `broken_calls` are calls that were sent but
-    not answered: timed out, disconnected or cancelled. `calls` and `prompt_tokens` exclude them. `cost` includes their
-    prompts, because a provider may bill them; it counts one token per three bytes.
+    `cost` is in the currency of the judges' prices; it is 0 without prices. `broken_calls` are calls that were sent
+    but not answered: timed out, disconnected or cancelled. `calls` and `prompt_tokens` exclude broken calls. `cost`
+    includes the prompts of broken calls, at one token per three bytes, because a provider may bill them.
     """
 
     calls: int = 0
@@ -267,7 +267,7 @@ class Meter:
         self.models: set[str] = set()
 
     def add(self, usage: Usage) -> None:
-        """Add usage."""
+        """Add the usage of a call."""
         self.usage = self.usage + usage
 
 
@@ -276,7 +276,7 @@ _METER: ContextVar[Meter | None] = ContextVar("_METER", default=None)
 
 @contextmanager
 def metered() -> Iterator[Meter]:
-    """Measure the calls of this context and of tasks started in it.
+    """Measure the calls of this context and of tasks that are started in it.
 
     Example: `with metered() as meter: ...` and then `meter.usage.calls`.
     """
@@ -289,14 +289,14 @@ def metered() -> Iterator[Meter]:
 
 
 def note_usage(usage: Usage) -> None:
-    """Add a call's usage to the context's meter, if there is one. Judges call it."""
+    """Add a call's usage to the meter of the context, if there is one. Judges call this function."""
     meter = _METER.get()
     if meter is not None:
         meter.add(usage)
 
 
 def note_served(model: str) -> None:
-    """Add the model name of a reply to the context's meter, if there is one. Judges call it."""
+    """Add the model name of a reply to the meter of the context, if there is one. Judges call this function."""
     meter = _METER.get()
     if meter is not None and model:
         meter.models.add(model)
@@ -307,11 +307,11 @@ _MADE: ContextVar[set[str] | None] = ContextVar("_MADE", default=None)
 
 @contextmanager
 def one_pass() -> Iterator[None]:
-    """Treat all questions of this context, and of tasks started in it, as one run.
+    """Treat all questions of this context, and of tasks that are started in it, as one pass.
 
     A judge asks the same question at most twice in a pass. It ignores unusable stored replies of earlier passes, so
-    that a temporary fault of a provider does not affect later runs. Without this context, each list of items is a
-    pass. A nested context has no effect.
+    that a temporary fault of a provider does not affect later runs. Outside this context, each list of items is a
+    pass of its own. A nested context has no effect.
     """
     if _MADE.get() is not None:
         yield
@@ -324,14 +324,14 @@ def one_pass() -> Iterator[None]:
 
 
 def note_made(key: str) -> None:
-    """Record that this pass made the call, if there is a pass. Judges call it."""
+    """Record that the current pass, if there is one, made the call. Judges call this function."""
     made = _MADE.get()
     if made is not None:
         made.add(key)
 
 
 def is_of_this_pass(key: str) -> bool:
-    """True if this pass made the call. Judges call it."""
+    """Return True if the current pass made the call. Judges call this function."""
     made = _MADE.get()
     return made is not None and key in made
 
@@ -364,7 +364,8 @@ class Limits:
 
 
 class Budget(Protocol):
-    """A budget for calls. The expected cost of an attempt is reserved before it, and replaced by its cost after it.
+    """A budget for calls. The expected cost of an attempt is reserved before it, and replaced by the actual cost
+    after it.
 
     Both methods may wait for a database. A cancelled `reserve` reserves nothing. The judge completes `settle` even if
     its task is cancelled.
@@ -383,11 +384,11 @@ class CallStore(Protocol):
     """A store of answered calls, so that each question is paid for once."""
 
     async def get(self, key: str) -> StoredCall | None:
-        """Return the call with this key; None if there is none."""
+        """Return the call with this key; None if it does not exist."""
         ...
 
     async def put(self, call: StoredCall) -> None:
-        """Store a call. If the key exists, nothing changes."""
+        """Store a call. A call with the same key is kept instead."""
         ...
 
 
@@ -398,16 +399,16 @@ class MemoryCallStore:
         self._calls: dict[str, StoredCall] = {}
 
     async def get(self, key: str) -> StoredCall | None:
-        """Return the call with this key; None if there is none."""
+        """Return the call with this key; None if it does not exist."""
         return self._calls.get(key)
 
     async def put(self, call: StoredCall) -> None:
-        """Store a call. If the key exists, nothing changes."""
+        """Store a call. A call with the same key is kept instead."""
         self._calls.setdefault(call.key, call)
 
     @property
     def calls(self) -> tuple[StoredCall, ...]:
-        """The stored calls, oldest first."""
+        """Return the stored calls, oldest first."""
         return tuple(self._calls.values())
 
 
@@ -421,22 +422,22 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str:
-        """The displayed name."""
+        """Return the name that people see."""
         ...
 
     @property
     def kind(self) -> str:
-        """lexical, openai or panel."""
+        """Return "lexical", "openai" or "panel"."""
         ...
 
     @property
     def signature(self) -> str:
-        """Identifies the judge, its version and its prompts. Judges with equal signatures give equal answers."""
+        """Return a text that identifies the judge, its version and its prompts. Equal signatures give equal answers."""
         ...
 
     @property
     def concurrency(self) -> int:
-        """The number of simultaneous calls."""
+        """Return the largest number of simultaneous calls."""
         ...
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
@@ -459,25 +460,25 @@ class Judge(Protocol):
         ...
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
-        """Answer the questions about a summary alone, in one call if they fit."""
+        """Answer a request about a summary alone, in one call if it fits."""
         ...
 
     def again(self, token: str) -> "Judge":
-        """Return the judge with call keys that include the token, so that it asks stored questions again."""
+        """Return a copy of the judge that asks stored questions again, under call keys with the token."""
         ...
 
     async def aclose(self) -> None:
-        """Close the judge's connections of the running event loop. The judge can still be used."""
+        """Close the connections that the judge has in the running event loop. The judge can still be used."""
         ...
 
 
 def is_worded(content: str) -> bool:
-    """True if the text contains a letter or digit."""
+    """Return True if the text contains a letter or digit."""
     return any(character.isalnum() for character in content)
 
 
 def verdict_by_rule(claim: str, text: Text) -> Verdict | None:
-    """The verdict on blank inputs; None if a judge must be asked.
+    """Return the verdict on blank inputs; None if a judge must be asked.
 
     A blank text expresses no claim, so the label is no. A blank claim is unscored.
     """
@@ -492,7 +493,9 @@ _CALLS = ("read_document", "align_summary", "check_source", "cover_summary", "ac
 
 
 def checked_judge(judge: object) -> Judge:
-    """Return the judge. Raises JudgeSettings for other objects, such as the name of a model or the class of a judge."""
+    """Return the judge. Raises JudgeSettings for any other object, such as the name of a model or the class of a
+    judge.
+    """
     if not isinstance(judge, type) and all(callable(getattr(judge, name, None)) for name in _CALLS):
         return cast("Judge", judge)
     # Do not quote a string, because it may be an API key.

@@ -1,4 +1,4 @@
-"""Metrics: each module computes one score from labels, percents or texts."""
+"""Metrics. Each module computes one score from labels, percents or texts."""
 
 from evaluation.metrics._alignment import alignment, factual_alignment
 from evaluation.metrics._brevity import brevity

@@ -7,24 +7,27 @@ from evaluation._labels import Label, count_labels
 
 
 def alignment(labels: Iterable[Label | None]) -> float | None:
-    """Share of the summary's claims that the source supports; also called factual consistency.
+    """Compute the share of the summary's claims that the source supports; also called factual consistency.
 
     In [0, 1], higher is better: the claims with `yes` divided by the scored claims. `unsure` counts as not yes;
-    unscored claims (None) are ignored. Returns None if there are no claims, or no scored ones.
-    Raises InvalidLabel.
+    unscored claims (None) are ignored. Returns None if there are no scored claims. Raises InvalidLabel.
+
     Source: the alignment part of the summarization metrics of DeepEval and Mastra. Unlike those metrics, a missing
     verdict neither passes nor fails, and a summary without claims has no score instead of 0.
+
     Example: `alignment(["yes", "no", None])` is 0.5.
     """
     return count_labels(labels).share_of_yes
 
 
 def factual_alignment(coverage: float | None, consistency: float | None) -> float | None:
-    """Harmonic mean of claim coverage (recall) and alignment (precision).
+    """Compute the harmonic mean of claim coverage (recall) and alignment (precision).
 
-    In [0, 1], higher is better; 0 if both are 0, None if either is None.
-    Raises InvalidPercent if a part is outside 0 to 1.
+    In [0, 1], higher is better; 0 if both are 0, None if either is None. Raises InvalidPercent if a part is outside 0
+    to 1.
+
     Source: the factual alignment metric of Assert LLM Tools (an F1).
+
     Example: `factual_alignment(0.5, 1.0)` is 0.666667.
     """
     if coverage is None or consistency is None:
@@ -33,6 +36,6 @@ def factual_alignment(coverage: float | None, consistency: float | None) -> floa
     checked_share("Consistency", consistency)
     if min(coverage, consistency) == 0:
         return 0.0
-    # 2 / (1/c + 1/a) without the overflow of 1/c for the smallest numbers.
+    # This is 2 / (1/c + 1/a), but the smallest numbers cause no overflow of 1/c.
     smaller, larger = sorted((coverage, consistency))
     return min(2 * smaller / (1 + smaller / larger), 1.0)

@@ -1,4 +1,4 @@
-"""Completeness: the share of a text's elements that another text contains, by words alone."""
+"""Completeness: the share of a text's elements that another text contains. Only words are compared."""
 
 import re
 import unicodedata
@@ -26,16 +26,16 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _CANNOT = re.compile(r"\bcan(?:'t|not)\b", re.IGNORECASE)
 _WILL_NOT = re.compile(r"\bwon't\b", re.IGNORECASE)
 _NOT = re.compile(r"n't\b", re.IGNORECASE)
-# Accents, and the optional vowel signs of Arabic and Hebrew. In other scripts, marks are letters.
+# Accents, and the optional vowel signs of Arabic and Hebrew. In other scripts, marks are parts of letters.
 _DIACRITICS = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670]"
 )
-# Two-character pairs that are grammar and not content: pairs with a Chinese particle, and pairs of hiragana.
+# Pairs of characters that are grammar and not content: pairs with a Chinese particle, and pairs of hiragana.
 _GRAMMAR_PAIR = re.compile("[\u7684\u4e86\u662f\u5728]|^[\u3041-\u3096]+$")
-# Skip shorter words, because dictionaries confuse them: "ai" is listed as a form of "be".
+# Dictionaries confuse shorter words: "ai" is listed as a form of "be".
 _SHORTEST_INFLECTED = 3
 _SUBJECTS = frozenset(("he", "she", "it", "who", "which", "that"))
-# Verbs whose form in -s is rarely a plural, so that these need no context.
+# Verbs whose form in -s is rarely a plural, so that this form counts as a verb in any context.
 _VERBS = """
 add admit agree allow announce appear apply argue arrive ask assert avoid become begin believe belong bring buy choose
 come consider contain continue convince create decide deliver depend describe destroy die discuss eat employ enable
@@ -61,10 +61,10 @@ _COMPARISONS = ("er", "est", "better", "best", "worse", "worst", "more", "most",
 
 @dataclass(frozen=True, slots=True)
 class Completeness:
-    """The result of `completeness`: the score in [0, scale], and the elements, each once.
+    """The result of `completeness`: the score in [0, scale], and the elements of both texts.
 
-    Words are in the order of first occurrence; names and topics of several words follow. `missing_elements` are the
-    input's elements that the output does not cover.
+    Each element occurs once: first the words in the order of first occurrence, then names and topics of several
+    words. `missing_elements` are the input's elements that the output does not cover.
     """
 
     score: float
@@ -80,27 +80,27 @@ def completeness(
     *,
     scale: float = 1.0,
 ) -> Completeness:
-    """Share of the input's elements that the output covers: nouns, verbs, names, topics and other terms.
+    """Compute the share of the input's elements that the output covers: nouns, verbs, names, topics and other terms.
 
-    In [0, scale], higher is better. The score is the scale if neither text has an element, and 0 if only one text
-    has elements. Elements are words, each counted once. Verbs are in their base form, camelCase is split, case and
+    In [0, scale], higher is better. The score is the scale if neither text has an element, and 0 if only one text has
+    elements. Elements are words, each counted once. Verbs are in their base form, camelCase is split, case and
     diacritics are folded, and stop words are ignored unless a text has no other words. Korean and scripts without
-    spaces use pairs of characters instead of words. A name of two to four words is a further element. So is a
-    topic: two different words that are adjacent at least twice. An element of up to three characters, or a number,
-    is covered only by an equal element. A longer element is also covered if one of the two contains the other and
-    the shorter has more than 60 % of the longer's length. `language` selects stop words and base forms.
-    Raises EvaluationError if a text is not a string, InvalidWeight unless the scale is above 0.
-    Source: the completeness metric of Mastra and Kastrax, as its page says; see the comment below.
-    Example: `completeness("The quick brown fox jumps over the lazy dog", "A brown fox jumped over a dog")` has the
-    score 0.666667 and the missing elements ("quick", "lazy").
+    spaces use pairs of characters instead of words. A name of two to four words is a further element. So is a topic:
+    two different words that are adjacent at least twice. An element of up to three characters, or a number, is
+    covered only by an equal element. A longer element is also covered by an element that contains it or is contained
+    in it, if the shorter one has more than 60 % of the longer one's length. `language` selects stop words and base
+    forms. Raises EvaluationError if a text is not a string, InvalidWeight unless the scale is above 0. Source: the
+    completeness metric of Mastra and Kastrax, as its page says; see the comment below. Example: `completeness("The
+    quick brown fox jumps over the lazy dog", "A brown fox jumped over a dog")` has the score 0.666667 and the missing
+    elements ("quick", "lazy").
     """
-    # An English word in -s counts as a verb if its neighbours say so or it is rarely a noun, any other word if
-    # verb_forms.txt or a dictionary knows it as a form of a verb. In other languages, every word takes the base form of
-    # the dictionary, if there is one. Differences from Mastra and Kastrax: camelCase is split before folding and stop
-    # words are left out, as their pages say; only uncovered elements are listed as missing; every script has elements.
-    # Their worked example (the quick brown fox) contradicts itself: its own lists cover 4 of 6 elements, which is .667,
-    # not the printed .75, and their code, which counts stop words, gives .625. Here it is .667, with the example's
-    # lists.
+    # An English word in -s counts as a verb if its neighbours indicate a verb or it is rarely a noun. Any other
+    # English word counts as a verb if verb_forms.txt or a dictionary has it as a form of a verb. In other languages,
+    # every word is replaced by its base form, if the dictionary has one.
+    # Differences from Mastra and Kastrax: camelCase is split before folding and stop words are left out, as their
+    # pages say; only uncovered elements are listed as missing; every script has elements. Their worked example (the
+    # quick brown fox) contradicts itself: its own lists cover 4 of 6 elements, which is .667, not the printed .75,
+    # and their code, which counts stop words, gives .625. Here it is .667, with the example's lists.
     checked_scale("The scale", scale)
     wanted = _read("input", input, language)
     given = _read("output", output, language)
@@ -133,7 +133,7 @@ class _Read:
         return tuple(dict.fromkeys([*self.words, *phrases.values()]))
 
     def stretches(self) -> frozenset[_Phrase]:
-        """Every part of a sequence that may be a phrase."""
+        """Return every part of a sequence that has the length of a phrase."""
         return frozenset(
             row[start : start + size]
             for row in self.rows
@@ -143,7 +143,7 @@ class _Read:
 
 
 class _Term(NamedTuple):
-    """A word, number or pair of characters; `joins` is True if it directly follows the previous one."""
+    """A word, number or pair of characters; `joins` is True if it directly follows the previous term."""
 
     written: str
     joins: bool
@@ -156,8 +156,8 @@ def _read(name: str, text: str, language: str) -> _Read:
     found = list(_terms(text, code))
     terms = [term.written.lower() for term in found]
     stop_words = _stop_words(code)
-    # In German, dictionaries recognise nouns by capitals. In English, they would take a sentence's first word for a
-    # name.
+    # In German, dictionaries recognise nouns by capitals, so keep them. In English, dictionaries would take the first
+    # word of a sentence for a name.
     bases = [
         _folded(
             _base(lower if code == "en" else term.written, code, _stands_as_verb(terms, place, stop_words))
@@ -190,7 +190,6 @@ def _shown(found: Sequence[_Term], places: Iterable[int]) -> str:
 
 
 def _rows(found: Sequence[_Term]) -> Iterator[list[int]]:
-    """The indices of adjacent terms, in groups of two or more."""
     row: list[int] = []
     for place, term in enumerate(found):
         if not term.joins:
@@ -203,7 +202,6 @@ def _rows(found: Sequence[_Term]) -> Iterator[list[int]]:
 
 
 def _names(row: Sequence[int], found: Sequence[_Term], telling: Sequence[bool]) -> Iterator[list[int]]:
-    """The sequences of two or more capitalised words."""
     name: list[int] = []
     for place in [*row, None]:
         if place is not None and telling[place] and found[place].written[0].isupper():
@@ -215,7 +213,7 @@ def _names(row: Sequence[int], found: Sequence[_Term], telling: Sequence[bool]) 
 
 
 def _stands_as_verb(terms: Sequence[str], place: int, stop_words: frozenset[str]) -> bool:
-    """True if an English word in -s is a verb or is used as one: "eats", "it enjoys", "fox jumps over"."""
+    """Return True if an English word in -s is or may be a verb: "eats", "it enjoys", "fox jumps over"."""
     if not terms[place].endswith("s"):
         return False
     if terms[place].endswith(_VERB_ENDINGS) or _lemma(terms[place], "en") in _RARELY_NOUNS:
@@ -230,7 +228,7 @@ def _stands_as_verb(terms: Sequence[str], place: int, stop_words: frozenset[str]
 
 
 def _terms(text: str, code: str) -> Iterator[_Term]:
-    """Words, numbers as plain digits, and pairs of characters."""
+    """Yield words, numbers as plain digits, and pairs of characters."""
     plain = unicodedata.normalize("NFKC", text).replace("’", "'")
     if code == "en":
         plain = _NOT.sub(" not", _WILL_NOT.sub("will not", _CANNOT.sub("can not", plain)))
@@ -252,14 +250,14 @@ def _terms(text: str, code: str) -> Iterator[_Term]:
 
 
 def _parts(word: str) -> list[str]:
-    """The words of camelCase; one whole word if a single letter would remain: NaN, PhD, iPhone."""
+    """Split camelCase into words, unless a single letter would remain (NaN, PhD, iPhone)."""
     parts = _CAMEL.split(word)
     return parts if min(map(len, parts)) > 1 else [word]
 
 
 @cache
 def _stop_words(code: str) -> frozenset[str]:
-    """Return the stop words of the language, and the Arabic and Russian ones, which match no word in another script."""
+    """Return the language's stop words, and the Arabic and Russian ones, which equal no word of another script."""
     return FUNCTION_WORDS.get(code, frozenset()) | FUNCTION_WORDS["ar"] | FUNCTION_WORDS["ru"]
 
 
@@ -269,7 +267,7 @@ def _is_grammar(term: str) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def _base(word: str, code: str, stands_as_verb: bool) -> str:
-    """The base form of a verb; in languages other than English, of any word."""
+    """Return the base form of an English verb, or of any word in another language."""
     if not has_lemmas(code) or not word.isalpha() or len(word) < _SHORTEST_INFLECTED:
         return word
     if code == "en" and (not word.isascii() or word.endswith(_COMPARISONS)):

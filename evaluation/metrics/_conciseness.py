@@ -13,10 +13,10 @@ LONG_SENTENCE_WORDS = 40
 
 @dataclass(frozen=True, slots=True)
 class ConcisenessTerms:
-    """The parts of conciseness from lengths alone; both in [0, 1], higher is better.
+    """The parts of conciseness that need only lengths; both are in [0, 1], higher is better.
 
     `compression` is 1 if the summary has 30 % of the source's words; it falls linearly to 0 at no words and at 60 %.
-    `sentences` is 1 if sentences have at most 20 words on average; it falls to 0 at 40 words.
+    `sentences` is 1 if sentences have at most 20 words on average; it falls linearly to 0 at 40 words.
     """
 
     compression: float
@@ -32,7 +32,9 @@ def conciseness_terms(document: str, summary: str, language: str = "en") -> Conc
 
     None if the document or the summary is blank, or if its script has no spaces between words, because then words
     cannot be counted.
+
     Source: the conciseness metric of Assert LLM Tools.
+
     Example: 30 words in two sentences, of a document of 100 words, give 1 and 1.
     """
     words, source_words = count_words(summary), count_words(document)
@@ -47,13 +49,14 @@ def conciseness_terms(document: str, summary: str, language: str = "en") -> Conc
 
 
 def conciseness(document: str, summary: str, rating: float | None, language: str = "en") -> float | None:
-    """Conciseness of a summary: .7 · (.6 · compression + .4 · sentence term) + .3 · a judge's rating.
+    """Compute conciseness: .7 · (.6 · compression + .4 · sentence term) + .3 · a judge's rating.
 
-    In [0, 1], higher is better. `conciseness_terms` defines the compression and the sentence term. None if the
-    rating or these terms are missing.
-    Raises InvalidPercent if the rating is outside 0 to 1.
+    In [0, 1], higher is better. `conciseness_terms` defines the compression and the sentence term. None if the rating
+    or one of these terms is missing. Raises InvalidPercent if the rating is outside 0 to 1.
+
     Source: the conciseness metric of Assert LLM Tools. Unlike that metric, an unreadable rating gives no score
     instead of .5.
+
     Example: 30 words in two sentences, of a document of 100 words, with the rating 0.5 give 0.85.
     """
     if rating is None:

@@ -1,14 +1,14 @@
-"""Criteria: questions about a whole summary, each with its scale; and built-in packs of criteria.
+"""Criteria, which are questions about a whole summary with a scale, and built-in packs of criteria.
 
 Sources of the packs:
 
 - DUC 2002: twelve counts, each answered 0, 1 to 5, 6 to 10 or more than 10 and published as 0 to 3. The subjects of
-  questions 1 to 4 are known from NIST's page, those of 5 to 12 from the literature; the page's wording was not
+  questions 1 to 4 are known from NIST's page, the subjects of 5 to 12 from the literature. NIST's wording was not
   seen, so the wording here is our own.
-- DUC 2004: seven questions with five answers each, A the best and E the worst. The subjects of questions 6 and 7
-  are known from the literature alone; the wording is our own. A to E are kept as 1 to 5.
-- DUC 2006 and 2007: five qualities from 1, very poor, to 5, very good. That the fifth is "structure and coherence"
-  is from the literature; the wording is our own.
+- DUC 2004: seven questions with five answers each, A the best and E the worst. The subjects of questions 6 and 7 are
+  known from the literature alone; the wording is our own. A to E are kept as 1 to 5.
+- DUC 2006 and 2007: five qualities from 1, very poor, to 5, very good. That the fifth is "structure and coherence" is
+  from the literature; the wording is our own.
 - SummEval (2021): coherence, consistency, fluency and relevance from 1, worst, to 5, best. The wording is our own.
 """
 
@@ -28,14 +28,15 @@ class Criterion:
     """A question about a whole summary with its scale.
 
     `scale` is one of:
+
     - points: whole numbers with a text each, at least two
     - yes_no: 1 and 0
-    - percent: 0 to 100, or only the values in `points` if it is given
+    - percent: 0 to 100, or only the values in `points` if there are any
     - share: any number from 0 to 1
 
-    `reads` is the text shown beside the summary. `unmarked` are the summary units that are not marked for any
-    reference unit; if all units are marked, the answer is automatically the lowest value. `asked` says if the
-    question comes `before` or `after` people see the reference.
+    `reads` names the text that people see beside the summary. With "unmarked" they see the summary units that are not
+    marked for any reference unit; if all units are marked, the answer is automatically the lowest value. `asked` says
+    whether the question comes `before` or `after` people see the reference.
     """
 
     name: str
@@ -49,7 +50,7 @@ class Criterion:
 
     @property
     def values(self) -> tuple[int, ...]:
-        """The allowed whole numbers in ascending order; empty for a share.
+        """Return the allowed whole numbers in ascending order; none for a share.
 
         Example: `Criterion("neutral", "Is the tone neutral?", "yes_no").values` is `(0, 1)`.
         """
@@ -59,7 +60,7 @@ class Criterion:
 
     @property
     def choices(self) -> tuple[tuple[int, str], ...]:
-        """The value and text of each possible answer; empty if the answer is a typed number.
+        """Return the value and text of each possible answer; none if the answer is a typed number.
 
         Example: DUC 2002's first question has `(0, "none"), (1, "1 to 5"), (2, "6 to 10"), (3, "more than 10")`.
         """

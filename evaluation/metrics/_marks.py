@@ -17,7 +17,7 @@ _MESSAGES: dict[MarkWarningCode, str] = {
 
 @dataclass(frozen=True, slots=True)
 class MarkWarning:
-    """A judgment that is allowed but is probably a mistake. It never prevents saving."""
+    """A judgment that is allowed but is probably a mistake. A warning never prevents saving."""
 
     model_unit: int
     code: MarkWarningCode
@@ -49,35 +49,37 @@ class Marks:
 
     @classmethod
     def of(cls, marks: Mapping[int, Iterable[int]], *, model_units: int, peer_units: int) -> "Marks":
-        """Marks from a mapping of reference units to the numbers of the summary units marked for them.
+        """Make marks from a mapping of reference units to the summary units that are marked for them.
 
         Raises InvalidMark.
+
         Example: `Marks.of({1: [2, 3], 2: [3]}, model_units=2, peer_units=4)` leaves summary units 1 and 4 unmarked.
         """
         links = frozenset((model, peer) for model, peers in marks.items() for peer in peers)
         return cls(model_units=model_units, peer_units=peer_units, links=links)
 
     def of_model_unit(self, model_unit: int) -> frozenset[int]:
-        """The summary units marked for this reference unit."""
+        """Return the summary units that are marked for this reference unit."""
         return frozenset(peer for model, peer in self.links if model == model_unit)
 
     @property
     def marked(self) -> frozenset[int]:
-        """Summary units with at least one mark (their number is column 24 of a DUC 2002 table)."""
+        """Return the summary units with at least one mark (their number is column 24 of a DUC 2002 table)."""
         return frozenset(peer for _, peer in self.links)
 
     @property
     def unmarked(self) -> tuple[int, ...]:
-        """Summary units without a mark, in order (their number is column 25 of a DUC 2002 table)."""
+        """Return the summary units without a mark, in order (their number is column 25 of a DUC 2002 table)."""
         marked = self.marked
         return tuple(unit for unit in range(1, self.peer_units + 1) if unit not in marked)
 
     def warnings(self, percents: Sequence[float | None]) -> tuple[MarkWarning, ...]:
         """Find judgments that look like mistakes: a percent without marks, or marks with 0 %.
 
-        `percents` are 0 to 100, one per reference unit in order; None means not judged yet.
-        Raises LengthMismatch, InvalidPercent.
-        Source: the DUC protocol pages allow both, so these are only warnings.
+        `percents` are 0 to 100, one per reference unit in order; None means not judged yet. Raises LengthMismatch,
+        InvalidPercent.
+
+        Source: the DUC protocol pages allow such judgments, so they cause only warnings.
         """
         check_same_length("percents", percents, "reference units", range(self.model_units))
         warnings = []

@@ -1,4 +1,6 @@
-"""Pyramid scores: the content shared by several references that a summary expresses."""
+"""Pyramid scores: the share of a pyramid's weight that a summary expresses. A pyramid has the content units of
+several references, weighted by the number of references that contain them.
+"""
 
 import math
 from collections.abc import Sequence
@@ -13,11 +15,11 @@ MeanRounding = Literal["floor", "ceil"]
 
 @dataclass(frozen=True, slots=True)
 class PyramidScore:
-    """A summary's weight in a pyramid, and the largest possible weight.
+    """The weight of a summary in a pyramid, the largest possible weights, and the scores.
 
-    `weight` is the sum of the weights of the expressed content units. `modified_ideal` is the largest weight that as
-    many units as the mean reference has can reach; `original_ideal` uses the summary's number of units. The scores
-    are in [0, 1], None if undefined. `model_units` is None if the number of references is unknown.
+    `weight` is the sum of the weights of the expressed content units. `modified_ideal` is the largest weight of as
+    many units as the mean reference has; `original_ideal` is the largest weight of as many units as the summary has.
+    The scores are in [0, 1], None if undefined. `model_units` is None if the number of references is unknown.
     """
 
     weight: float
@@ -44,12 +46,11 @@ def pyramid_score(
     expresses. `unmatched` counts the summary's units outside of the pyramid. Scores are in [0, 1], higher is better.
     The modified score (recall) compares with as many units as a reference has on average; it is None without
     `models`, or if that mean is 0. The original score (density) compares with as many units as the summary has; it is
-    None if the summary has no units. `contributors` replaces the sum of the weights in the mean. `mean_rounding`
-    rounds the mean: `floor` as DUCView does, `ceil` as a later implementation does.
-    Raises LengthMismatch, InvalidWeight, EvaluationError for a negative count or fewer than 1 reference.
-    Source: Nenkova and Passonneau 2004; the modified score as DUCView computes it, at most 1.
-    Example: the weights of one 4, three 3s, one 2 and thirteen 1s, 4 references, the 4 and one 3 expressed:
-    modified 7/17 = .411765, original 7/7 = 1.
+    None if the summary has no units. `contributors` replaces the sum of the weights, which is divided by `models` for
+    the mean. `mean_rounding` rounds the mean: `floor` as DUCView does, `ceil` as a later implementation does. Raises
+    LengthMismatch, InvalidWeight, EvaluationError for a negative count or fewer than 1 reference. Source: Nenkova and
+    Passonneau 2004; the modified score as DUCView computes it, at most 1. Example: the weights of one 4, three 3s,
+    one 2 and thirteen 1s, 4 references, the 4 and one 3 expressed: modified 7/17 = .411765, original 7/7 = 1.
     """
     check_same_length("weights", weights, "expressed", expressed)
     check_choice("mean_rounding", mean_rounding, ("floor", "ceil"))

@@ -1,4 +1,4 @@
-"""Question coverage and topic preservation: shares of the source's questions and topics that a summary covers."""
+"""Question coverage and topic preservation: the shares of the source's questions and topics that a summary covers."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,13 +9,16 @@ from evaluation._labels import Label, checked_labels, count_labels
 def question_coverage(
     source_answers: Sequence[Label | None], summary_answers: Sequence[Label | None]
 ) -> float | None:
-    """Share of the questions answered yes from the source that are also answered yes from the summary.
+    """Compute the share of the questions answered yes from the source that the summary also answers with yes.
 
     In [0, 1], higher is better. Both lists have the order of the questions. A pair with an unscored answer (None) is
     ignored. Returns 0 if no question is answered yes from the source, as in DeepEval. Returns None if this cannot be
-    known, because every pair that might count is unscored.
+    known, because all pairs that may count are unscored.
+
     Raises LengthMismatch, InvalidLabel.
+
     Source: the coverage part of the summarization metric of DeepEval.
+
     Example: `question_coverage(["yes", "yes", "no"], ["yes", "no", "no"])` is 0.5.
     """
     if _count_pairs(source_answers, summary_answers) == (0, 0, 0):
@@ -26,11 +29,13 @@ def question_coverage(
 def question_coverage_or_none(
     source_answers: Sequence[Label | None], summary_answers: Sequence[Label | None]
 ) -> float | None:
-    """Compute question coverage for a row of scores: None if no source answer is yes, otherwise `question_coverage`.
+    """Compute `question_coverage`, but return None instead of 0 if no scored source answer is yes.
 
-    Questions that the source cannot answer give no information about the summary, so they must not lower its score
-    to 0.
+    Questions that the source cannot answer give no information about the summary, so they must not lower its score to
+    0.
+
     Raises LengthMismatch, InvalidLabel.
+
     Example: `question_coverage_or_none(["no"], ["yes"])` is None.
     """
     both_yes, source_yes, _ = _count_pairs(source_answers, summary_answers)
@@ -50,12 +55,14 @@ def scored_pairs(
 
 
 def topic_preservation(labels: Iterable[Label | None]) -> float | None:
-    """Share of the source's main topics that the summary covers.
+    """Compute the share of the source's main topics that the summary covers.
 
     In [0, 1], higher is better: the topics with `yes` divided by the scored topics. Unscored topics (None) are
-    ignored. Returns None if there are no topics, or no scored ones.
-    Raises InvalidLabel.
-    Source: the topic preservation metric of Assert LLM Tools. Unlike that metric, no topics give no score instead of 0.
+    ignored. Returns None if there are no scored topics. Raises InvalidLabel.
+
+    Source: the topic preservation metric of Assert LLM Tools. Unlike that metric, no topics give no score instead of
+    0.
+
     Example: `topic_preservation(["yes", "no", "yes", None])` is 0.666667.
     """
     return count_labels(labels).share_of_yes

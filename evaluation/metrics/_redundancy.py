@@ -12,8 +12,9 @@ _WORD = re.compile(r"\w+")
 def repeated_sentences(summary: str, language: str = "en") -> list[str]:
     """List the sentences that repeat an earlier sentence, in order.
 
-    A sentence is a repetition if an earlier sentence has at least 80 % of its different words, including all its
+    A sentence is a repetition if an earlier sentence contains at least 80 % of its distinct words, including all its
     numbers. In scripts without spaces between words, pairs of characters replace words.
+
     Example: `repeated_sentences("It rained all day. We left. It rained all day.")` is `["It rained all day."]`.
     """
     seen: list[frozenset[str]] = []
@@ -27,11 +28,13 @@ def repeated_sentences(summary: str, language: str = "en") -> list[str]:
 
 
 def redundancy(summary: str, language: str = "en") -> float | None:
-    """Freedom from repetition: 1 minus the share of sentences that repeat an earlier one.
+    """Compute freedom from repetition: 1 minus the share of sentences that repeat an earlier sentence.
 
-    In [0, 1], higher is better: 1 if no sentence is repeated, or if there is only one. None for a blank summary. The
-    function compares words without a judge, so it misses repetitions in other words.
+    In [0, 1], higher is better: 1 if no sentence is repeated or if there is only one sentence. None for a blank
+    summary. Only words are compared, so repetitions in other words are missed.
+
     Source: the redundancy metric of Assert LLM Tools, which asks an LLM which sentences are redundant.
+
     Example: `redundancy("It rained all day. We left. It rained all day.")` is 0.666667.
     """
     sentences = split_sentences(summary, language)

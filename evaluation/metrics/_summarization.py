@@ -7,7 +7,10 @@ from evaluation._guards import checked_scale, checked_share
 
 @dataclass(frozen=True, slots=True)
 class SummarizationResult:
-    """The score in [0, scale], `passed`, and the reason. Score and `passed` are None if undefined."""
+    """The score in [0, scale], its reason, and `passed`, which is True if the summary passes.
+
+    Score and `passed` are None if alignment or coverage is missing.
+    """
 
     score: float | None
     passed: bool | None
@@ -22,13 +25,16 @@ def summarization(
     strict: bool = False,
     scale: float = 1.0,
 ) -> SummarizationResult:
-    """The lower of alignment and coverage: a summary must be both correct and complete.
+    """Compute the lower of alignment and coverage: a summary must be both correct and complete.
 
     The score is in [0, scale], higher is better. `passed` is True if the unscaled minimum is at least the threshold.
     `strict` ignores the threshold and requires perfection: if both parts are 1, the score is `scale` and the summary
     passes; otherwise the score is 0 and it fails. Score and `passed` are None if a part is None.
+
     Raises InvalidPercent if a part or the threshold is outside 0 to 1, InvalidWeight unless scale is above 0.
+
     Source: the summarization metrics of DeepEval and Mastra. Unlike in Mastra, `scale` multiplies only the result.
+
     Example: alignment 0.5 with coverage 0.75 scores 0.5 and passes the default threshold.
     """
     checked_share("The threshold", threshold)
@@ -50,7 +56,6 @@ def summarization(
 
 
 def _reason(parts: dict[str, float], score: float, strict: bool) -> str:
-    """Write a sentence with both parts that names the lower one."""
     figures = ", ".join(f"{name} {part:.2f}" for name, part in parts.items())
     if strict:
         return f"The score is {score:.2f} because strict scoring asks for 1 in both parts: {figures}."

@@ -64,9 +64,9 @@ MOST_QUESTIONS = 100
 
 @dataclass(frozen=True, slots=True)
 class GivenClaim:
-    """A claim from the caller, with people's answer to it; if `label` is None, the judge answers it.
+    """A claim that the caller gives, with people's answer to it. If `label` is None, the judge answers the claim.
 
-    Raises InvalidLabel, InvalidWeight; EvaluationError for an empty text.
+    Raises InvalidLabel, InvalidWeight, and EvaluationError for an empty text.
     """
 
     text: str
@@ -85,10 +85,10 @@ class SummaryInput:
     """One summary to evaluate.
 
     Content is measured against `reference`, or against the document if there is no reference. `questions` and
-    `target_words` override the options for all summaries. `key` is the caller's own name for the summary.
-    `claims` replace the claims that the judge would find in the reference or document; each claim is a unit of its
-    own with its weight. `summary_claims` replace the claims of the summary. The judge is not asked about claims with a
-    label.
+    `target_words` override the options for all summaries. `key` is the caller's own name for the summary. `claims`
+    replace the claims that the judge would extract from the reference or document; each claim is a unit of its own
+    with its weight. `summary_claims` replace the claims that the judge would extract from the summary. The judge is
+    not asked about claims with a label.
     """
 
     document: str
@@ -104,7 +104,7 @@ class SummaryInput:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The metrics and options for every summary; `evaluate_summary` describes them.
+    """The metrics and options for every summary; they are described at `evaluate_summary`.
 
     Raises EvaluationError, InvalidPercent and InvalidWeight for invalid options.
     """
@@ -123,7 +123,7 @@ class Options:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """Check the options of a caller and build an instance."""
+        """Check the options of a caller and build an instance. Raises the errors of `Options`."""
         left = dict(given)
         return cls(
             checked_metrics(left.pop("metrics", DEFAULT_METRICS)),
@@ -151,33 +151,33 @@ class Options:
 
     @property
     def asks_questions(self) -> bool:
-        """True if the judge answers questions: given ones, or questions that it generates."""
+        """Return True if the judge answers questions: given questions, or questions that it generates."""
         can_ask = bool(self.questions or self.n_questions)
         return can_ask and self.wants("question_coverage", "summarization")
 
     @property
     def needs_claims(self) -> bool:
-        """True if the reference's claims are needed."""
+        """Return True if a metric needs claims of the reference, or of the document without a reference."""
         by_claims = self.wants("summarization") and not self.asks_questions
         return by_claims or self.wants("coverage", "claim_coverage", "factual_alignment")
 
     @property
     def needs_alignment(self) -> bool:
-        """True if the claims of the summary are needed."""
+        """Return True if a metric needs the claims of the summary."""
         return self.wants(
             "factual_alignment", "summarization", "alignment", "factual_consistency", "faithfulness"
         )
 
     @property
     def ratings(self) -> tuple[RatingName, ...]:
-        """The criteria that the judge rates."""
+        """Return the criteria that the judge rates."""
         names: tuple[RatingName, ...] = ("coherence", "conciseness")
         return tuple(name for name in names if name in self.metrics)
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A summary in the form in which the judge gets it, with its options."""
+    """One summary to judge: its texts, split into units, and its options."""
 
     item: SummaryInput
     options: Options
@@ -187,7 +187,7 @@ class Case:
 
     @property
     def request(self) -> DocumentRequest:
-        """The request about the document."""
+        """Return the request about the document."""
         options = self.options
         needs_claims = options.needs_claims and self.item.claims is None
         return DocumentRequest(
@@ -215,7 +215,9 @@ def checked_metrics(metrics: object) -> tuple[Metric, ...]:
 
 
 def checked_items(items: object) -> Iterable[object]:
-    """Return the summaries to evaluate. Raises EvaluationError unless they are a collection."""
+    """Return the summaries to evaluate. Raises EvaluationError for a single summary and for an object that is no
+    collection.
+    """
     wanted = "items is a list of summaries, each a SummaryInput or (document, summary)"
     if isinstance(items, SummaryInput):
         raise EvaluationError(f"{wanted}, got one SummaryInput; write [item].")
@@ -227,7 +229,9 @@ def checked_items(items: object) -> Iterable[object]:
 
 
 def checked_instruction(instruction: object) -> str:
-    """Return the user's addition to the judge's instructions; "" if there is none."""
+    """Return the user's addition to the judge's instructions; "" if there is none. Raises EvaluationError unless it
+    is a text or None.
+    """
     if not isinstance(instruction, str | None):
         raise EvaluationError(f"custom_instruction must be a text or None, got {instruction!r}.")
     return (instruction or "").strip()

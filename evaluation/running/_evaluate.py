@@ -68,19 +68,18 @@ def evaluate_summary(
     verbose: bool = False,
     least_scored: float = LEAST_SCORED,
 ) -> SummaryEvaluation:
-    """Evaluate a summary by the given metrics; `METRICS` describes them.
+    """Evaluate a summary by metrics, which are described at `METRICS`.
 
     A score without enough usable answers is None. A failed answer of the judge is unscored and never counts as 0. The
-    call blocks until the result is ready, even inside a running event loop.
+    call blocks until the result is ready, and works inside a running event loop too.
     - `questions`: closed questions that a good summary answers with yes; if None, the judge writes `n_questions`.
     - `custom_instruction`: an addition to every instruction of the judge.
-    - `include_reason`: add reasons, which are made from the verdicts.
+    - `include_reason`: give each score a reason, which is made from the verdicts.
     - `verbose`: `.details` of the result has every verdict.
     - `least_scored`: the smallest allowed share of claims or questions with a usable answer; if the share is smaller,
-      the score is None.
-    Raises EvaluationError. Raises JudgeRefused if the judge's server refuses all requests (key, permission, quota).
-    Source: the coverage family of Assert LLM Tools and the summarization metrics of DeepEval and Mastra.
-    Example: `evaluate_summary(document, summary, judge=LexicalJudge())["coverage"]`.
+      the score is None. Raises EvaluationError. Raises JudgeRefused if the judge's server refuses all requests (key,
+      permission, quota). Source: the coverage family of Assert LLM Tools and the summarization metrics of DeepEval
+      and Mastra. Example: `evaluate_summary(document, summary, judge=LexicalJudge())["coverage"]`.
     """
     item = SummaryInput(document, summary, reference, target_words=target_words, language=language)
     checked_input(item)
@@ -110,13 +109,12 @@ def evaluate_summaries(
     """Evaluate many summaries and return the results in their order.
 
     `items` are `SummaryInput`s, or tuples of document and summary, optionally with a reference. `on_result` is called
-    with the position and result of each summary as soon as it is ready. A request that needs only the document is made
-    once for all its summaries. `evaluate_summary` describes the `options`. If a summary cannot be evaluated, its scores
-    are None with reasons, and the other summaries are not affected. After an error or an interrupt no request keeps
-    running. If the judge has a call store, a repeated evaluation does not ask again for stored answers.
+    with the position and result of each summary as soon as it is ready. A request that needs only the document is
+    made once for all its summaries. The `options` are those of `evaluate_summary`. If a summary cannot be evaluated,
+    its scores are None with reasons, and the other summaries are not affected. After an error or an interrupt no
+    request keeps running. If the judge has a call store, a repeated evaluation does not ask again for stored answers.
     Raises EvaluationError for invalid options. Raises JudgeRefused if the judge's server refuses all requests (key,
-    permission, quota).
-    Example: `evaluate_summaries([(document, one), (document, other)], judge=LexicalJudge())`.
+    permission, quota). Example: `evaluate_summaries([(document, one), (document, other)], judge=LexicalJudge())`.
     """
     results: dict[int, SummaryEvaluation] = {}
     # Refuse an invalid judge first, because the code below closes the judge at the end.
@@ -162,12 +160,12 @@ async def stream_evaluations(
         work.cancel()
         await asyncio.wait([work])
         if not work.cancelled():
-            # Retrieve the exception, otherwise asyncio logs that nobody retrieved it.
+            # Retrieve the exception; otherwise asyncio logs that it was never retrieved.
             work.exception()
 
 
 class _Evaluation:
-    """An evaluation of many summaries: the judge, the options, and the documents that have been read."""
+    """An evaluation of many summaries. It keeps the readings of documents, so that each is requested once."""
 
     def __init__(
         self, judge: Judge, options: Options, emit: Callable[[tuple[int, SummaryEvaluation]], None]
@@ -183,10 +181,9 @@ class _Evaluation:
         self._group = asyncio.TaskGroup()
 
     async def all(self, items: Iterable[object]) -> None:
-        """Evaluate all summaries, several at once, and emit each result."""
         waiting = iter(enumerate(items))
-        # Some tasks wait for a document request of another task, so run more tasks than calls. But run few, so that few
-        # summaries are incomplete if the run is interrupted.
+        # Some tasks wait for a document request of another task, so run more tasks than calls. But do not run many,
+        # so that an interrupted run leaves few summaries incomplete.
         at_once = 2 * self._judge.concurrency
         try:
             with one_pass():
@@ -243,7 +240,7 @@ class _Evaluation:
         )
 
     async def _read(self, request: DocumentRequest) -> DocumentReading:
-        """Return the document's reading; it is requested once for all its summaries."""
+        """Return the document's reading, which is requested once for all its summaries."""
         if request not in self._readings:
             if len(self._readings) >= _MOST_DOCUMENTS_KEPT:
                 self._readings.popitem(last=False)
@@ -284,8 +281,6 @@ class _Evaluation:
 
 
 class _Desk:
-    """The evaluation of one summary in memory: open requests and received answers."""
-
     def __init__(self, case: Case) -> None:
         self.facts = Facts()
         self._case = case

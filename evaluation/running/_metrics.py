@@ -1,4 +1,4 @@
-"""Compute scores of a summary from a judge's answers, each with a reason in words."""
+"""Computing the scores of a summary from a judge's answers, each with a reason in words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -55,7 +55,10 @@ class Facts:
 
 
 class Scores:
-    """The scores from the judge's answers, with their reasons."""
+    """Computes the scores from the judge's answers, with their reasons.
+
+    `passed` and `flags` are set while scores are computed.
+    """
 
     def __init__(self, case: Case, facts: Facts) -> None:
         self.case = case
@@ -77,7 +80,7 @@ class Scores:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Count the requested claims, questions and topics: all, those with yes, and unscored ones."""
+        """Count the requested claims, questions and topics by kind: all items, items with yes, and unscored items."""
         options = self.case.options
         kinds: dict[str, tuple[bool, list[Label | None] | None]] = {
             "reference_claims": (options.needs_claims, _labels(self._claims)),
@@ -94,7 +97,7 @@ class Scores:
         return counts
 
     def details(self) -> EvaluationDetails:
-        """All verdicts that the scores use."""
+        """Return all verdicts that the scores use."""
         covered = self.facts.covered
         return EvaluationDetails(
             self._claims or (),
@@ -169,7 +172,7 @@ class Scores:
         return value, _counted(f"claims of the {whose} are expressed", "Not expressed", self._claims)
 
     def _nothing_to_cover(self) -> str:
-        """The reason why the compared text cannot have claims; "" if it can have some."""
+        """Return the reason why the text to cover cannot have claims; "" if it can have claims."""
         if self.case.item.claims is not None:
             return ""
         reference = self.case.reference
@@ -296,9 +299,11 @@ class Scores:
         return brevity(words, target), f"{words} words of a target of {target}."
 
     def _lacks_scored(self, counts: LabelCounts, what: str) -> str:
-        """Return the reason why too few items are scored, or "" if enough are; also set the flag for few items."""
+        """Return the reason if too few items are scored; "" if there are enough. Also sets the flag for few scored
+        items.
+        """
         least = self.case.options.least_scored
-        # Skip this if nothing is scored, because then the score is None and has its own reason.
+        # If nothing is scored, the score is None and has its own reason.
         if (
             counts.scored
             and counts.lacks_scored(max(least, LEAST_SCORED))
@@ -334,7 +339,6 @@ def _labels(
 
 
 def _counted(what: str, otherwise: str, judged: Sequence[JudgedClaim]) -> str:
-    """Write how many are yes, and quote the first claims with another answer and the judge's reasons."""
     counts = count_labels(each.verdict.label for each in judged)
     if not counts.scored:
         return _first_reason([each.verdict for each in judged], "Nothing was scored.")

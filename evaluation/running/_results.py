@@ -19,7 +19,7 @@ class JudgedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class JudgedTopic:
-    """A main topic of the source, with the verdict on whether the summary mentions it."""
+    """A main topic of the source, with a verdict on whether the summary mentions it."""
 
     text: str
     verdict: Verdict
@@ -27,7 +27,7 @@ class JudgedTopic:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationDetails:
-    """The details of the scores: each claim, question and topic with its verdict, evidence and reason."""
+    """The details of the scores: claims, questions and topics with their verdicts, ratings, and missing elements."""
 
     reference_claims: tuple[JudgedClaim, ...] = ()
     summary_claims: tuple[JudgedClaim, ...] = ()
@@ -71,7 +71,7 @@ CLAIMS_ANALYSIS = "claims_analysis"
 
 @dataclass(frozen=True, slots=True)
 class SummaryEvaluation(Mapping[str, Any]):
-    """The scores of a summary. As a mapping it has the scores that are not None, and the counts of claims.
+    """The scores of a summary. Used as a mapping, it has the scores that are not None, and the counts of claims.
 
     `result["coverage"]` is None if there is no score; then `result.items()` does not contain it. With `verbose`,
     `result["claims_analysis"]` lists each claim of the reference and whether the summary covers it.
@@ -83,8 +83,7 @@ class SummaryEvaluation(Mapping[str, Any]):
       requested or not found is absent
     - `flags`: `empty_peer`, `no_claims`, `few_claims` and `mostly_unscored`
     - `usage`: the tokens and cost that this call paid for this summary. Answers from a store cost nothing. A request
-      that
-      needs only the document counts for the first summary that uses it.
+      that needs only the document is counted at the first summary that uses it.
     - `served_models`: the model names that the judge's servers reported, including those of stored calls
     """
 

@@ -1,7 +1,7 @@
 """Agreement of ratings of the same items: Krippendorff's alpha, Cohen's kappa, and the share of equal pairs.
 
-Each coefficient is a function of sums over items with two or more ratings. Intervals resample the items, or whole
-clusters of items.
+Each coefficient is a function of sums over items with two or more ratings. Bootstrap intervals resample the items, or
+whole clusters of items.
 """
 
 import math
@@ -42,7 +42,7 @@ _MISSING = -1
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """A row of sums per used item, the coefficient as a function of the total, and a mask of the used items."""
+    """A row of sums per used item, the coefficient as a function of the rows' total, and a mask of the used items."""
 
     rows: Floats
     statistic: Statistic
@@ -61,7 +61,7 @@ class _Sums:
         seed: int,
         shares: Sequence[int] = (),
     ) -> Estimate:
-        """Compute the interval; clusters without a used item are ignored."""
+        """Compute the interval. Clusters without a used item are ignored."""
         rows = self.rows
         if clusters is not None:
             check_same_length("A rater's ratings", self.is_used.tolist(), "clusters", clusters)
@@ -74,14 +74,18 @@ class _Sums:
 
 
 def krippendorff_alpha(ratings: Ratings, level: Level) -> float | None:
-    """Agreement of raters beyond chance: 1 is complete, 0 is chance, below 0 is worse.
+    """Compute Krippendorff's alpha, the agreement of raters beyond chance: 1 is complete, 0 is chance, below 0 is
+    worse.
 
     `ratings` has the shape (raters, items), with None for a missing rating; items with fewer than two ratings are
-    ignored. At the nominal level, ratings are any hashable values; at the other levels finite numbers, and at the
-    ratio level at least 0. Returns None if no item has two ratings. Also returns None if all ratings are equal,
-    because agreement then cannot be distinguished from a scale with a single value.
+    ignored. At the nominal level, ratings are any hashable values. At the other levels they are finite numbers, at
+    the ratio level at least 0. Returns None if no item has two ratings, or if all ratings are equal, because
+    agreement then cannot be distinguished from a scale with a single value.
+
     Raises EvaluationError for an unknown level or invalid rating, LengthMismatch.
+
     Source: Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011.
+
     Example: `krippendorff_alpha([[1, 1, 2, 2], [1, 1, 2, 1]], "nominal")` is 8/15. One of four pairs differs, and 30
     of the 56 ordered pairs of the eight ratings differ, so alpha is 1 - (2 / 8) / (30 / 56).
     """
@@ -97,16 +101,19 @@ def alpha_interval(
     draws: int = STATISTIC_DRAWS,
     seed: int = 0,
 ) -> Estimate:
-    """`krippendorff_alpha` with a bootstrap interval that resamples items, or whole clusters of items.
+    """Compute `krippendorff_alpha` with a bootstrap interval that resamples items, or whole clusters of items.
 
     `clusters` names the document of each item; items of one document are resampled together. Items with fewer than
-    two ratings, and clusters of only such items, are ignored. Raters are fixed, so the interval does not cover the
-    choice of raters. Resamples in which all ratings are equal are ignored and counted as undefined.
+    two ratings, and clusters that have only such items, are ignored. Raters are fixed, so the interval does not cover
+    the choice of raters. Resamples in which all ratings are equal are ignored and counted as undefined.
+
     Raises the errors of `krippendorff_alpha`, and InvalidPercent for a confidence outside 0 to 1.
+
     Source: Efron's bootstrap; Zapf et al., Measuring inter-rater reliability for nominal data, 2016, find that its
     intervals cover well if items are resampled.
-    Example: `alpha_interval([[1, 1, 2, 2], [1, 1, 2, 1]], "nominal")` has the value 8/15; each of
-    the 4 items is a cluster.
+
+    Example: `alpha_interval([[1, 1, 2, 2], [1, 1, 2, 1]], "nominal")` has the value 8/15; each of the 4 items is a
+    cluster.
     """
     return _alpha_sums(ratings, level).interval(clusters, confidence=confidence, draws=draws, seed=seed)
 
@@ -118,15 +125,18 @@ def cohen_kappa(
     *,
     categories: Sequence[Hashable] | None = None,
 ) -> float | None:
-    """Agreement of two raters beyond chance: 1 is complete, 0 is chance, below 0 is worse.
+    """Compute Cohen's kappa, the agreement of two raters beyond chance: 1 is complete, 0 is chance, below 0 is worse.
 
     Chance agreement follows from each rater's own frequencies. None is a missing rating; items without both ratings
-    are ignored. With weights, disagreement is the number of steps between two categories. `categories` then names
-    the whole scale in order; without it, the scale is the sorted values that occur, so unused steps are not counted.
-    Returns None if no item has both ratings, or if both raters always gave the same category.
-    Raises LengthMismatch; EvaluationError for unknown weights, a rating outside the scale, or one that cannot be
+    are ignored. With weights, disagreement is the number of steps between two categories, or its square. `categories`
+    then names the whole scale in order; without it, the scale is the sorted values that occur, so unused steps are
+    not counted. Returns None if no item has both ratings, or if both raters always gave the same category.
+
+    Raises LengthMismatch; EvaluationError for unknown weights and for a rating that is outside the scale or cannot be
     sorted.
+
     Source: Cohen, A coefficient of agreement for nominal scales, 1960; Weighted kappa, 1968.
+
     Example: 20 yes/yes, 5 yes/no, 10 no/yes and 15 no/no give 0.4: agreement is 0.7, and 0.5 by chance.
     """
     return _kappa_sums(a, b, weights, categories).value
@@ -143,11 +153,13 @@ def kappa_interval(
     draws: int = STATISTIC_DRAWS,
     seed: int = 0,
 ) -> Estimate:
-    """`cohen_kappa` with a bootstrap interval that resamples items, or whole clusters of items.
+    """Compute `cohen_kappa` with a bootstrap interval that resamples items, or whole clusters of items.
 
     `clusters` names the document of each item. Items without both ratings are ignored. Resamples without a kappa are
     ignored and counted as undefined.
+
     Raises the errors of `cohen_kappa`, and InvalidPercent for a confidence outside 0 to 1.
+
     Example: 20 yes/yes, 5 yes/no, 10 no/yes and 15 no/no have the value 0.4, over 50 clusters.
     """
     sums = _kappa_sums(a, b, weights, categories)
@@ -155,13 +167,15 @@ def kappa_interval(
 
 
 def observed_agreement(ratings: Ratings) -> float | None:
-    """Share of equal pairs of ratings within each item, averaged over items.
+    """Compute the share of equal pairs of ratings within each item, averaged over items.
 
     In [0, 1], without a correction for chance. `ratings` has the shape (raters, items) with any hashable values and
-    None for a missing rating. Items with fewer than two ratings are ignored; returns None if no other items exist.
+    None for a missing rating. Items with fewer than two ratings are ignored; the result is None if no items remain.
     Raises LengthMismatch.
+
     Source: Fleiss, Measuring nominal scale agreement among many raters, 1971, for equal numbers of raters.
-    Example: `observed_agreement([["yes", "no"], ["yes", "no"], ["no", None]])` is 2/3: 1/3 and 1.
+
+    Example: `observed_agreement([["yes", "no"], ["yes", "no"], ["no", None]])` is 2/3, the mean of 1/3 and 1.
     """
     return _observed_sums(ratings).value
 
@@ -174,12 +188,14 @@ def observed_agreement_interval(
     draws: int = STATISTIC_DRAWS,
     seed: int = 0,
 ) -> Estimate:
-    """`observed_agreement` with a bootstrap interval that resamples items, or whole clusters of items.
+    """Compute `observed_agreement` with a bootstrap interval that resamples items, or whole clusters of items.
 
     `clusters` names the document of each item. Items with fewer than two ratings are ignored.
+
     Raises the errors of `observed_agreement`, and InvalidPercent for a confidence outside 0 to 1.
-    Example: `observed_agreement_interval([["yes", "no"], ["yes", "no"], ["no", None]])` has the value 2/3 and 2
-    clusters, its items.
+
+    Example: `observed_agreement_interval([["yes", "no"], ["yes", "no"], ["no", None]])` has the value 2/3. Its 2
+    clusters are the items.
     """
     return _observed_sums(ratings).interval(
         clusters, shares=(0,), confidence=confidence, draws=draws, seed=seed
@@ -202,7 +218,6 @@ class _Table:
         categories: Sequence[Hashable] | None = None,
         is_numeric: bool = False,
     ) -> "_Table":
-        """Index the given categories; by default the values that occur, sorted if they are numbers."""
         for rater, row in enumerate(ratings):
             check_same_length("The first rater's ratings", ratings[0], f"those of rater {rater}", row)
             for item, rating in enumerate(row):
@@ -222,7 +237,6 @@ class _Table:
 
     @property
     def counts(self) -> "scipy.sparse.csr_array":
-        """The number of raters per item and category, of shape (items, categories)."""
         raters, items = np.nonzero(self.codes != _MISSING)
         places = (items, self.codes[raters, items])
         shape = (self.codes.shape[1], len(self.categories))
@@ -270,7 +284,7 @@ def _alpha_sums(ratings: Ratings, level: Level) -> _Sums:
         (2 * weight[items], (items, column)), shape=(codes.shape[1], len(names))
     )
     values = np.arange(width) if level == "nominal" else np.array(table.categories, dtype=np.float64)
-    # Centre the scale: distances stay the same, and squares keep their precision.
+    # Centre the scale. Distances stay the same, and squares keep their precision.
     centred = values - (values.mean() if width else 0)
 
     def statistic(sums: Floats) -> Floats:
@@ -290,7 +304,7 @@ def _alpha_sums(ratings: Ratings, level: Level) -> _Sums:
             observed = (coincidences * (scale[:, low] - scale[:, high]) ** 2).sum(axis=1)
             total = (marginals * scale).sum(axis=1)
             expected = 2 * (n * (marginals * scale**2).sum(axis=1) - total**2)
-        # If all ratings are equal, alpha is undefined, although rounding may leave a tiny expected disagreement.
+        # If all ratings are equal, alpha is undefined, even if rounding leaves a tiny expected disagreement.
         varies = (marginals > 0).sum(axis=1) > 1
         return np.where(varies, 1 - (n - 1) * observed / expected, np.nan)[:, np.newaxis]
 
@@ -303,7 +317,7 @@ def _kappa_sums(
     weights: KappaWeights | None,
     categories: Sequence[Hashable] | None,
 ) -> _Sums:
-    """One row per item: the disagreement, and two one-hot vectors with the category of each rater."""
+    """Make one row per item: the disagreement, and two one-hot vectors with the category of each rater."""
     check_same_length("a", a, "b", b)
     if weights is not None:
         check_choice("The weights", weights, get_args(KappaWeights))
@@ -335,7 +349,7 @@ def _scale(ratings: Sequence[Hashable | None]) -> list[Hashable]:
 
 
 def _observed_sums(ratings: Ratings) -> _Sums:
-    """One row per item: the number 1, and the share of equal pairs of ratings."""
+    """Make one row per item: the number 1, and the share of equal pairs of ratings."""
     table = _Table.of(ratings)
     counts = table.counts
     given = counts.sum(axis=1)

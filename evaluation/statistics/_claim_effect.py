@@ -1,12 +1,11 @@
 """People's answers to a claim in other systems' summaries, combined with a judge's answer in this one.
 
-One claim is checked in the summaries of many systems, and claims differ: some are in nearly all summaries, some in
-Each claim is checked in the summaries of many systems, and claims differ: nearly all summaries express some claims,
-and no summary expresses others. The model is: log odds of yes = intercept + slope times the judge's log odds + effect
-of the claim, with normally distributed effects. The intercept and the slope are fitted to documents outside a fold;
-the effect is fitted to answers on other systems' summaries of the same document. So the prediction of an item never
-uses its own system's answers in that document. An answer weighs more if the judge answers similarly for both
-summaries, because similar systems are right or wrong together.
+Each claim is checked in the summaries of many systems, and claims differ: some are expressed by nearly all summaries,
+some by none. The model is: log odds of yes = intercept + slope times the judge's log odds + effect of the claim, with
+normally distributed effects. The intercept and the slope are fitted to documents outside a fold. The effect is fitted
+to answers on other systems' summaries of the same document, so the prediction of an item never uses its own system's
+answers in that document. An answer weighs more if the judge answers similarly for both summaries, because similar
+systems are right or wrong together.
 """
 
 import math
@@ -24,19 +23,19 @@ PRIOR_VARIANCE = 2.0
 """Variance of the claims' effects, fixed in advance: an estimate from few answers would add its own error."""
 
 _FIRST_LINE = np.array([0.0, 1.0])
-# Prior precision of intercept and slope: one undecided answer, and a standard deviation of one half.
+# The prior's precision of intercept and slope: one undecided answer, and a standard deviation of one half.
 _PRECISION_OF_LINE = np.array([0.25, 4.0])
 _ROUNDS = 10
-# Limit of a judge's log odds, so that a judge that is nearly certain does not dominate.
+# The limit of a judge's log odds, so that a nearly certain judge does not dominate.
 _SUREST = math.log(999)
 
 
 @dataclass(frozen=True, slots=True)
 class AskedItems:
-    """Items of several systems as columns.
+    """The items of several systems as columns.
 
-    `claims` numbers the items' claims, and `is_answered` marks items with a person's answer. `folds` are the folds of
-    the items' documents, from 0; `last` is the fold of documents without an answer.
+    `claims` numbers the items' claims, and `is_answered` marks items with a person's answer. `folds` has the fold of
+    each item's document, from 0; `last` is the fold of all documents without an answer.
     """
 
     judge: Array
@@ -51,8 +50,8 @@ class AskedItems:
 def expected_by_fold(items: AskedItems) -> Iterator[Array]:
     """Yield for each fold the probability of yes of every item, fitted without the answers in that fold.
 
-    Source: effects are posterior modes, found with the bound of Jaakkola and Jordan, Statistics and Computing 10,
-    2000. Its steps never overshoot.
+    Effects are posterior modes. Source of the method: the bound of Jaakkola and Jordan, Statistics and Computing 10,
+    2000, whose steps never overshoot.
     """
     asked = np.flatnonzero(items.is_answered)
     known, claims = np.unique(items.claims[asked], return_inverse=True)
@@ -83,7 +82,9 @@ def expected_by_fold(items: AskedItems) -> Iterator[Array]:
 
 @dataclass(frozen=True, slots=True)
 class _Effects:
-    """Answers to claims; `others` has the weight of each answer for each system, 0 for the answer's own system."""
+    """Answers to claims. `others` has the weight of each answer for each system; it is 0 for the
+    answer's own system.
+    """
 
     claims: NDArray[np.intp]
     answers: Array
@@ -91,7 +92,7 @@ class _Effects:
     sums: "scipy.sparse.csr_array"
 
     def given(self, odds: Array) -> Array:
-        """Effect of each claim for each system, of shape (claims + 1, systems); the last row is 0."""
+        """Compute the effect of each claim for each system, of shape (claims + 1, systems). The last row is 0."""
         effect = np.zeros((self.sums.shape[0], self.others.shape[1]))
         together = odds[:, None] + effect[self.claims]
         for _ in range(_ROUNDS):

@@ -50,9 +50,9 @@ class SampledItem:
     - `probability`: the recorded inclusion probability.
     - `answer`: a person's blind answer to a sampled item, in [0, 1]; None until the person answers.
     - `judge`: the judge's own answer, fixed before the sample; None if there is none.
-    - `is_settled`: the answer was known before anybody was asked.
-    - `claim`: identifies the question. If items of other systems ask it about the same document, their answers
-      improve this item's prediction. It must be None if the systems were not sampled independently.
+    - `is_settled`: the answer was known without asking a person, for example for an empty summary.
+    - `claim`: identifies the checked claim. Answers to the same claim in items of other systems improve this item's
+      prediction. It must be None if the systems were not sampled independently.
     """
 
     document: Hashable
@@ -71,10 +71,11 @@ class SampleEstimate:
 
     Estimates and bounds are None until all sampled items are answered (`answered` of `sampled`). Bounds are also None
     with fewer than two answered documents; they are in [0, 1]. `error` is the standard error and `degrees` its
-    degrees of freedom. `tuning` is the mean slope on the judge's answers; 0 means that the judge would do harm and
-    only people's answers are used. `labels_saved` is the number of further answers that a simple random sample
-    without a judge would need for the same error; it is negative if the judge or the sample increases the error.
-    `parts` has each document's contribution to the error: the squares of `parts` add up to the square of `error`.
+    degrees of freedom. `tuning` is the mean slope on the judge's answers; 0 means that only people's answers are
+    used, because the judge would increase the error. `labels_saved` is the number of further answers that a simple
+    random sample without a judge would need for the same error; it is negative if the judge or the sample increases
+    the error. `parts` has each document's contribution to the error: the squares of `parts` add up to the square of
+    `error`.
     """
 
     answered: int
@@ -95,7 +96,7 @@ class SampleEstimate:
 
     @property
     def is_complete(self) -> bool:
-        """True if all sampled items are answered."""
+        """Return True if there are sampled items and all of them are answered."""
         return 0 < self.answered == self.sampled
 
 
@@ -108,16 +109,15 @@ def estimate_systems_from_sample(
 ) -> dict[str, SampleEstimate]:
     """Estimate each system's mean over document sets of people's answers, from recorded samples.
 
-    `systems` has all items of each system, sampled or not. Answers to the same claim in other systems' summaries
-    improve the judge's answers, which must then be probabilities. `covariates` has numbers for every document.
-    `people_alone` ignores the judge. An item without a judge's answer counts as the mean of the other items. If
-    everything was sampled with certainty, the estimate is the mean of the answers. `SampleEstimate` describes
-    missing results.
-    Raises InvalidPercent for a probability outside (0, 1], an answer outside [0, 1] or a confidence outside 0 to 1,
-    and EvaluationError for answers that were not sampled, shares that do not add up to 1, missing or infinite
-    numbers.
-    Source: arXiv 2403.03208 (active inference), arXiv 2311.01453 (PPI++); docs/intervals.md describes all of it.
-    Example: of four documents of one item each, sampled at .5, the answers 1 and 0 give people alone the mean .5.
+    `systems` has all items of each system, sampled or not. If items name their claims, answers to the same claim in
+    other systems' summaries improve the judge's answers, which must be probabilities then. `covariates` has numbers
+    for every document. `people_alone` ignores the judge. An item without a judge's answer counts as the mean of the
+    other items. If every item was sampled with certainty, the estimate is the mean of the answers. Results can be
+    missing, see `SampleEstimate`. Raises InvalidPercent for a probability outside (0, 1], an answer outside [0, 1] or
+    a confidence outside 0 to 1, and EvaluationError for answers that were not sampled, shares that do not add up to
+    1, missing or infinite numbers. Source: arXiv 2403.03208 (active inference), arXiv 2311.01453 (PPI++);
+    docs/intervals.md describes the method. Example: of four documents of one item each, sampled at .5, the answers 1
+    and 0 give people alone the mean .5.
     """
     # The sum z_d = sum of w (g + (xi / pi)(Y - g)) over a document's items has the population's mean for any g that
     # does not use the document's own answers: xi is 1 for sampled items, pi is the inclusion probability, Y the
@@ -150,12 +150,12 @@ def compare_estimates(found: Mapping[str, SampleEstimate]) -> list[PairCompariso
     """Compare every pair of systems by a t test, with Holm's correction.
 
     Both estimates use the same documents, so their errors are correlated. If document d contributes u_d to one error
-    and v_d to the other (`parts`), the standard error of the difference is sqrt(sum((u_d - v_d)^2)). The degrees of
-    freedom are the smaller of the two. A pair is not tested if an estimate has no standard error or if all
-    contributions are equal. `sets` is the number of answered documents of the system that has fewer. The result is in
-    the order of the systems.
-    Example: estimates of .6 and .4 over two documents. With u = (.1, -.1) and v = (.1, -.1) the difference has no
-    error, so the pair is not tested. With u = (.1, -.1) and v = (-.1, .1) the error is sqrt(.04 + .04) = .28.
+    and v_d to the other (`parts`), the standard error of the difference is sqrt(sum((u_d - v_d)^2)). The test has the
+    smaller of the two estimates' degrees of freedom. A pair is not tested if an estimate has no standard error or if
+    all contributions are equal. `sets` is the number of answered documents of the system that has fewer. The result
+    is in the order of the systems. Example: estimates of .6 and .4 over two documents. With u = (.1, -.1) and v =
+    (.1, -.1) the difference has no error, so the pair is not tested. With u = (.1, -.1) and v = (-.1, .1) the error
+    is sqrt(.04 + .04) = .28.
     """
     names = [name for name, each in found.items() if each.estimate is not None]
     documents = dict.fromkeys(document for name in names for document in found[name].parts)
@@ -196,10 +196,11 @@ def best_estimates(compared: Sequence[PairComparison], *, level: float = 0.05) -
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The columns of a system's items.
+    """The items of a system as columns.
 
-    `predictors` has the shape (items, 1 + covariates): the judge's answers, and the covariates of the items'
-    documents; `claims` identifies the question of each item.
+    `documents` has the index in `names` of each item's document. `predictors` has the shape (items, 1 + covariates):
+    the judge's answers, and the covariates of the items' documents. `claims` identifies the checked claim of each
+    item.
     """
 
     documents: NDArray[np.int64]
@@ -215,37 +216,37 @@ class Frame:
 
     @property
     def is_complete(self) -> bool:
-        """True if all sampled items are answered."""
+        """Return True if there are sampled items and all of them are answered."""
         return 0 < int(self.is_sampled.sum()) == int(self.is_answered.sum())
 
     @property
     def can_be_tuned(self) -> bool:
-        """True if slopes can be fitted: the sample is complete and has two documents or more."""
+        """Return True if slopes can be fitted: the sample is complete and has two documents or more."""
         return self.is_complete and self.answered_documents >= FEWEST_ANSWERS
 
     @property
     def answered_documents(self) -> int:
-        """The number of answered documents; 0 until the sample is complete."""
+        """Return the number of documents with answers; 0 until the sample is complete."""
         return len(np.unique(self.documents[self.is_sampled])) if self.is_complete else 0
 
     @property
     def no_slopes(self) -> Array:
-        """Slopes of 0 for each document, which use people alone."""
+        """Return slopes of 0 for each document, so that only people's answers are used."""
         return np.zeros((len(self.names), self.predictors.shape[1]))
 
     @property
     def expansion(self) -> Array:
-        """1 / π for sampled items, otherwise 0."""
+        """Return 1 / π for sampled items, otherwise 0."""
         expansion: Array = self.is_sampled / self.probabilities
         return expansion
 
     def centred(self, values: Array) -> Array:
-        """The values minus their mean over the frame."""
+        """Subtract from the values their mean over the frame, weighted by the items' shares."""
         total = self.shares.sum()
         return values - (self.shares @ values / total if total else 0.0)
 
     def sums(self, values: Array) -> Array:
-        """The sums of items' values by document, weighted by the items' shares."""
+        """Sum the items' values by document, weighted by the items' shares."""
         sums: Array = np.bincount(self.documents, self.shares * values, len(self.names)).astype(np.float64)
         return sums
 
@@ -332,7 +333,7 @@ def sharpened_and_tuned(frames: Mapping[str, Frame]) -> dict[str, tuple[Frame, A
             # answers errs in the opposite direction.
             expected[of_fold] = np.concatenate([frame.predictors[:, 0] for frame in known.values()])[of_fold]
             if fold < items.last:
-                # A fold's slopes are tuned on predictions that were made without its answers.
+                # Tune a fold's slopes on predictions that were made without the fold's answers.
                 seen[fold] = _seen(known, folds)[fold]
         known = _with_judge(frames, expected)
     tuned = slopes(seen)
@@ -345,7 +346,7 @@ def sharpened_and_tuned(frames: Mapping[str, Frame]) -> dict[str, tuple[Frame, A
 
 
 def _folds(frames: Mapping[str, Frame]) -> dict[Hashable, int]:
-    """Assign every answered document to a fold; all systems have the same folds."""
+    """Number the folds of all answered documents; all systems have the same folds."""
     answered = dict.fromkeys(
         frame.names[place]
         for frame in frames.values()
@@ -402,8 +403,8 @@ def _seen(frames: Mapping[str, Frame], folds: Mapping[Hashable, int]) -> Array:
     for column, frame in enumerate(frames.values()):
         chosen = frame.is_sampled
         chance = frame.probabilities[chosen]
-        # An item weighs as much as it contributes to the expected variance of z. Items that were sampled with
-        # certainty contribute nothing.
+        # Weight an item by its contribution to the expected variance of z. Items that were sampled with certainty
+        # contribute nothing.
         weights = frame.shares[chosen] ** 2 * (1 - chance) / chance**2
         if weights.sum() > 0:
             of_answers = moments(frame.predictors[chosen], frame.answers[chosen], weights / weights.mean())
@@ -489,7 +490,7 @@ def mean_and_parts(frame: Frame, slopes_of: Array) -> tuple[float, Array]:
 def expected_and_left(frame: Frame, slopes_of: Array) -> tuple[Array, Array]:
     """Return predictions for all items, shifted so that the weighted mean residual is 0, and the residuals.
 
-    Residuals are valid only for answered items.
+    The residuals of items without an answer have no meaning.
     """
     expected = (frame.predictors * slopes_of[frame.documents]).sum(axis=1)
     left, weights = frame.answers - expected, frame.shares * frame.expansion

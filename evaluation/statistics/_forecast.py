@@ -69,7 +69,7 @@ class _System:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Expected intervals of a new sample; `forecast_intervals` makes it."""
+    """The expected intervals of a new sample. `forecast_intervals` makes a forecast."""
 
     systems: tuple[_System, ...]
     design: Design
@@ -77,7 +77,7 @@ class Forecast:
 
     @property
     def items(self) -> int:
-        """The number of items that can be sampled."""
+        """Return the number of items that can be sampled."""
         return sum(len(system.errors) for system in self.systems)
 
     def margin(self, size: int) -> float | None:
@@ -111,14 +111,13 @@ def forecast_intervals(
 ) -> Forecast:
     """Forecast the intervals of a new sample from all items of each system.
 
-    If there is a finished sample in at least two documents of every system, its answers show the judge's errors,
-    and answers to the same claims in other systems' summaries reduce these errors. Squared errors are then fitted as
-    a + b p (1 - p) with a, b >= 0. Otherwise the judge's probabilities are taken as correct: the expected squared
-    error is p (1 - p) with the judge and m (1 - m) without it, for a mean of m. An item without a probability counts
-    as .5. Systems with a single document are ignored.
-    Raises the errors of `estimate_systems_from_sample`.
-    Source: Särndal, Swensson and Wretman 1992, section 3.5 (Poisson draws); arXiv 2403.03208.
-    Example: `forecast_intervals(frames, design="active").margin(120)`.
+    If there is a finished sample in at least two documents of every system, its answers show the judge's errors, and
+    answers to the same claims in other systems' summaries reduce these errors. Squared errors are then fitted as a +
+    b p (1 - p) with a, b >= 0. Otherwise the judge's probabilities p are taken as correct: the expected squared error
+    is p (1 - p) with the judge and m (1 - m) without it, where m is the mean of p. An item without a probability
+    counts as .5. Systems with a single document are ignored. Raises the errors of `estimate_systems_from_sample`.
+    Source: Särndal, Swensson and Wretman 1992, section 3.5 (Poisson draws); arXiv 2403.03208. Example:
+    `forecast_intervals(frames, design="active").margin(120)`.
     """
     check_confidence(confidence)
     check_choice("The design", design, get_args(Design))

@@ -35,10 +35,10 @@ class JudgeReport:
     """A judge compared with people, over the checks that people answered.
 
     `confusion[judge][human]` counts checks, with the judge's yes, no, unsure or unscored. All other figures count
-    unsure as not yes, for the judge and for people, as scores do. Unscored checks count only in `answered`.
-    Intervals resample documents.
+    unsure as not yes, for the judge and for people, as scores do. Unscored checks count only in `answered`. Intervals
+    resample documents.
 
-    - `answered`: share of checks that the judge answered
+    - `answered`: share of the checks that the judge answered
     - `accuracy`: share of the answered checks on which the judge agrees with people
     - `kappa`: accuracy beyond chance (see `cohen_kappa`)
     - `sensitivity`: among checks with people's yes, the share with the judge's yes
@@ -122,13 +122,15 @@ def judge_reports(
     draws: int = STATISTIC_DRAWS,
     seed: int = 0,
 ) -> dict[Part, JudgeReport]:
-    """`judge_report` for each part separately, such as each system, length, side or type of claim.
+    """Make a `judge_report` for each part of the checks, such as each system, length, side or type of claim.
 
-    `parts` names the part of each check; the reports are in the order of its first occurrence. Documents may
-    belong to several parts, so the reports of two parts are not independent.
+    `parts` names the part of each check; the reports are in the order of its first occurrence. Documents may belong
+    to several parts, so the reports of two parts are not independent.
+
     Raises the errors of `judge_report`.
-    Example: people answer yes, no and no, the judge yes, no and yes, and the parts are `a`, `a` and `b`. The
-    judge's accuracy is 1 in `a` and 0 in `b`.
+
+    Example: people answer yes, no and no, the judge yes, no and yes, and the parts are `a`, `a` and `b`. The judge's
+    accuracy is 1 in `a` and 0 in `b`.
     """
     names: Sequence[Hashable] = range(len(judge)) if documents is None else documents
     for other, column in (("parts", parts), ("human", human), ("documents", names)):
@@ -149,8 +151,8 @@ def _figures(sums: Floats) -> Floats:
     """Compute the columns of `_FIGURES` from counts: all checks, scored, judge's yes, people's yes, yes of both."""
     checks, scored, judge_yes, human_yes, both = sums.T
     neither = scored - judge_yes - human_yes + both
-    # Kappa's expected disagreement: two independent answers, drawn with each side's frequencies, differ if exactly
-    # one is yes.
+    # Kappa's expected disagreement: two independent answers with the frequencies of each side differ if exactly one
+    # is yes.
     expected = judge_yes * (scored - human_yes) + human_yes * (scored - judge_yes)
     wrong = judge_yes + human_yes - 2 * both
     return np.column_stack(

@@ -1,7 +1,7 @@
-"""Prediction-powered means in their published form: a judge makes means of people's answers more precise.
+"""Prediction-powered means in their published form, which combine a judge's answers with people's.
 
-If the judge is right, few human answers suffice; if the judge is wrong, the human answers correct its error. For
-recorded samples with unequal probabilities, see `_estimates`.
+If the judge is mostly right, few human answers suffice; if the judge is wrong, the human answers correct its error.
+For recorded samples with unequal probabilities, see `_estimates`.
 """
 
 import math
@@ -27,7 +27,7 @@ class PredictionPoweredMean:
 
     `tuning` is the weight of the judge: 0 ignores the judge, 1 is the first version of prediction-powered inference.
     `labels_saved` is the number of further human answers that people alone would need for the same width; it is
-    negative if the judge makes the interval wider. Figures that cannot be computed are None.
+    negative if the judge makes the interval wider. A figure that cannot be computed is None.
     """
 
     estimate: float | None
@@ -50,21 +50,19 @@ def prediction_powered_mean(
     *,
     tuning: float | None = None,
 ) -> PredictionPoweredMean:
-    """Estimate the mean of people's answers to all items, from their answers to some items and a judge's to all
-    (PPI++).
+    """Estimate the mean of people's answers to all items, from people's answers to some items and a judge's answers
+    to all items (PPI++).
 
     `human` and `judge_labelled` are answers to the same items; `judge_unlabelled` are the judge's answers to the
     other items. The labelled items must be a simple random sample of independent units: means of documents, not
-    claims. By default the function follows the publication: variances over n, normal quantiles, and a tuning in
-    [0, 1] from the same answers. `tuning` sets the weight of the judge; 0 uses people alone. `small_sample` uses
-    variances over n - 1 and Student's t. `cross_fit` computes the tuning of each answer from the other answers.
-    Figures are None if there is no human answer, and intervals if there is only one. The judge is ignored if its
-    answers do not vary or if there are no unlabelled items.
-    Raises LengthMismatch, InvalidPercent for a confidence outside 0 to 1 or a tuning outside [0, 1],
-    EvaluationError for a value that is not finite.
-    Source: Angelopoulos, Duchi and Zrnic, PPI++, arXiv 2311.01453, with the variances of the package ppi_py.
-    Example: `prediction_powered_mean([1, 0, 1, 1], [.8, .3, .6, .9], [.7, .5, .2, .9, .4, .6, .8, .1])` estimates
-    0.650568 with tuning 0.795455.
+    claims. By default the function follows the publication: variances over n, normal quantiles, and a tuning in [0,
+    1] from the same answers. `tuning` sets the weight of the judge; 0 uses people alone. `small_sample` uses
+    variances over n - 1 and Student's t. `cross_fit` computes the tuning of each answer from the other answers. All
+    figures are None without a human answer; the intervals are None with only one. The judge is ignored if its answers
+    do not vary or if there are no unlabelled items. Raises LengthMismatch, InvalidPercent for a confidence outside 0
+    to 1 or a tuning outside [0, 1], EvaluationError for a value that is not finite. Source: Angelopoulos, Duchi and
+    Zrnic, PPI++, arXiv 2311.01453, with the variances of the package ppi_py. Example: `prediction_powered_mean([1, 0,
+    1, 1], [.8, .3, .6, .9], [.7, .5, .2, .9, .4, .6, .8, .1])` estimates 0.650568 with tuning 0.795455.
     """
     check_same_length("human", human, "judge_labelled", judge_labelled)
     check_confidence(confidence)
@@ -115,11 +113,13 @@ def _tuning(y: Array, f: Array, unlabelled: Array, lost: int) -> float:
 
 
 def quantile(confidence: float, degrees: float | None) -> float:
-    """Half the width of an interval in standard errors, from Student's t, or from the normal if `degrees` is None."""
+    """Return half the width of an interval in standard errors: from Student's t, or from the normal distribution if
+    `degrees` is None.
+    """
     tail = (1 + confidence) / 2
     return float(scipy.special.ndtri(tail) if degrees is None else scipy.special.stdtrit(degrees, tail))
 
 
 def saved_labels(labels: int, people_variance: float, variance: float) -> float | None:
-    """The further answers that people alone would need for this variance; None if the variance is 0 or missing."""
+    """Compute how many more answers people alone would need for this variance; None if the variance is 0 or missing."""
     return labels * (people_variance / variance - 1) if variance > 0 else None

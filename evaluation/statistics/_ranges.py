@@ -21,7 +21,9 @@ _ROUNDING = 1e-18
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """The precision of a mean between 0 and 1: its variance, and its number of effective independent answers."""
+    """The precision of a mean between 0 and 1: its variance, its number of effective independent answers, and the
+    degrees of freedom of the variance.
+    """
 
     variance: float
     answers: float
@@ -29,21 +31,21 @@ class Precision:
 
     @classmethod
     def of_answers(cls, share: float, variance: float, degrees: int) -> "Precision":
-        """The precision of people's answers without a judge.
+        """Compute the precision of people's answers without a judge.
 
-        The effective number of answers is share (1 - share) / variance. If the values do not vary, it is the number of
-        documents.
+        The effective number of answers is share (1 - share) / variance. If the values do not vary, it is the number
+        of documents.
         """
         worth = share * (1 - share) / variance if variance > _ROUNDING else degrees + 1.0
         return cls(variance, worth, degrees)
 
     @property
     def is_spread(self) -> bool:
-        """True if the values vary, so that the variance is informative."""
+        """Return True if the values vary, so that the variance is informative."""
         return self.variance > _ROUNDING
 
     def at(self, variance: float) -> "Precision":
-        """The precision of an estimate from the same answers but with another variance.
+        """Return the precision of an estimate from the same answers but with another variance.
 
         A smaller variance increases the effective number of answers.
         """

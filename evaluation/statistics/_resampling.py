@@ -1,9 +1,9 @@
 """Bootstrap intervals that resample whole clusters.
 
-Judgments belong to summaries and summaries to documents. Resampling single judgments would make intervals too
-narrow. Clusters are usually document sets, and the intervals cover only the sampling of documents. Agreement,
-accuracy and similar figures are functions of sums over items. So a resample needs only the sums of each cluster,
-multiplied by the number of times that the cluster was drawn.
+The judgments of one document depend on each other, so resampling single judgments would make intervals too narrow.
+Clusters are usually document sets, and the intervals cover only the sampling of documents. Agreement, accuracy and
+similar figures are functions of sums over items. So a resample needs only the sums of each cluster, multiplied by the
+number of times that the cluster was drawn.
 """
 
 import math
@@ -46,7 +46,7 @@ smaller than its population's and is estimated, as in Student's t (Hesterberg, W
 bootstrap, 2015, section 3.4).
 """
 
-# Resampling stores one count per resample and cluster. This many counts are in memory at once.
+# Resampling needs one count per resample and cluster. This is the number of counts in memory at once.
 _COUNTS_AT_ONCE = 1_000_000
 
 
@@ -55,7 +55,7 @@ class Interval:
     """A macro mean over clusters with its bootstrap interval.
 
     `mean` is None if there are no values. `low` and `high` are None with fewer than two clusters. `left_out` counts
-    the values that are None. `method` says how the bounds are read from the resamples.
+    the values that are None. `method` is the quantiles of the resamples that are the bounds, see `IntervalMethod`.
     """
 
     mean: float | None
@@ -150,11 +150,10 @@ def bootstrap_means(
     """Compute the mean of every system in every resample; a resample has the same clusters for all systems.
 
     `sums` and `sizes` have the shape (clusters, systems): the sum of a system's values in the cluster, and the number
-    of these values. If there is one value at most, `sizes` may be booleans. A sum whose size is 0 is ignored.
-    Returns two arrays of shape (draws, systems): the means, and whether the resample has any cluster of the system.
-    If not, the mean is 0 and must be ignored. The means are never NaN.
-    Example: a system has two values with the sum 1.0 in one cluster and one value of 0.5 in the other. Its mean is
-    0.5 in every resample.
+    of these values. If there is one value at most, `sizes` may be booleans. A sum whose size is 0 is ignored. Returns
+    two arrays of shape (draws, systems): the means, and True where the resample has a cluster of the system. Without
+    a cluster the mean is 0 and must be ignored. The means are never NaN. Example: a system has two values with the
+    sum 1.0 in one cluster and one value of 0.5 in the other. Its mean is 0.5 in every resample.
     """
     weights = sizes.astype(np.float64)
     filled = np.where(weights > 0, sums, 0.0)
@@ -170,13 +169,16 @@ def bootstrap_means(
 
 
 def expanded_tails(confidence: float, clusters: int) -> tuple[float, float]:
-    """The two quantiles of bootstrap means that bound an interval of few clusters.
+    """Return the two quantiles of bootstrap means that bound an interval of few clusters.
 
-    They are further from .5 than the nominal quantiles, as in Student's t; with one cluster they are 0 and 1. Apply
-    them to the means of `bootstrap_means`.
+    They are further from .5 than the nominal quantiles, as in Student's t; with one cluster they are 0 and 1. Use
+    them with the means of `bootstrap_means`.
+
     Raises InvalidPercent for a confidence outside 0 to 1.
+
     Source: Hesterberg, What teachers should know about the bootstrap, 2015, section 3.4: the normal distribution
     function at sqrt(n / (n - 1)) times the quantile of Student's t with n - 1 degrees of freedom.
+
     Example: with 30 clusters, 95 % uses .0188 and .9812 instead of .025 and .975.
     """
     check_confidence(confidence)
@@ -257,13 +259,15 @@ def number_or_none(statistic: Statistic, rows: Floats) -> float | None:
 
 
 def places_of(clusters: Sequence[Hashable]) -> tuple[Integers, int]:
-    """The index of each item's cluster, and the number of clusters. Indices do not depend on the order of items."""
+    """Return the index of each item's cluster, and the number of clusters. Indices do not depend on the order of
+    items.
+    """
     names = {name: place for place, name in enumerate(sorted(dict.fromkeys(clusters), key=repr))}
     return np.fromiter((names[name] for name in clusters), np.int64, len(clusters)), len(names)
 
 
 def sums_by(places: Integers, width: int, rows: Floats) -> Floats:
-    """The sums of the items' rows by cluster, of shape (width, columns)."""
+    """Sum the items' rows by cluster. The result has the shape (width, columns)."""
     items = len(places)
     belongs = scipy.sparse.csr_array((np.ones(items), (places, np.arange(items))), shape=(width, items))
     sums: Floats = belongs @ rows
@@ -286,7 +290,7 @@ def _check(confidence: float, draws: int) -> None:
 
 
 def _resampled_counts(clusters: int, draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """The counts of each cluster in each resample, of shape (some draws, clusters), in parts."""
+    """Yield the counts of each cluster in each resample in parts, each of shape (some draws, clusters)."""
     generator = np.random.default_rng(seed)
     at_once = max(1, _COUNTS_AT_ONCE // max(1, clusters))
     for start in range(0, draws, at_once):

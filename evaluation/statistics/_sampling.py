@@ -31,16 +31,16 @@ _ALL_BUT_WHOLE = 1e-9
 def inclusion_probabilities(
     spreads: Mapping[Item, float], strata: Mapping[Item, Stratum], *, size: int, design: Design
 ) -> dict[Item, float]:
-    """Compute the inclusion probabilities of a sample; each stratum gets a part of the sample that matches its size.
+    """Compute the inclusion probabilities of a sample. Each stratum gets a part of the sample in proportion to its
+    size.
 
     `uniform`: size/N for every item. `active`: within each stratum, the part `UNIFORM_FLOOR` of the sample is spread
     evenly and the rest in proportion to `spreads`. The variance of the estimate is smallest if the spread of an item
     is sqrt(p (1 - p)) for a calibrated probability p. Items whose probability would exceed 1 are sampled with
-    certainty, and the other items share the rest. A stratum whose spreads are all 0 is uniform.
-    Raises InvalidWeight for a spread that is negative or not finite, EvaluationError unless size is in 1 to the
-    number of items.
-    Source: Zrnic and Candes, Active statistical inference, arXiv 2403.03208; the floor follows arXiv 2511.08991.
-    Example: spreads .3 and .1 of one stratum at size 1 give .5 * .75 + .25 = .625 and .5 * .25 + .25 = .375.
+    certainty, and the other items share the rest. A stratum whose spreads are all 0 is uniform. Raises InvalidWeight
+    for a spread that is negative or not finite, EvaluationError unless size is in 1 to the number of items. Source:
+    Zrnic and Candes, Active statistical inference, arXiv 2403.03208; the floor follows arXiv 2511.08991. Example:
+    spreads .3 and .1 of one stratum at size 1 give .5 * .75 + .25 = .625 and .5 * .25 + .25 = .375.
     """
     check_choice("The design", design, get_args(Design))
     if not 0 < size <= len(spreads):
@@ -61,7 +61,11 @@ def inclusion_probabilities(
 
 
 def active_chances(spreads: Array, size: float) -> Array:
-    """Chances that add up to the size: the part `UNIFORM_FLOOR` is even, the rest is in proportion to the spreads."""
+    """Compute chances that add up to the size: the part `UNIFORM_FLOOR` is even, the rest is in proportion to the
+    spreads.
+
+    A chance that would exceed 1 is 1.
+    """
     even, left = UNIFORM_FLOOR * size / max(1, len(spreads)), (1 - UNIFORM_FLOOR) * size
     # Divide by the largest spread first, because the sum of huge spreads would overflow.
     weights = spreads / spreads.max(initial=0.0) if spreads.any() else np.ones_like(spreads)
@@ -85,11 +89,11 @@ def fixed_size_sample(
 
     The size is the sum of the probabilities, also within each of the `strata`; if the sum is not an integer, the size
     is one of the two nearest integers. The method is systematic sampling: the items lie on a line in random order,
-    each as long as its probability. Points at distance 1 with a random start choose the items. The result has the
-    order of `probabilities` and depends only on the arguments.
-    Raises InvalidPercent for a probability outside 0 to 1. Items with probability 0 are never sampled.
-    Source: Madow, On the theory of systematic sampling II, 1949; in random order Goodman and Kish, 1950.
-    Example: probabilities .5, .5, 1 always sample the third item and one of the first two.
+    each as long as its probability. Points at distance 1 from each other, with a random start, choose the items. The
+    result has the order of `probabilities` and depends only on the arguments. Raises InvalidPercent for a probability
+    outside 0 to 1. Items with probability 0 are never sampled. Source: Madow, On the theory of systematic sampling
+    II, 1949; in random order Goodman and Kish, 1950. Example: probabilities .5, .5, 1 always sample the third item
+    and one of the first two.
     """
     for item, probability in probabilities.items():
         if not 0 <= probability <= 1:
@@ -104,14 +108,14 @@ def fixed_size_sample(
     ends = list(_running_sums([probabilities[item] for item in order]))
     start = chance.random()
     for item, begin, end in zip(order, [0.0, *ends], ends, strict=False):
-        # Points are at start, start + 1, ...: the item is chosen if a point lies between its begin and its end.
+        # The points are start, start + 1, ... Choose the item if a point is between its begin and its end.
         if math.ceil(end - start) > math.ceil(begin - start):
             sampled.add(item)
     return {item: probability for item, probability in probabilities.items() if item in sampled}
 
 
 def _running_sums(values: Sequence[float]) -> list[float]:
-    """Cumulative sums; the total is rounded if it is within 1e-9 of an integer."""
+    """Return cumulative sums; the total is rounded if it is within 1e-9 of an integer."""
     sums, total = [], 0.0
     for value in values:
         total += value

@@ -1,4 +1,4 @@
-"""The share of answers that a judge changes when it is asked the same question again."""
+"""Agreement of a judge with itself: the share of answers that change when the same question is asked again."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ class SelfAgreement:
     """A judge's first answers compared with its second answers to the same checks with the same settings.
 
     `flips` is the share of checks whose label changed, in [0, 1], with an interval that resamples documents.
-    `by_label` has this share for each first label, `by_length` for ranges of the claim's number of words.
-    `kappa_ceiling` is the largest kappa with people that such a judge can reach: the square root of the kappa
-    between its first and second answers. It is 0 if that kappa is negative, None if it is undefined.
+    `by_label` has this share by first label, and `by_length` by range of the claim's number of words. `kappa_ceiling`
+    is the largest kappa with people that such a judge can reach: the square root of the kappa between its first and
+    second answers. It is 0 if that kappa is negative, None if it is undefined.
     """
 
     checks: int
@@ -41,13 +41,12 @@ def self_agreement(
     words: Sequence[int],
     documents: Sequence[Hashable],
 ) -> SelfAgreement:
-    """Compute how often a judge's label changes; `words` has the number of words of each check's claim.
+    """Compute how often a judge's label changes. `words` has the number of words of each check's claim.
 
     Source of the ceiling: Spearman, "The proof and measurement of association between two things", 1904: the
-    correlation of a measure with another measure is at most the square root of its reliability.
-    Raises LengthMismatch.
-    Example: the first answers are yes, yes, no, no and the second yes, no, no, no. The flip rate is 1/4, for the
-    label yes 1/2. Their kappa is 1/2 and the ceiling .707.
+    correlation of a measure with another measure is at most the square root of its reliability. Raises
+    LengthMismatch. Example: the first answers are yes, yes, no, no and the second yes, no, no, no. The flip rate is
+    1/4, for the label yes 1/2. Their kappa is 1/2 and the ceiling .707.
     """
     for name, column in (("second", second), ("words", words), ("documents", documents)):
         check_same_length("first", first, name, column)

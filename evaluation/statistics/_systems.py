@@ -22,11 +22,12 @@ EXACT_CLUSTERS = 14
 """Up to this number of clusters, all 2^n flips of signs are enumerated."""
 
 # The first round uses PERMUTATION_DRAWS flips, or DRAWS_PER_PAIR times the number of pairs if that is more, so that
-# even the smallest p can be significant after correction. But then a corrected p of 5 % depends on about five
-# flips, and so on the seed. Therefore pairs near the limit are tested again with new flips, unless the limits below
-# allow no more flips than in the first round. Holm's guarantee holds for any level up to 20 %: the number of new
-# flips depends only on the numbers of pairs and clusters, so each new p is a valid permutation p whatever the first
-# flips gave. The pairs that are not tested again stay above 20 %, because they come later in Holm's order.
+# even the smallest p can be significant after correction. But then a corrected p of 5 % depends on about five flips,
+# and so on the seed. Therefore pairs near the limit are tested again with more, new flips, unless the limits below
+# allow no more flips than in the first round.
+# Holm's guarantee holds for any level up to 20 %: the number of new flips depends only on the numbers of pairs and
+# clusters, so each new p is a valid permutation p, whatever the result of the first flips was. The pairs that are not
+# tested again stay above 20 %, because they come later in Holm's order.
 LOOKED_AT_AGAIN = 0.2
 """Pairs with a corrected p up to this value in the first round are tested again with more, new flips."""
 FRESH_DRAWS_PER_PAIR = 8_000
@@ -34,15 +35,15 @@ FRESH_DRAWS_PER_PAIR = 8_000
 difference.
 """
 
-# Limits for both rounds together: the number of signs, and of differences from new flips.
+# The limits on the number of signs, and on the differences from new flips, in both rounds together.
 _MOST_SIGNS = 60_000_000
 _MOST_FLIPPED = 600_000_000
 
-# Limits that bound memory: the number of values, and of flips, at once.
+# The numbers of values and of flips in memory at once.
 _NUMBERS_AT_ONCE = 1_000_000
 _FLIPS_AT_ONCE = 8_192
 
-# Rounding may separate equal means of flipped differences by this part of the sum.
+# Equal means of flipped differences may differ by this part of the sum, because of rounding.
 _ROUNDING = 1e-12
 
 
@@ -52,7 +53,6 @@ class PairComparison:
 
     `p` is two-sided. `adjusted_p` has Holm's correction over all pairs that were compared together. All three are
     None if the systems have no common set.
-    set.
     """
 
     first: str
@@ -64,7 +64,7 @@ class PairComparison:
     is_exact: bool
 
     def is_different(self, level: float = 0.05) -> bool:
-        """True if the difference holds at this level after correction."""
+        """Return True if the difference is significant at this level after correction."""
         return self.adjusted_p is not None and self.adjusted_p <= level
 
 
@@ -265,7 +265,7 @@ def settled_order(
         for pair in pairs
     ]
     worse: dict[str, frozenset[str]] = {}
-    # Go from the lowest mean up, so that `worse[lesser]` is complete before a better system needs it.
+    # Start with the lowest mean, so that `worse[lesser]` is complete before a better system needs it.
     for system in sorted(means, key=means.__getitem__):
         own = {lesser for better, lesser in tested if better == system and means[lesser] < means[system]}
         worse[system] = frozenset(own.union(*(worse[lesser] for lesser in own)))
@@ -289,7 +289,7 @@ def indistinct_groups(
     _check_order(order, [name for pair in different for name in pair])
     bit = {system: 1 << place for place, system in enumerate(order)}
     groups = [(1 << len(order)) - 1] if order else []
-    # This order needs few intermediate groups.
+    # Splitting in this order makes few intermediate groups.
     for one, other in sorted(different, key=lambda pair: sorted((bit[pair[0]], bit[pair[1]]))):
         both = bit[one] | bit[other]
         kept = [group for group in groups if group & both != both]

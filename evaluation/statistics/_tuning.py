@@ -1,10 +1,10 @@
 """The weight of a judge's answers: slopes that are fitted to people's answers and shrunk across systems.
 
 A few documents say little about the slope of one system, but much about the slopes of all systems together. The
-slopes of the systems are treated as draws from one normal distribution (empirical Bayes by EM, Morris 1983). It is
-fitted to all systems, and each system's own answers then move its slopes away from the common mean. Finally, all
-slopes of a system are multiplied by the share of their explained variance that would remain on new documents (Efron
-2004, covariance penalties), so that a useless judge gets no weight.
+slopes of the systems are treated as a sample from one normal distribution (empirical Bayes by EM, Morris 1983). This
+distribution is fitted to all systems, and each system's own answers then move its slopes away from the common mean.
+Finally, all slopes of a system are multiplied by the share of their explained variance that would remain on new
+documents (Efron 2004, covariance penalties), so that a useless judge gets no weight.
 """
 
 import numpy as np
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 _ROUNDS = 12
-# A system's residual variance is averaged with the common one, which has the weight of this many documents.
+# Each system's residual variance is averaged with the variance of all systems, which weighs as many documents as
+# this.
 _COMMON_VARIANCE = 8.0
 _FIRST_SPREAD = 0.3
 _LENT_SHARE = 0.3
@@ -21,10 +22,10 @@ _TINY = 1e-9
 
 
 def moments(predictors: Array, answers: Array, weights: Array) -> Array:
-    """Weighted sums of products of (1, predictors, answer), one matrix per row.
+    """Compute weighted sums of products of (1, predictors, answer), one matrix per row.
 
-    Shapes: predictors (rows, K), answers and weights (rows,); result (rows, K + 2, K + 2). The matrices
-    are additive: subtracting the matrices of some documents leaves these documents out.
+    Shapes: predictors (rows, K), answers and weights (rows,); result (rows, K + 2, K + 2). The matrices are additive:
+    subtracting the matrices of some documents leaves these documents out.
     """
     columns = np.column_stack([np.ones(len(answers)), predictors, answers])
     products: Array = weights[:, None, None] * columns[:, :, None] * columns[:, None, :]

@@ -1,7 +1,7 @@
 """Function words and negations by language.
 
-The lists are short and have the most common words, so that these do not count as content. In languages without a
-list, all words count as content.
+The lists are short and have the most common words, which must not count as content. In languages without a list, all
+words count as content.
 """
 
 import re
@@ -66,7 +66,7 @@ NEGATIONS = _lists(
     }
 )
 
-# Chinese and Japanese negate with single characters and endings. Pairs of characters would hide them.
+# Chinese and Japanese negate with single characters and endings, which pairs of characters would hide.
 NEGATION_MARKS = {
     "ja": re.compile("なかった|ない|ません|ぬ"),
     "zh": re.compile("没有|沒有|[不没沒未无無非]"),

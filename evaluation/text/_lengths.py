@@ -1,4 +1,4 @@
-"""Count and truncate texts in words, characters or bytes, in any language."""
+"""Counting and truncating texts in words, characters or bytes, in any language."""
 
 import re
 from itertools import islice
@@ -8,8 +8,8 @@ from evaluation.errors import InvalidBudget
 
 LengthUnit = Literal["words", "characters", "bytes"]
 
-# Scripts without spaces between words. A text that a tokeniser has split into words has at most this average number
-# of letters between spaces; running text has far more.
+# Scripts without spaces between words. If the average number of letters between spaces is at most the limit, a
+# tokeniser has split the text into words; running text has far more.
 _IDEOGRAPHIC = (
     "\u3005-\u3007\u3041-\u3096\u309d-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U000323af"
@@ -51,12 +51,13 @@ def count_length(text: str, unit: LengthUnit = "words") -> int:
 
 
 def truncate(text: str, target: int, unit: LengthUnit = "words") -> str:
-    """Return the longest beginning of the text within the target.
+    """Return the longest beginning of the text that fits into the target.
 
-    Words and the white space between them stay whole; bytes are cut between characters. A text within the target is
-    returned unchanged.
+    Text in words ends after a word, text in bytes after a character. A text within the target is returned unchanged.
     Raises InvalidBudget if target < 1.
+
     Source: DUC 2002, length-adjusted coverage, point 3.3; DUC 2004, truncation at a number of bytes.
+
     Example: `truncate("one two three", 2)` is "one two".
     """
     if target < 1:
@@ -72,10 +73,11 @@ def truncate(text: str, target: int, unit: LengthUnit = "words") -> str:
 
 
 def has_word_breaks(text: str) -> bool:
-    """True if white space separates the words of this text, so that counting words is meaningful.
+    """Return True if white space separates the words of this text, so that counting words is meaningful.
 
     False for a text mostly in a script without spaces between words (Han, kana, Thai, Lao, Khmer, Myanmar, Tibetan,
-    ...), unless it was split into words by spaces. True for an empty text.
+    ...), unless spaces split it into words. True for an empty text.
+
     Example: `has_word_breaks("猫在睡觉。")` is False, `has_word_breaks("The cat sleeps.")` is True.
     """
     if text.isascii():

@@ -1,4 +1,4 @@
-"""Split a text of any language into sentences.
+"""Splitting a text of any language into sentences.
 
 A unit is a part of the text given by code point offsets, so that `text[start:end]` is the unit. The segmentation is
 lossless: units are in order, do not overlap, and cover every character except white space.
@@ -16,14 +16,14 @@ from evaluation.text._words import language_code
 DOCUMENT_BREAK = "\n\n"
 """The separator between two documents of a set that are read as one text."""
 
-# Do not split off shorter clauses, because they are rarely understandable alone.
+# Shorter clauses are not split off, because they are rarely understandable alone.
 MIN_CLAUSE_WORDS = 4
 MIN_CLAUSE_CHARACTERS = 8
 
 _WORD_CHARACTER = re.compile(r"\w")
 _WORD = re.compile(r"\w\S*")
 
-# A single line break may be a mere wrap, if the line before it does not end a sentence.
+# A single line break may only wrap a line, if the line before it does not end a sentence.
 _ONE_BREAK = frozenset(("\n", "\r\n", "\r"))
 _GOES_ON = frozenset(",;:-–—'\"’”)")
 _LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
@@ -32,7 +32,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LONGEST_CITATION = 200
 _CITATION_AT_END = re.compile(r"\bet\s+al\.\s*\[[^\]\[]*\]\s*$")
 
-# sentencex takes "May." for an abbreviation; the month is written in full, so the full stop ends the sentence.
+# sentencex takes "May." for an abbreviation, but the month has no abbreviation, so the full stop ends the sentence.
 _AFTER_MAY = re.compile(r"\bMay\.\s+(?=[A-Z])")
 
 
@@ -44,7 +44,7 @@ class Span:
     end: int
 
     def of(self, text: str) -> str:
-        """The text of this span."""
+        """Return the text of this span."""
         return text[self.start : self.end]
 
 
@@ -82,7 +82,7 @@ def _trimmed(text: str, start: int, end: int) -> Span | None:
 
 
 def _has_line_breaks(text: str) -> bool:
-    """True if the text matches _LINE_BREAK; `splitlines` uses the same characters and is much faster."""
+    """Return True if the text matches _LINE_BREAK; `splitlines` uses the same characters and is much faster."""
     return bool(text) and text.splitlines() != [text]
 
 
@@ -100,7 +100,7 @@ def _lines(text: str) -> Iterator[Span]:
 
 
 def _is_soft(text: str, line_break: re.Match[str]) -> bool:
-    """True if a line break only wraps a line: the sentence continues in lower case after it."""
+    """Return True if a line break only wraps a line: the sentence continues in lower case after it."""
     if line_break[0] not in _ONE_BREAK or not line_break.start():
         return False
     before, after = text[line_break.start() - 1], text[line_break.end() : line_break.end() + 1]

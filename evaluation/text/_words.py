@@ -1,8 +1,8 @@
 """The words of a text as the lexical judge compares them, in any language and script.
 
-Words are case-folded and compared by the stem of their lemma, if the language has stems and lemmas. Scripts without
-spaces between words, and Korean, are compared by pairs of characters. Other languages without lemmas and a stemmer
-are compared by pieces of four characters.
+Words are case-folded and compared by the stem of their lemma, as far as lemmas and stems of the language are known.
+Scripts without spaces between words, and Korean, are compared by pairs of characters. Other languages without lemmas
+and stems are compared by pieces of four characters.
 """
 
 import re
@@ -36,7 +36,7 @@ _WORD_REST = rf"(?:(?![{_PAIRED_SCRIPTS}])[\w{_MARKS}]|['’](?=[^\W\d_]))*"
 _TOKEN = re.compile(
     rf"(?P<word>{_WORD_START}{_WORD_REST})|(?P<number>\d+(?:[.,:]\d+)*)|(?P<run>[{_PAIRED_SCRIPTS}]+)"
 )
-# The same pattern for ASCII text, which is several times as fast.
+# The same pattern for ASCII text, where it is several times as fast.
 _ASCII_TOKEN = re.compile(
     r"(?P<word>[A-Za-z][A-Za-z0-9_]*(?:'[A-Za-z][A-Za-z0-9_]*)*)|(?P<number>[0-9]+(?:[.,:][0-9]+)*)"
 )
@@ -58,7 +58,7 @@ _STEMMERS = {
     "ru": "russian", "sr": "serbian", "st": "sesotho", "sv": "swedish", "ta": "tamil", "tr": "turkish",
     "yi": "yiddish",
 }  # fmt: skip
-# Only one thread may use a stemmer at a time, because it stores the current word in itself.
+# A stemmer stores the current word in itself, so only one thread may use it at a time.
 _STEMMING = threading.Lock()
 
 
@@ -75,12 +75,12 @@ class Token(NamedTuple):
 
 
 def language_code(language: str) -> str:
-    """The primary part of a language tag: "de" for "de-AT"."""
+    """Return the primary part of a language tag, such as "de" for "de-AT"; "en" for an empty tag."""
     return language.replace("_", "-").partition("-")[0].strip().lower() or "en"
 
 
 def has_lemmas(code: str) -> bool:
-    """True if the base forms of words in this language are known."""
+    """Return True if the base forms of words in this language are known."""
     return code in SUPPORTED_LANGUAGES
 
 
@@ -122,11 +122,11 @@ def every_token(text: str, language: str) -> list[Token]:
             elif kind == "negation":
                 denied_at = end
             elif kind == "number" and denied_at == before and word.lower() == "one":
-                # Skip "one" in "no one", because it is no number.
+                # Skip "one" in "no one", because it is no number there.
                 before = end
                 continue
             if len(keys) == 1:
-                # Call `tuple.__new__` directly, which takes a third of the time.
+                # Call `tuple.__new__` directly, because the usual call takes three times as long.
                 found.append(tuple.__new__(Token, (keys[0][0], kind, start, end)))
             else:
                 found.extend(
@@ -138,7 +138,7 @@ def every_token(text: str, language: str) -> list[Token]:
 
 
 def tells_names(code: str) -> bool:
-    """True if a capital indicates a name; False in languages that capitalise every noun."""
+    """Return True if a capital indicates a name; False in languages that capitalise every noun."""
     return code not in _CAPITAL_NOUNS
 
 
@@ -148,7 +148,8 @@ def key_of(word: str, language: str) -> str:
 
 
 def _is_name(word: str, text: str, before: int, end: int) -> bool:
-    """True if the spelling indicates a name: inner capitals, or a capital that is not at the start of a sentence.
+    """Return True if the spelling indicates a name: inner capitals, or a capital that is not at the start of a
+    sentence.
 
     `before` is the end of the previous word.
     """
@@ -229,7 +230,6 @@ def _reader(code: str) -> Callable[[str], tuple[str, Keys]]:
 
 @cache
 def _keys(code: str) -> Callable[[str], Keys]:
-    """Build the function from a folded content word to its keys."""
     lemmas = has_lemmas(code)
     stemmer = snowballstemmer.stemmer(_STEMMERS[code]) if code in _STEMMERS else None
     if not lemmas and stemmer is None:

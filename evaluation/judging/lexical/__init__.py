@@ -55,13 +55,11 @@ class LexicalJudge:
     """A judge that compares the words of claims with those of a text, without network or model.
 
     Equal inputs get equal verdicts, whatever the other claims of a request are. The label is yes or no, never unsure.
-    The probability is fitted to people's judgments and expresses the uncertainty. Paraphrases are not recognised,
-    except for some everyday synonyms. Missing words count against a claim; other numbers, opposites, and added or
-    missing negations count most. Generated questions quote the statements with the most frequent words of the text.
-    Ratings are unscored.
+    The probability of yes is fitted to people's judgments. Paraphrases are not recognised, except for some everyday
+    synonyms. Missing words count against a claim; other numbers, opposites, and added or missing negations count
+    most. Generated questions quote the statements with the most frequent words of the text. Ratings are unscored.
 
-    `language` replaces the language of the texts.
-    Example: `LexicalJudge()`.
+    `language` replaces the language of the texts. Example: `LexicalJudge()`.
     """
 
     kind = "lexical"
@@ -73,7 +71,7 @@ class LexicalJudge:
         self.signature = f"lexical:{VERSION}" + (f"|language:{language}" if language else "")
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
-        """Return the requested claims, questions with their answers, and topics."""
+        """Return the requested claims, topics, and questions with their answers."""
         claims = self._claims(request.claims_text) if request.claims else ()
         asked = [*request.questions]
         if request.n_questions:
@@ -113,7 +111,7 @@ class LexicalJudge:
         )
 
     def again(self, token: str) -> "LexicalJudge":
-        """Return the judge itself, because its answers never change."""
+        """Return the judge itself: asked again, it gives the same answers."""
         return self
 
     async def aclose(self) -> None:
@@ -144,7 +142,7 @@ class LexicalJudge:
         )
 
     def _answers(self, questions: Sequence[str], text: Text, weights: Sequence[float]) -> tuple[Verdict, ...]:
-        # A generated question quotes a claim; check that claim.
+        # A generated question quotes a claim, so check the quoted claim.
         quoted = [_QUOTED.match(question) for question in questions]
         stated = [
             found["statement"] if found else question.rstrip(" ?？؟")
@@ -154,10 +152,11 @@ class LexicalJudge:
 
 
 def all_of(probabilities: Sequence[float]) -> float:
-    """The probability that all statements are true: the geometric mean of the product and the minimum.
+    """Estimate the probability that all statements are true: the geometric mean of the product and the minimum.
 
-    The product assumes independent statements, the minimum fully dependent ones. People's judgments in other corpora
-    lie in between. Raises an error for an empty sequence.
+    The product assumes independent statements, the minimum fully dependent ones. People's judgments lie in between.
+    Raises ValueError for an empty sequence.
+
     Example: `all_of([0.5])` is 0.5, `all_of([0.81, 1.0])` is 0.81, `all_of([0.9, 0.9, 0.9])` is 0.81.
     """
     return math.sqrt(math.prod(probabilities) * min(probabilities))
@@ -205,12 +204,12 @@ def _main(stated: Sequence[str], text: Text, count: int) -> list[str]:
 
 
 def _topics(source: Text) -> tuple[str, ...]:
-    """The most frequent words of the source, each as it is first written."""
     counts: Counter[str] = Counter()
     surfaces: dict[str, str] = {}
     for token in tokens(source.text, source.language):
         surface = source.text[token.start : token.end]
-        # A word of two Latin letters says little as a topic; a word of two ideographs does.
+        # Require three letters of a Latin word but two of an ideographic word, because shorter topics are not
+        # informative.
         if token.kind in ("name", "content") and len(surface) >= (3 if surface.isascii() else 2):
             counts[token.key] += 1
             surfaces.setdefault(token.key, surface)

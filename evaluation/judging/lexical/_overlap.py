@@ -1,4 +1,4 @@
-"""The features of the lexical judge: measures of how far a text contains the words of a claim."""
+"""The features of the lexical judge, which measure how much of a claim's words a text contains."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -46,25 +46,29 @@ COVERED, SUPPORTED = (tuple(float(of[side]) for of in _WEIGHTS.values()) for sid
 """The weights of the features, then the intercept, for both sides of a check."""
 
 _KINSHIP = 0.6
-# Longer words weigh more in every language: length replaces rarity, which would need a corpus.
+# Longer words have more weight in every language. Rarity would be the better weight, but needs a corpus.
 _LEAST_WEIGHT, _WEIGHT_PER_LETTER, _MOST_LETTERS = 0.6, 0.08, 8
 _EVERYDAY_WEIGHT = 0.6
-# Words with this many equal first letters count as related, in every language.
+# Words count as related in every language if their first letters are equal, this many.
 _SAME_BEGINNING = 5
 _SHORTEST_RELATED = 6
 _MOST_MISSING = 5
 _DENIED_WORDS = 2
 _SOME_OF_IT, _NEARLY_ALL = 0.4, 0.85
-# If characters are compared in pairs, a negation also changes its neighbouring pairs, so a unit needs fewer of them.
+# A negation also changes the neighbouring pairs of characters, so a unit of compared pairs needs fewer equal pairs.
 _NEARLY_ALL_PAIRS = 0.75
-# A unit has nearly the same words if this share of the words between its first and last word of the claim is shared.
+# Two statements have nearly the same words if this share of the words between the first and the last shared word is
+# shared.
 _NEARLY_THE_SAME = 0.6
-# A unit with a smaller share of the claim is not used as evidence.
+# A unit with a smaller share of the claim's weight is not used as evidence.
 _LEAST_EVIDENCE, _LEAST_SECOND_EVIDENCE = 0.2, 0.15
 
 
 class Statement(NamedTuple):
-    """A unit or sentence: its content words, names and numbers in order, and the keys of negated words."""
+    """A unit or sentence: its content words, names and numbers in order, their keys, and the keys of negated words.
+
+    `every_key` also has the function words; `code` is the code of the language.
+    """
 
     words: tuple[Token, ...]
     keys: tuple[str, ...]
@@ -74,11 +78,11 @@ class Statement(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One sentence of a claim, with values that do not depend on the compared text.
+    """One sentence of a claim, prepared without the compared text.
 
-    `words` are the distinct words of the sentence, with their weights and kin. `numbers` maps the positions of its
-    numbers to their shares of the weight of all its numbers. `order` maps each key to a bit mask of its positions
-    among all words of the sentence.
+    - `words`: the distinct words of the sentence; `weights` and `kin` are in the same order
+    - `numbers`: by position of a number, its share of the weight of all numbers
+    - `order`: by key, a bit mask of its positions among all words of the sentence
     """
 
     statement: Statement
@@ -92,7 +96,7 @@ class Part(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """A text prepared for comparisons: its units, and for each key and each kin the units that contain it."""
+    """A text prepared for comparisons: its units, and by key and by kin the indices of the units that contain it."""
 
     units: tuple[Statement, ...]
     holders: Mapping[str, Collection[int]]
@@ -127,10 +131,10 @@ def parts(claim: str, language: str) -> tuple[tuple[str, Part], ...]:
 
 @lru_cache(maxsize=64)
 def prepared(text: Text) -> Prepared:
-    """Prepare a text for comparisons; the latest texts are cached."""
+    """Prepare a text for comparisons. The most recent results are cached."""
     code = language_code(text.language)
     units = tuple(_statement(content, code) for _, content in text.numbered_units())
-    # Dictionaries instead of sets keep the order of the units.
+    # Use dictionaries instead of sets to keep the order of the units.
     holders: dict[str, dict[int, None]] = {}
     kin_holders: dict[str, dict[int, None]] = {}
     for index, unit in enumerate(units):
@@ -238,9 +242,9 @@ def _statement(content: str, code: str) -> Statement:
 
 @cache
 def _listed(section: str, code: str, separator: str | None = None) -> tuple[tuple[str, ...], ...]:
-    """The keys of each group of related words in a section. A group is a line, or words joined by the separator.
+    """Return the keys of each group of related words in a section; languages other than English have no groups.
 
-    Only English has groups.
+    A group is a line of the section, or words that the separator joins.
     """
     groups = LISTED[section] if separator is None else " ".join(LISTED[section]).split()
     return tuple(
@@ -274,13 +278,19 @@ def _weight(key: str, code: str) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def _kin(key: str, code: str) -> str:
-    """The common key of related words: their line in the word list, or their first letters; "" if there is none."""
+    """Return the key that related words share. It is made from their line of the word list, or is their first letters.
+
+    A word without related words has "".
+    """
     is_long = len(key) >= _SHORTEST_RELATED and key.isalpha()
     return _alike(code).get(key, key[:_SAME_BEGINNING] if is_long else "")
 
 
 def _best_unit(gains: Sequence[float], part: Part, units: Sequence[Statement]) -> tuple[int, bool]:
-    """Return the unit with the most of the claim, and True if all units with nearly all of the claim negate it."""
+    """Return the unit with the most words of the claim.
+
+    The second value is True if some units have nearly all words of the claim, and all of these negate it.
+    """
     is_paired = part.statement.code in NEGATION_MARKS
     enough = (_NEARLY_ALL_PAIRS if is_paired else _NEARLY_ALL) * part.total
     alike = [index for index, gain in enumerate(gains) if gain >= enough]
@@ -299,7 +309,7 @@ def _is_flipped(ours: Statement, theirs: Statement) -> bool:
     stretch = theirs.keys[max(shared[0] - 1, 0) : shared[-1] + 1]
     if len(shared) < _NEARLY_THE_SAME * (shared[-1] + 1 - shared[0]):
         return False
-    # A word such as "suspended" may express the negation; then the statements do not contradict each other.
+    # A word such as "suspended" may express the negation. Then the statements do not contradict each other.
     return _words_of("denying", ours.code).isdisjoint(frozenset(ours.keys) ^ frozenset(stretch))
 
 
@@ -320,7 +330,10 @@ def _beside(words: Sequence[Token], place: int) -> Sequence[Token]:
 def _has_other_number(
     part: Part, missing: Sequence[Token], gains: Sequence[float], units: Sequence[Statement]
 ) -> bool:
-    """True if a unit that has a part of the claim has a different number beside the same word."""
+    """Return True if a unit with a part of the claim has another number where the claim has a missing number.
+
+    The place is recognised by an equal word beside both numbers.
+    """
     words, keys, _, _, _ = part.statement
     numbers = [keys.index(word.key) for word in missing if word.kind == "number"]
     beside = {word.key for place in numbers for word in _beside(words, place)}
@@ -341,7 +354,7 @@ def _opposed(part: Part, theirs: Collection[str]) -> Token | None:
 
 
 def _common_order(part: Part, others: Sequence[str]) -> int:
-    """Length of the longest common subsequence.
+    """Return the length of the longest common subsequence.
 
     Source: Hyyrö, "Bit-parallel LCS-length computation revisited", 2004.
     """
@@ -354,7 +367,7 @@ def _common_order(part: Part, others: Sequence[str]) -> int:
 
 
 def _surfaces(claim: str, missing: Sequence[Token]) -> tuple[str, ...]:
-    """The missing words as the claim writes them; overlapping words are joined."""
+    """Return the missing words as they are written in the claim; overlapping words are joined."""
     places: list[list[int]] = []
     for _, _, start, end in sorted(missing, key=lambda token: token.start):
         if places and start < places[-1][1]:

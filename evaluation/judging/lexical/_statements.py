@@ -66,10 +66,11 @@ class _Word(NamedTuple):
 
 
 def statements(content: str, language: str) -> Iterator[Statement]:
-    """Yield the statements of a unit, in order, without opinions and abbreviations.
+    """Yield the statements of a unit, in order. Opinions and abbreviations are omitted.
 
-    Opinions are recognised in English, outside quotation marks: what the writer likes or thinks ("I love this
-    bridge"), and mere praise or blame ("It was a wonderful day").
+    Opinions are recognised in English, outside quotation marks: statements of the writer's taste or belief ("I love
+    this bridge"), and mere praise or blame ("It was a wonderful day").
+
     Example: "The cat is black and sleeps." gives "The cat is black" and "The cat sleeps.".
     """
     is_english = language_code(language) == "en"
@@ -84,7 +85,7 @@ def statements(content: str, language: str) -> Iterator[Statement]:
 
 
 def _is_abbreviation(content: str) -> bool:
-    """True if the content is an abbreviation that the splitter took for a sentence, such as "Gov."."""
+    """Return True for an abbreviation that the splitter took for a sentence, such as "Gov."."""
     return content.lower().removesuffix(".") in _ABBREVIATIONS
 
 
@@ -94,7 +95,6 @@ def _verbatim(content: str, span: Span) -> Statement:
 
 
 def _clauses(content: str, sentence: Span, *, is_english: bool) -> Iterator[Span]:
-    """Yield the parts of a sentence that each have a subject and a verb."""
     text = sentence.of(content)
     start = 0
     hidden = _BRACKETED.sub(lambda found: "_" * len(found[0]), text)
@@ -174,7 +174,6 @@ def _is_verb(words: Sequence[_Word], place: int) -> bool:
 
 
 def _predicates(content: str, clause: Span) -> Iterator[Statement]:
-    """Yield a statement for each predicate of a clause's subject."""
     text = clause.of(content)
     words = list(_tokens(text, clause.start))
     size = _subject(words)
@@ -204,9 +203,9 @@ def _told(content: str, span: Span, lead: str) -> Statement:
 
 
 def _shared_verb(words: Sequence[_Word], size: int, place: int) -> str | None:
-    """Find the auxiliary verb that the predicate after a conjunction shares; "" if it needs none.
+    """Find the auxiliary verb that the predicate after a conjunction shares; "" if it has a verb of its own.
 
-    None if there is no predicate of the same subject after the conjunction.
+    None if the words after the conjunction are not a predicate of the same subject.
     """
     verb = words[size].text
     between = {word.text for word in words[size + 1 : place]}
@@ -224,7 +223,7 @@ def _shared_verb(words: Sequence[_Word], size: int, place: int) -> str | None:
     is_past = second in _PAST or (second.endswith("ed") and len(second) > 3)
     is_participle = second in _PARTICIPLE or second.endswith("ed")
     if verb in _BE | _HAVE and any(_is_participle(word) for word in between):
-        # "Was arrested and charged" shares "was"; in "was born in Leeds and moved", "moved" has no auxiliary.
+        # "Was arrested and charged" shares "was". In "was born in Leeds and moved", "moved" needs no auxiliary verb.
         is_next = place == size + 2 and _is_participle(words[size + 1].text)
         return verb if is_next and is_participle and goes_on else None
     if is_past:

@@ -67,17 +67,17 @@ class OpenAIJudge:
     The judge reads nothing from the environment. It asks once more about items without a usable answer.
     - `api_key`: None sends no key, for local servers
     - `temperature`, `seed`: requests do not contain them if they are None
-    - `store`: stores answered calls; the default is a store in memory
+    - `store`: the store of answered calls; the default is a store in memory
     - `http_client`: must belong to the event loop that uses the judge; the judge does not close it
-    - `custom_instruction`: is added to every step
-    - `prompts`: replace prompts of steps, see `Prompt.reworded`
-    - `price`: determines the cost of calls, which a `budget` can limit
-    - `remember`: is called in the event loop when the reply format or a refused parameter of the server is found; must
-      not raise
+    - `custom_instruction`: an addition to the prompt of every step
+    - `prompts`: prompts that replace the built-in ones, by step; see `Prompt.reworded`
+    - `price`, `budget`: the price of tokens, and a limit on the cost of calls
+    - `remember`: a function that gets the reply format and the refused parameters of the server when they are found.
+      It is called in the event loop and must not raise.
     - `reply_format`, `refused`: values that `remember` received earlier
-    - `pace`: replaces the limits per minute, so that several judges can share a limit
-    Raises JudgeSettings. Its methods raise JudgeRefused, JudgeUnavailable and BudgetSpent.
-    Example: `OpenAIJudge("llama3.1", "http://127.0.0.1:11434/v1", seed=1)`.
+    - `pace`: a limit per minute that several judges share; it replaces the judge's own Raises JudgeSettings. Its
+      methods raise JudgeRefused, JudgeUnavailable and BudgetSpent. Example: `OpenAIJudge("llama3.1",
+      "http://127.0.0.1:11434/v1", seed=1)`.
     """
 
     kind = "openai"
@@ -148,15 +148,16 @@ class OpenAIJudge:
         return f"<OpenAIJudge {self.name!r} at {self._settings.base_url}>"
 
     def again(self, token: str) -> "OpenAIJudge":
-        """Return the judge with other call keys, so that it asks stored questions again; it shares connections and
-        limits.
+        """Return a copy of the judge that asks stored questions again, under call keys with the token.
+
+        It shares connections and limits with the judge.
         """
         twin = self.told({})
         twin._identity = canonical([self._identity, token])
         return twin
 
     def told(self, prompts: Mapping[Step, Prompt]) -> "OpenAIJudge":
-        """Return the judge with other prompts; it shares store, connections, limits and signature."""
+        """Return a copy of the judge with other prompts; it shares store, connections, limits and signature."""
         twin = copy(self)
         twin._caller = self._calls()
         twin._prompts = {**self._prompts, **prompts}
@@ -164,15 +165,15 @@ class OpenAIJudge:
 
     @property
     def concurrency(self) -> int:
-        """The largest number of simultaneous calls."""
+        """Return the largest number of simultaneous calls."""
         return self._limits.concurrency
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
         """Read the requested claims, questions with the source's answers, and topics, in one call if they fit.
 
-        Otherwise there is a call per `claims_per_call` units and questions. If source, reference and questions exceed
-        the context, there is a call per window of the reference, and a call per window of the source and chunk of
-        questions. A question is answered yes if any window answers yes. Each window generates its share of
+        Otherwise each call has at most `claims_per_call` units and questions. If source, reference and questions
+        exceed the context, each window of the reference gets a call, and each window of the source gets a call per
+        chunk of questions. A question is answered yes if any window answers yes. Each window generates its share of
         `n_questions`.
         """
         items = ReadItems(request)
@@ -242,9 +243,9 @@ class OpenAIJudge:
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
         """Answer claims, questions, topics and ratings of a summary without its source, in one call if they fit.
 
-        Otherwise there is a call per window of the summary and chunk of at most `claims_per_call` items. An item is yes
-        if any window answers yes; a rating is the mean of the windows. An item without a usable answer after two calls
-        is unscored and has a reason. A blank summary needs no call.
+        Otherwise each window of the summary gets a call per chunk of at most `claims_per_call` items. An item is yes
+        if any window answers yes; a rating is the mean of the windows. An item without a usable answer after two
+        calls is unscored and has a reason. A blank summary needs no call.
         """
         return await self._cover(request, "cover_summary")
 
@@ -274,7 +275,8 @@ class OpenAIJudge:
         return pieces_bytes([*source.numbered_units(), *summary.numbered_units()]) <= room
 
     def _room(self, step: Step, instruction: str, beside: Json) -> int | None:
-        """The bytes that a call has for texts and items besides the message `beside`; None if there is no limit.
+        """Return the bytes that a call has for texts and items beside the message `beside`; None if there is no
+        limit.
 
         The result is at least SMALLEST_ROOM, because tokens are overestimated.
         """
@@ -380,8 +382,7 @@ def _checked_budget(budget: Budget | None, price: Price | None, name: str) -> Bu
     if budget is None:
         return None
     prices = (0.0,) if price is None else (price.prompt, price.completion)
-    # A money cap needs both prices. Another budget may count calls, and needs one price, because without any price no
-    # call is counted.
+    # A money cap needs both prices. Any other budget needs one price: without a price no call is reserved.
     if not (min(prices) > 0 if isinstance(budget, MoneyCap) else max(prices) > 0):
         raise JudgeSettings(
             f"The judge {name!r} has no price, so a cap would hold nothing. Give the price of a million tokens "

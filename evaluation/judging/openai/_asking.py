@@ -38,8 +38,8 @@ class Answered(Generic[_A_co]):
 class Question(Generic[_K, _A]):
     """The functions that ask about a list of items and read the reply.
 
-    `parts` returns the parts of the prompt that the items need. `parse` reads answers from a reply; if it finds no
-    answer to an item, `fault_of` says why.
+    `parts` returns the parts of the prompt that the items need. `parse` reads the answers to items from a reply;
+    `fault_of` explains a missing answer.
     """
 
     step: Step
@@ -56,7 +56,9 @@ MakeCall = Callable[[Step, Sequence[str], str, Json, int], Awaitable[StoredCall]
 
 @dataclass(frozen=True, slots=True)
 class _Group(Generic[_K]):
-    """The items of one call, how often they were asked about (from 1), and the calls that this pass may still make."""
+    """The items of one call, with `asking`, the number of the attempt, and `left`, the calls that this pass may still
+    make.
+    """
 
     items: Sequence[_K]
     asking: int
@@ -68,7 +70,7 @@ async def ask(
 ) -> dict[_K, Answered[_A]]:
     """Ask about items, and once more about items without a usable answer. Return the answer to each item.
 
-    If another question has asked about the items already, `first` is 2 and they are asked about only once. Stored
+    `first` is 2 if another question has asked about the items already; then they are asked about only once. Stored
     replies of earlier passes are used first.
     """
     answered: dict[_K, Answered[_A]] = {}
@@ -116,7 +118,7 @@ def _read(question: Question[_K, _A], items: Sequence[_K], call: StoredCall) -> 
 
 
 def _fault(call: StoredCall) -> str:
-    """The reason why no answer of a reply can be used; "" if there is none."""
+    """Return the reason why a reply cannot be used at all; "" if it can."""
     said = one_line(call.reply, _LONGEST_REPORTED_REPLY).rstrip(".")
     match call.finish_reason:
         case "length":
@@ -148,10 +150,10 @@ async def ask_for_claims(
     is_unit: Callable[[_K], bool],
     has_claims: Callable[[_A], bool],
 ) -> list[Mapping[_K, Answered[_A]]]:
-    """Ask about each list of items with `ask`; if every unit has an empty list of claims, ask about the units again.
+    """Ask about each list of items with `ask`. If every unit has an empty list of claims, ask about the units again.
 
-    Only the second reply counts. If it is unreadable, the units have no answer, because empty lists would be scored as
-    a text without claims.
+    The second reply replaces the first. If it is unreadable, the units have no answer, because empty lists would be
+    scored as a text without claims.
     """
     parts: list[Mapping[_K, Answered[_A]]] = [
         *await together([ask(call, question, items) for question, items in work])

@@ -1,4 +1,4 @@
-"""Calls to a chat-completions service: they are stored, paced, and retried after temporary faults."""
+"""Calls to a chat-completions service. They are stored, paced, and retried after temporary faults."""
 
 import asyncio
 import hashlib
@@ -31,8 +31,8 @@ from evaluation.judging.protocol import (
 )
 
 _FIRST_BACKOFF_SECONDS = 0.5
-# Other calls wait this long for the first one: a server rejects an unknown format at once, so after this time it
-# has accepted the request.
+# Other calls wait this long for the first call. A server rejects an unknown format at once, so after this time it has
+# accepted the request.
 _LONGEST_WAIT_FOR_FIRST = 3.0
 _ABOUT_THE_CONTENT = frozenset(
     {"reply_too_long", "context_length_exceeded", "content_filter", "content_policy_violation"}
@@ -46,15 +46,11 @@ _OTHER_LENGTH = re.compile(r"too (large|long|high)|maximum|at most|exceed", re.I
 
 @dataclass(slots=True)
 class _Bill:
-    """The cost of an attempt; 0 until the cost is known."""
-
     cost: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A question in a form that does not depend on the reply format."""
-
     prompt: Prompt
     parts: Sequence[str]
     system: str
@@ -64,7 +60,7 @@ class _Request:
 class _Session:
     """The state of one event loop: connections, open calls, and the pause that the server requested.
 
-    The call that tests which formats and parameters the server accepts holds the lock `first`.
+    The lock `first` belongs to the call that tests which formats and parameters the server accepts.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -78,11 +74,10 @@ class _Session:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, key: str) -> asyncio.Lock:
-        """The lock of a question; it exists as long as a task uses it."""
+        """Return the lock of a question, which is forgotten when no task uses it."""
         return self._locks.setdefault(key, asyncio.Lock())
 
     async def pause(self) -> None:
-        """Wait until the pause that the server requested is over."""
         wait = self.resume_at - asyncio.get_running_loop().time()
         if wait > 0:
             await asyncio.sleep(wait)
@@ -142,7 +137,7 @@ class Caller:
     def _session(self) -> _Session:
         loop = asyncio.get_running_loop()
         with self._guard:
-            # Remove closed loops here, because their sessions refer to them and would keep them in memory.
+            # Remove closed loops here: their sessions refer to them, so the weak dictionary never drops them.
             for other in [other for other in self._sessions if other.is_closed()]:
                 del self._sessions[other]
             if loop not in self._sessions:
@@ -151,7 +146,7 @@ class Caller:
 
     @asynccontextmanager
     async def _first_alone(self, session: _Session) -> AsyncIterator[None]:
-        """While the server is unknown, let one call go first; the others wait a few seconds for its result.
+        """Let one call go first while the server is unknown; other calls wait a few seconds for its result.
 
         If it ends without a result, another call goes first.
         """
@@ -170,7 +165,7 @@ class Caller:
                 session.first.release()
 
     async def _fetch(self, session: _Session, key: str, request: _Request) -> StoredCall:
-        """Ask in the best format that the server is not known to reject; remember formats that it rejects now."""
+        """Ask in the best format that the server is not known to reject, and remember formats that it rejects now."""
         reply: Reply | None = None
         rejection: Rejected | None = None
         body: dict[str, Any] = {}
@@ -266,7 +261,7 @@ class Caller:
         raise AssertionError("max_attempts is at least 1")
 
     async def _paid(self, session: _Session, body: dict[str, Any], prompt_tokens: int) -> Reply:
-        """Make an attempt: reserve its cost before and settle the actual cost after.
+        """Make one attempt. Reserve its expected cost before and settle the actual cost after.
 
         A refused request costs nothing; an interrupted request costs its prompt (see `Usage`).
         """
@@ -275,8 +270,8 @@ class Caller:
         likely = self._reply_tokens / self._replies if self._replies else limits.max_tokens / EXPECTED_SHARE
         expected = price.of(prompt_tokens, round(likely))
         broken = Usage(cost=price.of(prompt_tokens, 0), broken_calls=1)
-        # Reserve money before a slot: a call that waits for money must not hold the slot of a call that could free
-        # some.
+        # Reserve money before a slot. Otherwise a call that waits for money would hold the slot of a call that could
+        # free money.
         async with _reserved(self._settings.budget, expected) as bill, session.slots:
             try:
                 reply = await self._timed(session, body)
@@ -323,7 +318,9 @@ async def _reserved(budget: Budget | None, most: float) -> AsyncIterator[_Bill]:
 
 
 async def _end_of(work: "asyncio.Future[None]") -> None:
-    """Wait for the end of the work and raise its exception. Raise a cancellation only after that end."""
+    """Wait for the end of the work and raise its exception. A cancellation of the caller is raised only after the
+    end.
+    """
     cancellation: asyncio.CancelledError | None = None
     while not work.done():
         try:
@@ -336,14 +333,14 @@ async def _end_of(work: "asyncio.Future[None]") -> None:
 
 
 def _refused_in(body: Mapping[str, Any], rejection: Rejected) -> str | None:
-    """The optional parameter that the server's message refuses; None if there is none."""
+    """Return the optional parameter that the server's message refuses; None if it refuses no parameter."""
     found = _NAMED.search(rejection.parameter or str(rejection))
     name = "stream" if found and found[0] == "streaming" else found and found[0]
     if name is None or name == "response_format":
         return None
     if name == "stream":
         return None if "stream" in body else name
-    # Read the message too, because it may only say that the number is too large, or name both length parameters.
+    # Read the message too, because it may complain only of the number's size, or name both length parameters.
     if name in _LENGTHS:
         sent = next((each for each in ("max_tokens", "max_completion_tokens") if each in body), None)
         return None if sent != "max_tokens" and _OTHER_LENGTH.search(str(rejection)) else sent

@@ -1,4 +1,4 @@
-"""The request format of an LLM judge's server, and the parameters that it accepts."""
+"""The request format that the server of an LLM judge accepts, and the parameters that it refuses."""
 
 import threading
 from collections.abc import Callable, Collection, Mapping
@@ -38,8 +38,8 @@ class Settings:
 class KnownServer:
     """The best reply format that a server accepts and the parameters that it refuses, as far as known.
 
-    The first values come from the settings; `remember` of the settings gets every new value. The format can only become
-    simpler. Several threads can use it at once.
+    The first values come from the settings; `remember` of the settings gets every new value. The format can only
+    become simpler. Several threads can use one object.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -51,7 +51,7 @@ class KnownServer:
 
     @property
     def to_try(self) -> tuple[ReplyFormat, ...]:
-        """The formats to try, in order: the best format, then every simpler format."""
+        """Return the formats to try, in order: the best known format, then every simpler format."""
         return REPLY_FORMATS[REPLY_FORMATS.index(self._best) :]
 
     def answered(self, chosen: ReplyFormat, refused: frozenset[str]) -> None:

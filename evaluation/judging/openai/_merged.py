@@ -46,14 +46,14 @@ _K = TypeVar("_K")
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A unit's claims, or the topics. An empty list is an answer."""
+    """A unit's claims, or the topics. An empty list is an answer: there are none."""
 
     texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class MadeUp:
-    """A question that the judge generated, with its answer."""
+    """A question that the judge generated, with the judge's answer."""
 
     question: str
     answer: Answer
@@ -67,7 +67,7 @@ ReadCall: TypeAlias = tuple[Question[str, Taken], Sequence[str]]
 
 
 def located(claim: str, unit: int, text: Text) -> ExtractedClaim:
-    """Return the claim; it has offsets if the unit contains it literally."""
+    """Return the claim with its unit, and with offsets if the unit contains the claim literally."""
     span = text.unit_spans[unit - 1]
     start = text.text.find(claim, span.start, span.end)
     if start < 0:
@@ -76,7 +76,7 @@ def located(claim: str, unit: int, text: Text) -> ExtractedClaim:
 
 
 def verdict_of(answered: Answered[Answer]) -> Verdict:
-    """Turn an answer into a verdict; the verdict is unscored with the reason if there is no answer."""
+    """Turn an answer into a verdict. Without an answer the verdict is unscored and has the reason."""
     answer = answered.answer
     if answer is None:
         return Verdict(None, reason=f"Unscored: {answered.reason}", call=answered.call)
@@ -96,7 +96,7 @@ def over_windows(parts: Iterable[Mapping[_K, Answered[Answer]]], item: _K) -> An
 
 
 def answers_of(part: Mapping[str, Answered[object]], items: Iterable[str]) -> dict[str, Answered[Answer]]:
-    """The answers to the items that this part contains."""
+    """Return the answers to those of the items that `part` has asked about."""
     return {
         item: Answered(found.answer if isinstance(found.answer, Answer) else None, found.reason, found.call)
         for item in items
@@ -125,8 +125,8 @@ class ReadItems:
     """The items of a `DocumentRequest`.
 
     An item is a unit whose claims are requested (u1), a given question (q1), a question to generate (g1.1, numbered
-    by window) or the topics. Reference and source share a call if both fit. Otherwise separate calls read the
-    reference without the source.
+    by window) or the topics. If reference and source fit into a call together, they share calls. Otherwise separate
+    calls read the reference without the source.
     """
 
     def __init__(self, request: DocumentRequest) -> None:
@@ -151,7 +151,7 @@ class ReadItems:
         )
 
     def calls(self, room: int | None, most: int) -> list[ReadCall]:
-        """Plan the calls, each with at most `most` items and `room` bytes for texts and questions."""
+        """Plan the calls. Each has at most `most` items, and at most `room` bytes for texts and questions."""
         source = list(self._request.source.numbered_units())
         asked = self._of_source(source, 0, 1)
         if self._reference and asked and (room is None or self._bytes(source) <= room):
@@ -186,7 +186,7 @@ class ReadItems:
         return item in self._units
 
     def reading(self, parts: Sequence[Mapping[str, Answered[Taken]]]) -> DocumentReading:
-        """Combine the answers to a reading; missing parts have their faults."""
+        """Combine the answers of all calls to a reading. A part without an answer is None and has a fault."""
         faults: dict[str, str] = {}
         claims: list[ExtractedClaim] = []
         for item, number in self._units.items():
@@ -235,11 +235,10 @@ class ReadItems:
         return [item for item in shown if item in self._units]
 
     def _of_source(self, pieces: Pieces, window: int, windows: int) -> list[str]:
-        """The items that are asked about one window of the source."""
         request = self._request
         if request.source.is_blank:
             return []
-        # Every window generates an equal share; the first windows generate one more if the division has a remainder.
+        # Every window generates an equal share of the questions; a remainder goes to the first windows.
         share = request.n_questions // windows + (window < request.n_questions % windows)
         made_up = [f"g{window + 1}.{position + 1}" for position in range(share)]
         units = [] if self._reference else self._shown(pieces)
@@ -331,12 +330,12 @@ class CoverItems:
 
     @property
     def asked(self) -> list[str]:
-        """The items that need the judge, because no rule answers them."""
+        """Return the items that need the judge, because no rule answers them."""
         items = [item for texts in self._kinds.values() for item in texts if item not in self._rules]
         return [*items, *self._ratings]
 
     def calls(self, room: int | None, most: int) -> list[tuple[Question[str, Found], Sequence[str]]]:
-        """Plan the calls, each with at most `most` items and `room` bytes for the summary and the items."""
+        """Plan the calls. Each has at most `most` items, and at most `room` bytes for the summary and the items."""
         texts = {item: text for listed in self._kinds.values() for item, text in listed.items()}
 
         def size(item: str) -> int:
@@ -385,7 +384,7 @@ class CoverItems:
         return Question(self._step, compose, parse, parts, fault_of, self._request.instruction)
 
     def reading(self, parts: Sequence[Mapping[str, Answered[Found]]]) -> CoverReading:
-        """Combine the answers to a reading."""
+        """Combine the answers of all calls to a reading."""
         rated = {name: [part[name] for part in parts if name in part] for name in self._request.ratings}
         return CoverReading(
             self._verdicts("claims", parts),
@@ -401,7 +400,7 @@ class CoverItems:
 
 
 def _rating(found: Sequence[Answered[Found]]) -> Rating:
-    """The mean of the windows' ratings; None if a window has no rating."""
+    """Return the mean of the windows' ratings; the value is None if a window has no rating."""
     if not found:
         return Rating(None, BLANK_TEXT_REASON)
     given = [answered.answer for answered in found if isinstance(answered.answer, Rating)]

@@ -52,9 +52,10 @@ _ENCODINGS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 
 
 class Transient(Exception):
-    """The attempt failed, but another attempt may succeed; `wait` is the pause in seconds if the server requests one.
+    """The attempt failed, but another attempt may succeed.
 
-    `is_broken` is True if the server may have received the request.
+    `wait` is the pause in seconds that the server requests, or None. `is_broken` is True if the server may have
+    received the request.
     """
 
     def __init__(self, message: str, wait: float | None = None, *, is_broken: bool = False) -> None:
@@ -90,7 +91,7 @@ class Reply:
 
 
 class _SealedClient(openai.AsyncOpenAI):
-    """An `AsyncOpenAI` that sends only the headers in `_OWN_HEADERS` and the key."""
+    """Sends only the headers in `_OWN_HEADERS` and the key."""
 
     bearer: str | None = None
 
@@ -101,7 +102,7 @@ class _SealedClient(openai.AsyncOpenAI):
         return {"Accept": json_type, "Content-Type": json_type, "User-Agent": self.user_agent}
 
     async def _prepare_request(self, request: httpx2.Request) -> None:
-        # Use the raw pairs, because looking up single names takes longer than everything else here.
+        # Use the raw pairs, because looking up single names takes longer than the rest of this method.
         kept = [pair for pair in request.headers.raw if pair[0].lower() in _OWN_HEADERS]
         if self.bearer is not None:
             kept.append((b"Authorization", f"Bearer {self.bearer}".encode("ascii")))
@@ -110,7 +111,7 @@ class _SealedClient(openai.AsyncOpenAI):
 
 @lru_cache(maxsize=1)
 def _trusted() -> ssl.SSLContext:
-    """The trusted certificates. They are cached, because reading them takes longer than many calls."""
+    """Cached, because reading the certificates takes longer than many calls."""
     return httpx2.create_ssl_context(trust_env=False)
 
 
@@ -119,7 +120,7 @@ class _TooLong(httpx2.ReadError):
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """The body of a response, with a limited size. The client's own decoder would unpack a chunk of any size."""
+    """Limits the size of a response after decompression. The client's own decoder would unpack a chunk of any size."""
 
     def __init__(self, response: httpx2.Response) -> None:
         self._response = response
@@ -129,7 +130,8 @@ class _Bounded(httpx2.AsyncByteStream):
         )
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        # Raise the error here and not earlier, because the client closes the response only after an error in its body.
+        # Raise the error here and not in `__init__`, because the client closes the response only after an error in
+        # its body.
         if self._unpacking is None and self._encoding != "identity":
             raise httpx2.DecodingError(f"the content encoding {self._encoding!r} was not asked for")
         left = MOST_REPLY_BYTES
@@ -167,7 +169,6 @@ class _Spread(httpx2.AsyncBaseTransport):
         self._busy = [0] * pools
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send the request with one of the pools, and limit the body to `MOST_REPLY_BYTES`."""
         chosen = self._busy.index(min(self._busy))
         self._busy[chosen] += 1
         try:
@@ -184,13 +185,12 @@ class _Spread(httpx2.AsyncBaseTransport):
         )
 
     async def aclose(self) -> None:
-        """Close every connection."""
         for pool in self._pools:
             await pool.aclose()
 
 
 class Service:
-    """A chat-completions service, for one event loop."""
+    """A chat-completions service, used in one event loop."""
 
     def __init__(
         self,
@@ -219,15 +219,15 @@ class Service:
         self._address = f"{base_url}/chat/completions"
 
     async def ask(self, body: Mapping[str, Any]) -> Reply:
-        """Make one attempt.
+        """Send one request and return the reply.
 
         Raises Transient, Rejected or Denied; their messages contain no secrets.
         """
-        # The request can be encoded, because the caller has replaced surrogates.
+        # Surrogates, which could not be encoded, have been replaced by the caller.
         request = canonical(body)
         started = time.perf_counter()
         try:
-            # Post directly: the package's own method for completions takes longer than the rest of a call, because it
+            # Post directly. The package's own method for completions takes longer than the rest of a call, because it
             # copies the body field by field and builds models of the reply.
             response = await self._client.post(
                 "/chat/completions", cast_to=httpx2.Response, content=request.encode()
@@ -245,7 +245,7 @@ class Service:
         return self._clean(_reply(request, response.content, time.perf_counter() - started))
 
     async def aclose(self) -> None:
-        """Close the connections, unless they belong to the caller's client."""
+        """Close the connections of the service's own client. A client that the caller passed stays open."""
         if self._owned is not None:
             await self._owned.aclose()
 
@@ -262,8 +262,8 @@ class Service:
         return Denied(f"it answered HTTP {status}{_HINTS.get(status, '')}")
 
     def _clean(self, reply: Reply) -> Reply:
-        # Hide the key: some gateways quote it, in errors with status 200 and in answers. But do not hide a key in
-        # answers if it may be a word, such as "none" or "local".
+        # Hide the key: some gateways quote it, in errors with status 200 and in answers. Leave a short key in
+        # answers, because it may be a word, such as "none" or "local".
         if not self._quotes_key and reply.finish_reason != NO_COMPLETION:
             return reply
         content, reason = self._without_key(reply.content), self._without_key(reply.finish_reason)
@@ -319,7 +319,7 @@ def _server_message(failure: openai.APIStatusError) -> str:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """The pause that the server requests, in seconds; None if it requests none."""
+    """Return the pause that the server requests, in seconds; None if it requests no pause."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         seconds = _seconds(headers.get(name, ""))
         if seconds is not None:
@@ -340,7 +340,7 @@ def _seconds(value: str) -> float | None:
 
 
 def _reply(request: str, content: bytes, seconds: float) -> Reply:
-    """Read a completion of any shape; a missing text becomes an empty answer."""
+    """Read a completion of any shape; a missing text becomes ""."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
@@ -367,7 +367,6 @@ def _reply(request: str, content: bytes, seconds: float) -> Reply:
 
 
 def _streamed(content: bytes) -> dict[str, Any]:
-    """Join a stream of events to a completion; if there are no events, the completion has no choices."""
     whole: dict[str, Any] = {}
     said: dict[str, list[str]] = {"content": [], "refusal": []}
     choice: dict[str, Any] = {}
@@ -378,7 +377,7 @@ def _streamed(content: bytes) -> dict[str, Any]:
             event = json.loads(line.removeprefix("data:"))
         except (ValueError, RecursionError):
             continue
-        # Later events replace values of earlier ones; only the last contains the usage.
+        # Later events replace values of earlier events; only the last event contains the usage.
         whole |= {name: value for name in ("usage", "model", "error") if (value := _member(event, name))}
         for each in _choices(event):
             for name, pieces in said.items():
