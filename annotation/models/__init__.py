@@ -1,4 +1,4 @@
-"""The models, in a module per noun."""
+"""The models. Each module is named after a noun."""
 
 from annotation.models.access import AccountEvent
 from annotation.models.allowed_server import AllowedServer

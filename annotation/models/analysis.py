@@ -12,9 +12,9 @@ from annotation.models.run import Job
 class Analysis(PublicRow):
     """A computed table of statistics, with its seed and the fingerprint of its inputs.
 
-    `inputs` is the project's fingerprint at the time when the inputs were read (see `analysis/fingerprint`); "" before
-    the first computation. If it equals the current fingerprint, another computation would give the same payload. `job`
-    is the latest job for computing it.
+    `inputs` is the project's fingerprint at the time when the inputs were read (see `analysis/fingerprint`); ""
+    before the first computation. If `inputs` equals the current fingerprint, another computation would give the same
+    payload. `job` is the latest job that computes the table.
     """
 
     class Kind(models.TextChoices):

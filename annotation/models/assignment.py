@@ -59,8 +59,8 @@ AWAITED = Q(verdict__isnull=True, sample__cancelled_at__isnull=True)
 class SampledCheck(PublicRow):
     """A check in a sample, with its inclusion probability and its answer.
 
-    `verdict` is the first blind answer of a person. Until there is one, the check waits in the sample's queue; no other
-    check ever replaces it.
+    `verdict` is the first blind answer of a person. Until somebody answers, the check waits in the sample's queue; no
+    other check ever replaces it.
     """
 
     sample = models.ForeignKey(Sample, on_delete=models.CASCADE, related_name="sampled_checks")
@@ -93,8 +93,8 @@ class Assignment(PublicRow):
     """The work of one assessor on one document set. Closing the assignment submits everything in it.
 
     An assignment from the queue has a lease. If nobody works on it until `lease_until`, it is unassigned. The answers
-    of an unassigned assignment are kept but do not count. If the set is assigned to the person again, they continue
-    with these answers.
+    of an unassigned assignment are kept but do not count. If the set is assigned to the same person again, they
+    continue with these answers.
     """
 
     assessor = models.ForeignKey(
@@ -148,12 +148,12 @@ class Assignment(PublicRow):
 
     @property
     def is_open(self) -> bool:
-        """True if the assessor can still work in the assignment."""
+        """Return True if the assessor can still work in the assignment."""
         return self.closed_at is None and self.unassigned_at is None
 
 
 class Reading(PublicRow):
-    """One comparison in an assignment."""
+    """One comparison that an assignment asks for."""
 
     class State(models.TextChoices):
         OPEN = "open", "Open"

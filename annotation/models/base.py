@@ -29,7 +29,7 @@ def new_public_id() -> str:
 
 
 def new_public_ids() -> Iterator[str]:
-    """Yield ids for rows that are stored together; they have a common start and 60 random bits each.
+    """Yield ids for rows that are stored together. The ids have a common start and 60 random bits each.
 
     The common start keeps the rows adjacent in the index. With independent ids, each row would change another page of
     the index.
@@ -42,7 +42,7 @@ def new_public_ids() -> Iterator[str]:
 
 
 def public_id_of(name: str) -> str:
-    """Compute the id of a row that is deleted and rebuilt; it is the same each time, so that links remain valid.
+    """Compute the id of a row that is deleted and rebuilt. It depends only on the name, so links remain valid.
 
     It cannot be guessed if the name contains a public id.
     """
@@ -54,7 +54,7 @@ def _spelled(number: bytes) -> str:
 
 
 def current_request_id() -> str:
-    """The id of the current request in the log; "" outside of requests."""
+    """Return the id of the current request in the log; "" outside of requests."""
     return str(structlog.contextvars.get_contextvars().get("request_id", ""))
 
 
@@ -66,7 +66,7 @@ def new_seed() -> int:
 class Leased(models.Model):
     """A queue row that only one person at a time can hold; see `reviewing/services/leases`."""
 
-    # Do not index this column, because most rows are not leased.
+    # This column is not indexed, because most rows are not leased.
     leased_to = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,

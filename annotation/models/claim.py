@@ -29,12 +29,12 @@ BY_SET = ("document_set", "-side", "of_summary", "-uncertainty", "queue_key")
 
 
 def has_number(text: str) -> bool:
-    """True if a claim contains a digit of any script."""
+    """Return True if a claim contains a digit of any script."""
     return re.search(r"\d", text) is not None
 
 
 def new_queue_key() -> int:
-    """Make a random position in queues; it reveals nothing and orders rows with equal values."""
+    """Make a random position in queues, which orders rows with equal values and reveals nothing about them."""
     return secrets.randbits(QUEUE_KEY_BITS)
 
 
@@ -59,7 +59,7 @@ class ClaimOrigin(models.TextChoices):
 
 
 class ClaimSet(PublicRow):
-    """A version of the claims of a text; the active version is checked.
+    """A version of the claims of a text. Only the claims of the active version are checked.
 
     Closed questions about a document set are claims in sets of kind `questions`; all these sets are active.
     """
@@ -176,10 +176,11 @@ AGAINST_JUDGE = Q(is_current=True, human_label__isnull=False, judge_label__isnul
 class Check(PublicRow, Leased):
     """The question whether a text expresses or supports a claim.
 
-    - Reference side: a claim of the reference (of the documents if there is no reference) is compared with the summary.
+    - Reference side: a claim of the reference (of the documents if there is no reference) is compared with the
+      summary.
     - Peer side: a claim of the summary is compared with its source documents.
-    - Question side: a closed question is answered from the summary alone, or from the source documents if there is no
-      `peer`; in this case the answer changes the scores of all summaries of the set.
+    - Question side: a closed question is answered from the summary alone. Without a `peer` it is answered from the
+      source documents, and the answer changes the scores of all summaries of the set.
 
     `peer` is the summary whose score the answer changes. The columns from `judge_label` on are derived from verdicts.
     Only the verdict service and `rescore` write them, and `verify_scores` checks them.
@@ -196,12 +197,12 @@ class Check(PublicRow, Leased):
         RULE = "rule", "Rule"
         JUDGE = "judge", "Judge"
 
-    # Here and elsewhere, do not index a column alone if another index begins with it.
+    # A column alone is not indexed, here and elsewhere, if another index begins with it.
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="checks", db_index=False)
     claim = models.ForeignKey(Claim, on_delete=models.CASCADE, related_name="checks", db_index=False)
     peer = models.ForeignKey(Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="checks")
-    # Copy the summary's set, because an index of the queues covers only one table. The foreign key with the summary
-    # ensures that the copy is correct.
+    # The column repeats the summary's set, because an index of the queues covers only one table. The foreign key with
+    # the summary ensures that both are equal.
     document_set = models.ForeignKey(
         DocumentSet, on_delete=models.DO_NOTHING, related_name="checks", db_constraint=False, db_index=False
     )
@@ -233,7 +234,7 @@ class Check(PublicRow, Leased):
         ordering = ("id",)
         constraints = (
             models.UniqueConstraint(fields=("claim", "peer"), name="check_once"),
-            # The index of this constraint also finds the checks of a set's source.
+            # The index of this constraint also finds the checks against a set's source.
             models.UniqueConstraint(
                 fields=("document_set", "claim"), condition=Q(peer__isnull=True), name="check_of_source_once"
             ),
@@ -266,7 +267,7 @@ class Check(PublicRow, Leased):
                 fields=("project", "peer", "claim"), condition=DISPUTED, name="check_disputed_by_peer"
             ),
             models.Index(fields=("project", "peer", "queue_key"), name="check_by_peer"),
-            # Leave answered checks out of these indexes; otherwise each query would read them first.
+            # These indexes leave out answered checks, because each query would read them before the waiting ones.
             models.Index(
                 fields=("project", *BY_SET),
                 condition=Q(human_label__isnull=True, is_current=True),
@@ -317,7 +318,7 @@ class Check(PublicRow, Leased):
 
     @property
     def reads_source(self) -> bool:
-        """True if the source documents decide the check; False if the text of the summary does."""
+        """Return True if the source documents decide the check; False if the text of the summary does."""
         return self.side == self.Side.PEER or self.peer_id is None
 
 
@@ -327,7 +328,7 @@ class Verdict(Answer):
     A null label keeps an unusable answer of a judge with its reason; it does not count as a verdict.
     """
 
-    # Not named `check`, because that is a class method of every Django model.
+    # It cannot be named `check`, which is a class method of every Django model.
     check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="verdicts")
     judge = models.ForeignKey(Judge, null=True, blank=True, on_delete=models.PROTECT, related_name="verdicts")
     origin_name = models.CharField(
@@ -386,7 +387,7 @@ class Verdict(Answer):
 
     @property
     def author(self) -> str:
-        """The name of the judge, the person or the imported source."""
+        """Return the name of the judge, the person or the imported source."""
         if self.judge is not None:
             return self.judge.name
         return self.person.get_username() if self.person else self.origin_name
@@ -411,7 +412,7 @@ class Look(PublicRow):
     summary = models.ForeignKey(
         Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="looks"
     )
-    # Do not index this column alone: PostgreSQL would use that index to find one look among all looks of a person.
+    # This column alone is not indexed: PostgreSQL would use that index to find one look among all looks of a person.
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="looks", db_index=False
     )

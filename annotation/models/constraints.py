@@ -6,7 +6,7 @@ from django.db.models import CheckConstraint, Q
 
 
 def bounded(name: str, column: str, most: int = 1, *, may_be_empty: bool = False) -> CheckConstraint:
-    """Build a constraint: the column is between 0 and `most`, inclusive."""
+    """Build a constraint: the column is between 0 and `most`, inclusive. With `may_be_empty`, it may also be null."""
     rule = Q(**{f"{column}__gte": 0, f"{column}__lte": most})
     return CheckConstraint(
         name=name, condition=Q(**{f"{column}__isnull": True}) | rule if may_be_empty else rule

@@ -26,8 +26,8 @@ LONGEST_WORDS = 200
 class Criterion(PublicRow):
     """A question about a summary that a project asks.
 
-    A row never changes; a changed question is a row with the next version. `evaluation.metrics.Criterion` describes the
-    columns. A retired criterion is no longer asked but keeps its ratings.
+    A row never changes; a changed question is a row with the next version. The columns are those of
+    `evaluation.metrics.Criterion`. A retired criterion is no longer asked but keeps its ratings.
     """
 
     class Scale(models.TextChoices):
@@ -84,7 +84,7 @@ class Criterion(PublicRow):
 
     @property
     def fact(self) -> metrics.Criterion:
-        """The criterion as the library's type."""
+        """Return the criterion as the library's type."""
         columns = {field.name: getattr(self, field.name) for field in dataclasses.fields(metrics.Criterion)}
         return metrics.Criterion(
             **columns | {"points": tuple((value, words) for value, words in self.points)}

@@ -16,9 +16,9 @@ from evaluation.judging import LABEL_VALUES_IN_WORDS
 class Dispute(PublicRow, Leased):
     """A check, or a unit of a comparison, in the adjudicators' queue.
 
-    It is derived from the answers of people, and of the deciding judge if the project requires this. `rescore` writes
-    all columns except the lease and can rebuild them. When the answers agree or an adjudicator has decided, the row
-    remains, with that state. The decision itself is an answer with the role *adjudicator*.
+    The row is derived from the answers of people, and of the deciding judge if the project requires this. `rescore`
+    writes all columns except the lease and can rebuild them. When the answers agree or an adjudicator has decided,
+    the row remains with another state. The decision itself is an answer with the role *adjudicator*.
     """
 
     class State(models.TextChoices):
@@ -82,14 +82,14 @@ class Dispute(PublicRow, Leased):
 
     @property
     def place(self) -> Check | Comparison:
-        """The disputed check; for a unit, its comparison."""
+        """Return the disputed check; for a dispute about a unit, the comparison."""
         place: Check | Comparison | None = self.check_row or self.comparison
         assert place is not None, "the database holds a dispute to one of the two"
         return place
 
     @property
     def unit_judged(self) -> Unit | Claim:
-        """The disputed unit, or the claim that replaces it. Use it only for disputes about units."""
+        """Return the disputed unit, or the claim that replaces it. Use it only for disputes about units."""
         unit: Unit | Claim | None = self.unit or self.claim
         assert unit is not None, "asked of a dispute over a unit, which the database holds to one of the two"
         return unit

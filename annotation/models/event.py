@@ -19,7 +19,7 @@ APPEND_ONLY = "The log is append-only: an event is never changed and never delet
 
 
 class Events(models.QuerySet["Event"]):
-    """Rows that can only be added and read. Triggers of the database also refuse other changes."""
+    """Rows that can only be added and read, except by triggers of the database and the room `privacy`."""
 
     def update(self, **columns: Any) -> NoReturn:
         raise TypeError(APPEND_ONLY)
@@ -31,8 +31,8 @@ class Events(models.QuerySet["Event"]):
 class Event(PublicRow):
     """An entry in the event log. Rows are only added.
 
-    Triggers of the database refuse changes, and on PostgreSQL deletions. Only `privacy` may rewrite names when it
-    erases a person, and delete entries when retention ends or a project is removed.
+    Triggers of the database refuse changes, and on PostgreSQL deletions too. Only `privacy` may rewrite names when it
+    erases a person, and delete entries when their retention ends or a project is removed.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="events", db_index=False)

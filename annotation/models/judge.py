@@ -146,7 +146,8 @@ class Judge(PublicRow):
 
 
 class JudgeExamples(PublicRow):
-    """Examples of people's answers in the prompt of a project's judge; otherwise this judge equals its base.
+    """Examples of people's answers in the prompt of a project's judge. Apart from the examples, this judge equals its
+    base.
 
     A hash divides document sets (or groups) into two halves. Each half is judged with examples from the other half.
     """
@@ -180,10 +181,10 @@ class AnsweredCalls(models.Manager["JudgeCall"]):
 
 
 class JudgeCall(PublicRow):
-    """A request to a judge with its reply. It is stored, so that it is paid for only once, unless retention erases it.
+    """A request to a judge with its reply, stored so that it is paid for only once. Retention may erase it.
 
     While a worker waits for the reply, the row has a lease, so that no other worker pays too; `objects` does not
-    contain such rows. The reply replaces the lease. If the worker dies, another worker takes over the lease.
+    contain such rows. The reply ends the lease. If the worker dies, another worker takes over the lease.
     """
 
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="calls")

@@ -89,7 +89,7 @@ class CoverageJudgment(Answer):
 
     @property
     def unit_judged(self) -> Unit | Claim:
-        """The judged unit, or the claim that replaces it."""
+        """Return the judged unit, or the claim that replaces it."""
         unit: Unit | Claim | None = self.unit or self.claim
         assert unit is not None, "the database holds a judgment to one of the two"
         return unit

@@ -55,7 +55,7 @@ class Invitation(PublicRow):
 
 
 def administrators() -> models.QuerySet[User]:
-    """Active superusers."""
+    """Return all active superusers."""
     return User.objects.filter(is_active=True, is_superuser=True)
 
 
@@ -85,7 +85,7 @@ class CachedValue(models.Model):
 
 
 class Comment(PublicRow):
-    """A remark on a claim. If it is withdrawn, its text is not shown."""
+    """A remark on a claim. The text of a withdrawn comment is not shown."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="comments")
     claim = models.ForeignKey(Claim, on_delete=models.CASCADE, related_name="comments")

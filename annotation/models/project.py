@@ -196,18 +196,18 @@ class Project(PublicRow):
 
     @property
     def usual_metrics(self) -> list[str]:
-        """The metrics that a run has by default."""
+        """Return the metrics of a run for which nobody chose metrics."""
         return ["coverage"] if self.compares == self.Compares.CLAIMS else list(USUAL_METRICS)
 
     @property
     def percent_step(self) -> int:
-        """The step between assessors' percents."""
+        """Return the step between the percents that assessors can give."""
         steps: dict[str, int] = {self.PercentScale.SIX: 20, self.PercentScale.FIVES: 5}
         return steps.get(self.percent_scale, 1)
 
 
 def rule_name(name: str) -> str:
-    """The displayed name of a rule, from the name of its column."""
+    """Return the displayed name of a rule, from the name of its column."""
     return next(str(field.verbose_name) for field in Project._meta.concrete_fields if field.name == name)
 
 

@@ -20,8 +20,9 @@ MOST_QUESTIONS_MADE = 50
 class Run(PublicRow):
     """A run of a judge over a project's document sets.
 
-    A person can cancel it. It is stopped if the judge would refuse all further requests. It has failed if no document
-    set succeeded or no answer was usable; otherwise it is finished. `stop_reason` says why a run is incomplete.
+    A person can cancel it. It is stopped if the judge refuses all further requests or the budget is spent. It has
+    failed if no document set succeeded or no answer was usable; otherwise it is finished. `stop_reason` says why a
+    run is incomplete.
     """
 
     class State(models.TextChoices):
@@ -112,10 +113,10 @@ class Export(PublicRow):
 
 
 class Import(PublicRow):
-    """Files that are checked or imported, with the result.
+    """Files to check or import, with the result.
 
-    `report` describes the import, `refusal` the faults of the files. The files are stored until the import ends. It
-    gets a job when a person has chosen what its columns mean.
+    `report` describes the import, `refusal` the faults of the files. The files are stored until the import ends. The
+    import gets a job when a person has confirmed the meaning of the files' columns.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
@@ -142,7 +143,7 @@ class Import(PublicRow):
 class Job(PublicRow):
     """A piece of background work that ends exactly once, even if workers die.
 
-    A row that refers to it (an export, import or analysis) describes the work; a job of a run judges one document set.
+    A job of a run judges one document set. Any other job belongs to the export, import or analysis that refers to it.
     A worker owns a job as long as the job is in the state *working* with the worker's token and its lease has not
     expired. Messages of the broker only wake workers.
     """
