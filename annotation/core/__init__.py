@@ -1,1 +1,1 @@
-"""Modules that at least four other subjects (packages of this application) use."""
+"""Modules that at least four subjects of the application use."""

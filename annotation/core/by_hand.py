@@ -1,12 +1,8 @@
-"""Run hand-written statements and turn their rows into model instances, if a query takes longer to build than to run.
+"""Hand-written statements, for queries that take longer to build than to run. Their rows become model instances.
 
-```
-_PEER = Part(Summary, "peer", ("id", "text"))
-cursor.execute(f"SELECT check_row.label, {_PEER.columns} FROM ... annotation_summary peer ...")
-label, *values = cursor.fetchone()
-peer = _PEER.read(iter(values))
-copy_rows(Unit, ("summary_id", "position", "text"), [(1, 1, "It rains."), (1, 2, "It pours.")])
-```
+``` _PEER = Part(Summary, "peer", ("id", "text")) cursor.execute(f"SELECT check_row.label, {_PEER.columns} FROM ...
+annotation_summary peer ...") label, *values = cursor.fetchone() peer = _PEER.read(iter(values)) copy_rows(Unit,
+("summary_id", "position", "text"), [(1, 1, "It rains."), (1, 2, "It pours.")]) ```
 """
 
 from __future__ import annotations
@@ -26,9 +22,10 @@ Row = TypeVar("Row", bound=Model)
 
 
 class Part(Generic[Row]):
-    """The columns of one table in a hand-written statement; `name` is the alias of the table there.
+    """The columns of one table in a hand-written statement. `name` is the alias of the table in the statement.
 
-    It has the columns in `only`, by default all columns. A column that is left out is loaded when it is first read.
+    The columns are those in `only`, by default all columns. A column that is left out is loaded when it is first
+    read.
     """
 
     def __init__(self, row: type[Row], name: str, only: Sequence[str] = ()) -> None:
@@ -38,12 +35,12 @@ class Part(Generic[Row]):
 
     @property
     def table(self) -> str:
-        """The name of the table in the database."""
+        """Return the name of the table in the database."""
         return self._row._meta.db_table
 
     @cached_property
     def columns(self) -> str:
-        """The columns for the SELECT clause."""
+        """Return the columns for the SELECT clause."""
         return ", ".join(f'{self._name}."{field.column}"' for field in self._fields)
 
     def read(self, values: Iterator[object]) -> Row:
@@ -64,8 +61,8 @@ class Part(Generic[Row]):
 
     @cached_property
     def _conversions(self) -> list[tuple[int, Callable[[object], object]]]:
-        """Find the values that the database stores in another form, such as SQLite's dates and JSON, and how to convert
-        them.
+        """Return the places of the values that the database stores in another form, such as SQLite's dates, and how
+        to convert them.
         """
         return [
             (place, _converting(convert, column))
@@ -78,26 +75,27 @@ class Part(Generic[Row]):
 
 
 def named(kind: type[Row], **columns: object) -> Row:
-    """Build a row with only these columns; the others are loaded when they are first read."""
+    """Build a row with only these columns. Any other column is loaded when it is first read."""
     return kind.from_db(connection.alias, list(columns), list(columns.values()))
 
 
 def rows(statement: str, values: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """Run a statement and return its rows."""
+    """Run a statement with placeholders for `values`, and return its rows."""
     with kept_plan() as cursor:
         cursor.execute(statement, values)
         return list(cursor.fetchall())
 
 
 def kept_plan() -> CursorWrapper:
-    """Open a cursor for statements that PostgreSQL plans only once per connection.
+    """Open a cursor for statements that PostgreSQL plans only once per connection, because planning can take longer
+    than running.
 
-    Planning can take longer than running. The values are sent separately from the statement. Other databases, and
-    connections that log queries, get a normal cursor.
+    The values are sent separately from the statement. Other databases, and connections that log queries, get a normal
+    cursor.
     """
     if connection.vendor != "postgresql" or connection.queries_logged:
         return connection.cursor()
-    # Import it here, because it needs psycopg, which installations with SQLite lack.
+    # Import here, because this module needs psycopg, which installations with SQLite lack.
     from django.db.backends.postgresql.base import ServerBindingCursor  # noqa: PLC0415
 
     connection.ensure_connection()
@@ -110,16 +108,16 @@ def kept_plan() -> CursorWrapper:
 
 
 def places(values: Sized) -> str:
-    """Write the placeholders for a list of values."""
+    """Write a placeholder for each of the values, separated by commas."""
     return ", ".join(["%s"] * len(values))
 
 
 def copy_rows(kind: type[Model], names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
     """Store rows of values for the named attributes: by COPY on PostgreSQL, by one prepared statement on SQLite.
 
-    Each other column gets its default, which is computed once for all rows; only `public_id` is new for each row. The
-    function exists because a large file has a million units; `tests/bench/files.py` measures it. The caller must be in
-    a transaction.
+    Each column that is not named gets its default, which is computed once for all rows; only `public_id` is new for
+    each row. The caller must be in a transaction. The ORM is too slow for a large file, which has a million units;
+    `tests/bench/files.py` measures this function.
     """
     quote = connection.ops.quote_name
     fields = {field.attname: field for field in kind._meta.local_concrete_fields if not field.primary_key}

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def asked_of_people(project: Project) -> QuerySet[Criterion]:
-    """The criteria that people rate for each summary, in order."""
+    """Return the criteria that people rate for each summary, in order."""
     asked = Criterion.objects.filter(project=project, retired_at=None).order_by("position", "pk")
     return asked.exclude(answered_by=Criterion.AnsweredBy.JUDGE)
 
 
 def criterion_of(project: Project, fact: metrics.Criterion) -> Criterion:
-    """Return the project's criterion with the name of `fact`; create it if there is none."""
+    """Return the project's current criterion with the name of `fact`. It is created if it does not exist."""
     return Criterion.objects.get_or_create(
         project=project, name=fact.name, retired_at=None, defaults=asdict(fact)
     )[0]

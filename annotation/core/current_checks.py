@@ -1,4 +1,4 @@
-"""Maintain `Check.is_current`: True if the check's claim is in the active claim set of its text."""
+"""Maintaining `Check.is_current`, which is True if the check's claim is in the active claim set of its text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHECKED_AT_PRESENT = Q(claim__removed_at__isnull=True, claim__claim_set__is_acti
 
 
 def not_as_their_claims(checks: QuerySet[Check]) -> QuerySet[Check]:
-    """Select checks whose `is_current` does not match their claim."""
+    """Select checks whose `is_current` is wrong: it does not follow from the claim."""
     return checks.filter(
         (~CHECKED_AT_PRESENT & Q(is_current=True)) | (CHECKED_AT_PRESENT & Q(is_current=False))
     )
@@ -35,7 +35,7 @@ def put_in_force(checks: QuerySet[Check]) -> None:
 
 
 def take_out(claims: Collection[int]) -> int:
-    """Remove claims, or retire questions, and return their number.
+    """Remove claims, or retire questions, and return the number of changed rows.
 
     Rows and answers are kept, but the claims are no longer checked. The caller must be in a transaction.
     """

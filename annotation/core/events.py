@@ -1,4 +1,4 @@
-"""Write to a project's event log."""
+"""Writing to a project's event log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def rewritten() -> Iterator[None]:
-    """Allow log entries to be changed in the caller's transaction, so that personal data can be erased."""
+    """Allow log entries to be changed inside the with block, so that personal data can be erased. The caller must be
+    in a transaction.
+    """
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SELECT set_config('coverdict.erased_person', 'yes', true)")

@@ -1,4 +1,4 @@
-"""Convert facts to JSON and back. A frozen dataclass declares the types of the facts; nothing else does."""
+"""Converting facts to JSON and back. A frozen dataclass is the only declaration of the types of its facts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Shape = TypeVar("Shape")
 
 @cache
 def adapter_of(shape: Any) -> TypeAdapter[Any]:
-    """Return the adapter that reads, writes and describes facts of this type."""
+    """Return the adapter that reads, writes and describes facts of this type. Adapters are cached."""
     return TypeAdapter(shape)
 
 
@@ -25,6 +25,6 @@ def plain(facts: Any) -> Any:
 
 
 def read(shape: type[Shape], stored: Mapping[str, Any]) -> Shape:
-    """Read facts of this type from JSON values."""
+    """Read facts of this type from stored JSON values."""
     made: Shape = adapter_of(cast("Any", shape)).validate_python(stored)
     return made

@@ -1,4 +1,4 @@
-"""The current guidelines of a project, and Markdown rendering."""
+"""The current guidelines of a project, and the rendering of Markdown."""
 
 from __future__ import annotations
 
@@ -59,17 +59,17 @@ class InForce:
 
 
 def current(project: Project) -> Guideline | None:
-    """Load the current version, which is the highest; None if there are no guidelines."""
+    """Load the current version of the guidelines, which is the highest; None if there are none."""
     return _newest(project).select_related("by").first()
 
 
 def current_id(project: Project) -> int | None:
-    """Load the key of the current version, which is stored with answers. One query."""
+    """Load the key of the current guidelines, which is stored with answers; None if there are none. One query."""
     return _newest(project).values_list("pk", flat=True).first()
 
 
 def in_force(project: Project) -> InForce | None:
-    """Load the current version, ready for display; None if there are no guidelines."""
+    """Load the current guidelines, ready for display; None if there are none."""
     row = _newest(project).first()
     return None if row is None else InForce(row.public_id, row.version, rendered(row.text))
 
@@ -88,7 +88,7 @@ def rendered(text: str) -> SafeString:
         url_schemes=set(_SCHEMES),
         link_rel="noopener noreferrer nofollow",
     )
-    # Let wide code get the focus, because otherwise keyboard users cannot scroll it.
+    # Let code blocks get the focus, because keyboard users could not scroll a wide one otherwise.
     return mark_safe(made.replace("<pre>", '<pre tabindex="0">'))  # noqa: S308 - sanitised above
 
 
@@ -121,7 +121,7 @@ def _as_deep_as_is_read(rule: BlockRule, *, levels: int) -> BlockRule:
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
     rules = parser.block.ruler
-    # Name the rules that this rule interrupts again, because replacing a rule removes it from their lists.
+    # Replacing a rule removes it from the lists of the rules that it interrupts, so name these rules again.
     rules.at("blockquote", _as_deep_as_is_read(blockquote, levels=1), {"alt": [*_INTERRUPTED, "list"]})
     rules.at("list", _as_deep_as_is_read(list_block, levels=2), {"alt": _INTERRUPTED})
     parser.core.ruler.push("lower_headings", _lower_headings)

@@ -1,10 +1,10 @@
-"""Background work as rows. A worker claims a job with a token and a lease; a job ends once, even if workers die.
+"""Background work as rows. A worker claims a job with a token and a lease. A job ends once, even if workers die.
 
-Messages of the broker only wake workers; workers also look for jobs at intervals. The Job rows decide:
+Messages of the broker only wake workers, which also look for jobs at intervals. The Job rows decide:
 
 - `take` claims waiting jobs with a token, so that only one worker gets a job.
 - `Lease` is the heartbeat: it extends the claims and writes the progress as long as the process lives.
-- Code that writes results calls `hold` or `finish` in the same transaction. So a worker whose job was cancelled or
+- Code that writes results calls `hold` or `finish` in the same transaction, so a worker whose job was cancelled or
   given to another worker writes nothing more.
 - `finish` and `try_later` end a claim; they need its token.
 - `reap` handles the jobs of dead workers, `cancel` ends open jobs, and `again` restarts ended jobs.
@@ -58,7 +58,7 @@ logger = logging.getLogger(__name__)
 
 
 class StoppedJob(Exception):
-    """The job was cancelled or given to another worker while this worker was busy with it."""
+    """The job was cancelled or given to another worker while this worker was working on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,13 @@ class Claimed:
 
 
 def log_context(job: Job) -> dict[str, str]:
-    """The context of log lines about a job."""
+    """Return the ids of a job, its run and its request, which log lines about the job contain."""
     run = {} if job.run is None else {"run": job.run.public_id}
     return {"job": job.public_id, "request_id": job.request_id, **run}
 
 
 def lease_seconds() -> float:
-    """The time in seconds after which a worker without a heartbeat loses its job."""
+    """Return the time in seconds after which a worker without a heartbeat loses its job."""
     return float(settings.JOB_LEASE_SECONDS)
 
 
@@ -101,7 +101,9 @@ def again(jobs: QuerySet[Job]) -> list[Job]:
 
 
 def due(kind: Job.Kind) -> QuerySet[Job]:
-    """Select the waiting jobs that may be taken now; a failed job must first wait for its pause."""
+    """Select the waiting jobs that may be taken now. A job that failed waits until the pause after its attempt is
+    over.
+    """
     is_due = Q(attempt=0) | Q(queued_at__lte=Now())
     return Job.objects.filter(is_due, kind=kind, state=Job.State.WAITING)
 
@@ -110,11 +112,11 @@ def due(kind: Job.Kind) -> QuerySet[Job]:
 def take(jobs: QuerySet[Job], *, most: int = 1, token: str | None = None) -> list[Claimed]:
     """Claim up to `most` of these `due` jobs for this worker, oldest first, and count an attempt of each.
 
-    The claims have the given `token`, or a new one. It makes a fixed number of statements.
+    The claims have the given `token`, or a new one. The number of statements does not depend on `most`.
     """
     token, now = token or new_token(), shared_now()
-    # Skip jobs that another worker is taking, if the database can skip locked rows. Otherwise the update below ignores
-    # them, because it changes only jobs that still wait.
+    # Skip jobs that another worker is taking, if the database can skip locked rows. Otherwise the update below skips
+    # them, because it changes only waiting jobs.
     can_skip = connection.features.has_select_for_update_skip_locked
     keys = locked(jobs, most=most, skip_locked=can_skip)
     if not keys:
@@ -142,10 +144,10 @@ def locked(jobs: QuerySet[Job], *, most: int | None = None, skip_locked: bool = 
 
 
 class Lease:
-    """The heartbeat of all claims with a token; it runs in its own thread during the work: `with Lease(token)`.
+    """The heartbeat of all claims with a token. It runs in its own thread during the work: `with Lease(token)`.
 
-    If the process dies, the lease expires and another worker gets the jobs. A process never treats its own jobs as
-    abandoned, even if the database delays a renewal. `progress` has columns of the job that each heartbeat writes.
+    If the process dies, the lease expires and another worker gets the jobs. `reap` skips the jobs of its own process,
+    even if the database delays a heartbeat. `progress` has columns of the job that each heartbeat writes.
     """
 
     alive: ClassVar[set[str]] = set()
@@ -171,7 +173,7 @@ class Lease:
         self.alive.discard(self._token)
         self._ended.set()
         self._thread.join(timeout=self._seconds)
-        # End the leases of cancelled jobs, because this worker has stopped using them. If the update fails, they
+        # This worker has stopped using its cancelled jobs, so end their leases. If the update fails, the leases
         # expire.
         with suppress(Error):
             Job.objects.filter(token=self._token, state=Job.State.CANCELLED).update(**FREE)
@@ -197,7 +199,8 @@ class Lease:
                 mine.update(lease_until=until, **self.progress)
                 self._is_lost = not mine.filter(state=Job.State.WORKING).exists()
         except Error:
-            # Try again on a new connection at the next heartbeat. If that is too late, `hold` will notice.
+            # Try again on a new connection at the next heartbeat. If the lease has expired by then, `hold` returns no
+            # job.
             logger.warning("A lease was not renewed", exc_info=True)
             connection.close()
 
@@ -208,7 +211,7 @@ def _owned(claimed: Sequence[Claimed]) -> QuerySet[Job]:
 
 
 def hold(claimed: Sequence[Claimed]) -> set[int]:
-    """Lock the jobs that this worker still owns, and return their keys. All must have the same token."""
+    """Lock the claimed jobs that this worker still owns, and return their keys. All claims must have the same token."""
     return set(locked(_owned(claimed)))
 
 
@@ -219,7 +222,7 @@ def finish(
     error: str = "",
     progress: Mapping[str, int] | None = None,
 ) -> bool:
-    """End the claimed jobs that this worker still owns. Returns False if it owns none of them."""
+    """End the claimed jobs that this worker still owns. Returns False if it owns none of them any more."""
     owned = Job.objects.filter(pk__in=locked(_owned(claimed)))
     ended = owned.update(
         state=state, error=error[:1000], finished_at=shared_now(), **FREE, **(progress or {})
@@ -229,7 +232,7 @@ def finish(
 
 @transaction.atomic
 def try_later(claimed: Claimed, *, error: str) -> bool:
-    """Return a job to the queue after a failure that may be temporary; after the last attempt, let it fail.
+    """Return a job to the queue after a failure that may be temporary. After the last attempt, the job has failed.
 
     The pause before the next attempt grows with each attempt. Returns True if this worker still owned the job.
     """
@@ -256,13 +259,13 @@ _leaps = LeapWatch()
 
 @transaction.atomic
 def reap() -> None:
-    """Return the jobs of dead workers to the queue, or let those without attempts left fail.
+    """Return the jobs of dead workers to the queue. A job without attempts left has failed.
 
-    It is safe to call at any time and concurrently.
+    Workers may call it at any time and concurrently.
     """
     now = shared_now()
     if _leaps.has_leapt(now, by=lease_seconds() / 2):
-        # Do nothing after a leap of the clock: leases seem expired, but living workers will soon extend them.
+        # After a leap of the clock, leases seem expired although their workers live and will soon extend them.
         return
     expired = Job.objects.filter(state=Job.State.WORKING, lease_until__lt=now)
     silent = expired.exclude(token__in=tuple(Lease.alive))
@@ -279,7 +282,9 @@ def reap() -> None:
 
 
 def carry_out(claimed: Claimed, act: Callable[[Claimed, Lease], None]) -> None:
-    """Do a claimed job and end it: done, failed after a Refusal, or returned to the queue after another error."""
+    """Do a claimed job and end it: it is done, has failed after a Refusal, or returns to the queue after another
+    error.
+    """
     job = claimed.job
     with bound_contextvars(**log_context(job)), Lease(claimed.token, every_seconds=REPORT_SECONDS) as lease:
         logger.info("A job begins")
@@ -307,7 +312,7 @@ def hint(
     """Send a task by name to the workers. Returns True if the broker took the message.
 
     Call it after the caller's transaction has committed. An unavailable broker raises no error, because workers also
-    look for rows at intervals. `waits` names the waiting work in the log.
+    look for work at intervals. `waits` names the waiting work in the log.
     """
     try:
         current_app.signature(task, args=args, kwargs=kwargs).delay()
@@ -318,18 +323,18 @@ def hint(
 
 
 def _wake(kind: str, jobs: int) -> None:
-    """Send as many messages as there are jobs or workers, whichever is fewer.
+    """Send a message per job or per worker, whichever number is smaller.
 
     At least one message is sent, because a worker may be starting.
     """
     for _ in range(min(jobs, max(1, workers_alive()))):
-        # Stop after a refused message, because workers look for jobs at intervals anyway.
+        # After a refused message, stop: workers look for jobs at intervals anyway.
         if not hint(WORK, args=[kind], waits="jobs"):
             return
 
 
 def broker_fault() -> str:
-    """The reason why the broker takes no messages; "" if it takes them. Waits at most a few seconds."""
+    """Return the reason why the broker takes no messages; "" if it takes messages. Waits at most a few seconds."""
     try:
         with current_app.connection_for_write(connect_timeout=BROKER_SECONDS) as broker:
             broker.ensure_connection(max_retries=1, interval_start=0, interval_step=0, timeout=BROKER_SECONDS)

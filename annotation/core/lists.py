@@ -1,6 +1,6 @@
-"""Lists: one declaration of columns and filters gives a page, the JSON of the API and a CSV file.
+"""Lists. One declaration of columns and filters gives a page, the JSON of the API and a CSV file.
 
-A column that a viewer may not see is missing from all three, and the viewer cannot sort, filter or search by it.
+A column that a viewer may not see is in none of these, and the viewer cannot sort, filter or search by it.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Viewer:
 
 
 def sees_scores(viewer: Viewer) -> bool:
-    """True if the viewer may see scores; they may then also see authors and others' answers."""
+    """Return True if the viewer may see scores, and with them authors and others' answers."""
     return Verb.VIEW_SCORES in viewer.verbs
 
 
@@ -95,9 +95,9 @@ class Column(_Part):
 
     - `value`: a path of attributes (default: the name), or a function of the row
     - `head`: its head on the page; a column without a head is only in JSON and CSV
-    - `order`: the database column for sorting, which is never null; True means the column of the value
+    - `order`: the database column for sorting, which is never null; True means the column of `value`
     - `order_down`: the database column for descending order, if it differs
-    - `search`: the database column to search; True means the column of the value
+    - `search`: the database column to search; True means the column of `value`
     - `link`: the name of the URL of the row's page
     - `cell`: the template of its cells
     - `missing`: the text for a missing value
@@ -123,12 +123,12 @@ class Column(_Part):
         return self.kind in (Kind.COUNT, Kind.NUMBER)
 
     def in_database(self, way: str | bool) -> str:
-        """Return the database column for sorting or searching. If `way` is True, it is the column of the value."""
+        """Return the database column that `order` or `search` (given as `way`) names; "" if it names no column."""
         own = self.value if isinstance(self.value, str) and self.value else self.name
         return own.replace(".", "__") if way is True else str(way or "")
 
     def of(self, row: Any) -> Any:
-        """The value of a row; None if an attribute on the path is None."""
+        """Return the column's value in a row; None if an attribute on the path is None."""
         if callable(self.value):
             return self.value(row)
         for name in (self.value or self.name).split("."):
@@ -140,9 +140,9 @@ class Column(_Part):
 class Filter(_Part):
     """One filter. `where` is a lookup (default: the name), or a function of the viewer and the value.
 
-    On the page it is a select with its `title`, and with its `choices` or with `options`, which depend on the viewer. A
-    filter without a title is only in the API. `default` applies if nothing is chosen; without a default, all rows are
-    kept.
+    On the page it is a select field with a `title`. The options are `choices`, or the result of `options` for the
+    viewer. A filter without a title is only in the API. `default` applies if nothing is chosen; without a default,
+    all rows are shown.
     """
 
     name: str
@@ -152,7 +152,7 @@ class Filter(_Part):
     default: str = field(default="", kw_only=True)
 
     def read(self, text: str) -> Any:
-        """Read a value of the filter from text. Raises Invalid."""
+        """Read a value of the filter from text. Raises Invalid for a value that the filter does not have."""
         known: Sequence[str] = [value for value, _ in self.choices.words] if self.choices else ()
         if self.kind == Kind.FLAG:
             known = ("true", "false")
@@ -173,7 +173,7 @@ class Filter(_Part):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order that belongs to no column. `by` has its database columns; the last of them must be unique.
+    """An order that belongs to no column. `by` has the database columns to sort by; the last must be unique.
 
     A list in this order contains only `rows`, which must have no null in these columns.
     """
@@ -191,9 +191,9 @@ class List:
     - `name`: its plural noun
     - `verbs`: people with one of these verbs may see it
     - `rows`: returns the rows that a viewer may see
-    - `order`: ends in a unique column
+    - `order`: the database columns to sort by, if nothing else is chosen; the last must be unique
     - `orders`: further orders; the first is the default of the page
-    - `prepare`: receives the rows of a page before they are shown
+    - `prepare`: is called with the rows of a page before they are shown
     - `polls`: returns the seconds after which a page loads the list again; 0 means never
     - `below`: the template of a second line of each row
     - `within`: the id of the part of the page that is replaced
@@ -250,7 +250,9 @@ class List:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A column head: the query string of a click ("" if the column cannot be sorted), and the current order."""
+    """A column head. `query` is the query string of a click, or "" if the column cannot be sorted; `aria_sort` is the
+    current order.
+    """
 
     column: Column
     query: str
@@ -275,7 +277,7 @@ class Listing:
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """The database columns of the order. Raises Invalid and NotAllowed."""
+        """Return the database columns of the requested order. Raises Invalid and NotAllowed."""
         if not self.sort:
             return self.of.order
         named = {each.name: each.by for each in self.of.orders}
@@ -292,7 +294,7 @@ class Listing:
 
     @cached_property
     def condition(self) -> Q:
-        """Combine search and filters. Raises Invalid and NotAllowed."""
+        """Combine search and filters into a condition. Raises Invalid and NotAllowed."""
         found = self.sorted_by.rows if self.sorted_by else Q()
         for each in self.of.filters:
             if each.name in self.chosen:
@@ -305,13 +307,13 @@ class Listing:
 
     @cached_property
     def found(self) -> QuerySet[Any]:
-        """All rows that match, sorted."""
+        """Return all rows that match, sorted."""
         return self.of.rows(self.viewer).filter(self.condition).order_by(*self.order)
 
     def beyond(self, row: Any) -> Iterator[QuerySet[Any]]:
-        """The rows after a given row, in consecutive parts (see `parts_after`).
+        """Yield the rows after a given row, in consecutive parts (see `parts_after`).
 
-        The given row does not have to be in the list.
+        The given row need not be in the list.
         """
         names = (name.removeprefix("-").split("__") for name in self.order)
         return parts_after(self.found, self.order, [reduce(getattr, name, row) for name in names])
@@ -345,7 +347,7 @@ class Listing:
 
     @property
     def selects(self) -> list[tuple[Filter, Sequence[tuple[str, str]], str]]:
-        """The filters that the page shows, each with its options and the chosen value."""
+        """Return the filters that the page shows, each with its options and the chosen value."""
         shown = [each for each in self.of.filters if each.title and each.seen_by(self.viewer)]
         return [(each, self._options(each), self.chosen.get(each.name, "")) for each in shown]
 
@@ -356,7 +358,9 @@ class Listing:
 
     @property
     def kept(self) -> dict[str, str]:
-        """The parameters that a new search must keep: the sorted column, and filters that the page does not show."""
+        """Return the parameters that a new search must keep: the sorted column, and filters that the page does not
+        show.
+        """
         titles = {each.name: each.title for each in self.of.filters}
         kept = {name: value for name, value in self._chosen.items() if not titles[name]}
         return kept if self.of.orders or not self.sort else {**kept, "sort": self.sort}
@@ -372,7 +376,7 @@ class Listing:
 
     @property
     def hides_some(self) -> bool:
-        """True if a filter on the page omits rows by default."""
+        """Return True if a filter on the page omits rows by default."""
         return any(each.default for each in self.of.filters if each.title)
 
     @property
@@ -381,7 +385,7 @@ class Listing:
         return {name: value for name, value in self.chosen.items() if value != plain[name]}
 
     def query(self, **changed: str) -> str:
-        """The query string with the `changed` parameters."""
+        """Return the query string of this request with the parameters in `changed`; "" if it is empty."""
         limit = "" if self.limit == ROWS_ON_A_PAGE else str(self.limit)
         parameters = {**self._chosen, "q": self.q, "sort": self.sort, "limit": limit, **changed}
         kept = {name: value for name, value in parameters.items() if value}
@@ -402,7 +406,7 @@ class Listing:
 
 
 def whole_number(text: str, name: str, *, least: int = 0, most: int) -> int:
-    """Read a whole number from a parameter. Raises Invalid."""
+    """Read a whole number between `least` and `most` from a parameter. Raises Invalid with the field `name`."""
     if not (text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most):
         raise Invalid(f"{name} is a whole number from {least} to {most:,}, not {text!r}.", field=name)
     return int(text)
@@ -425,11 +429,11 @@ def searched_for(given: str) -> str:
 
 
 def holds(wanted: str, *columns: str) -> Q:
-    """Build the condition that one of the columns contains the text; "" gives no condition."""
+    """Build the condition that one of the columns contains the text, ignoring case. "" gives no condition."""
     if not wanted:
         return Q()
-    # SQLite's LIKE ignores case only for A to Z, so use a regular expression for other texts: SQLite runs it in Python,
-    # which ignores the case of all letters.
+    # SQLite's LIKE ignores case only for A to Z. For other texts use a regular expression, which runs in Python and
+    # ignores the case of all letters.
     is_folded = connection.vendor != "sqlite" or wanted.isascii()
     lookup, words = ("icontains", wanted) if is_folded else ("iregex", re.escape(wanted))
     return reduce(or_, (Q(**{f"{column}__{lookup}": words}) for column in columns))

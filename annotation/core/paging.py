@@ -1,6 +1,6 @@
 """Pages that start after a given row.
 
-The values of that row find the next rows in an index, so a late page costs no more than the first page.
+The values of the given row find the next rows in an index, so a late page costs no more than the first page.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ ROWS_ON_A_PAGE = 50
 
 
 def beyond(order: Sequence[str], place: Sequence[Any], *, nulls_last: bool = False) -> Q:
-    """Build the condition for rows after these values in this order; the last column must be unique and never null.
+    """Build the condition for rows after `place`, the values of the columns in this order.
 
-    `nulls_last` allows nulls in the other columns. It works only for ascending orders.
+    The last column must be unique and never null. `nulls_last` allows nulls in the columns before it; this works only
+    for ascending orders.
     """
     following, level = Q(), Q()
     for name, value in zip(order, place, strict=True):
@@ -46,13 +47,15 @@ def beyond(order: Sequence[str], place: Sequence[Any], *, nulls_last: bool = Fal
 
 
 class NoSuchPage(Invalid):
-    """The row before the requested page no longer exists."""
+    """The row after which the requested page starts does not exist."""
 
 
 def place_of(
     rows: QuerySet[Any], public_id: str, order: Sequence[str], *, id_path: str = "public_id", of: str = "list"
 ) -> tuple[Any, ...]:
-    """Load the values of the order's columns from the row with this public id. Raises NoSuchPage."""
+    """Load the values of the order's columns from the row with this public id. `of` names the list in the message of
+    NoSuchPage, which is raised if there is no such row.
+    """
     columns = [name.removeprefix("-") for name in order]
     place = rows.order_by().filter(**{id_path: public_id}).values_list(*columns).first()
     if place is None:
@@ -85,10 +88,10 @@ def page_after(
     scope: QuerySet[Listed] | None = None,
     id_path: str = "public_id",
 ) -> tuple[list[Listed], str]:
-    """Load a page of rows, and the public id after which the next page starts; "" at the end.
+    """Load a page of rows, and the public id after which the next page starts, which is "" at the end.
 
-    The default `size` is ROWS_ON_A_PAGE. The row `after` is looked up in `scope`, because `rows` may no longer contain
-    it. The columns of the order must not be null. Raises NoSuchPage.
+    The default `size` is ROWS_ON_A_PAGE. The row `after` is looked up in `scope`, because `rows` may no longer
+    contain it. The columns of the order must not be null. Raises NoSuchPage.
     """
     size = ROWS_ON_A_PAGE if size is None else size
     parts: Iterable[QuerySet[Listed]] = (rows,)

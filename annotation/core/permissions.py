@@ -31,8 +31,8 @@ Row = TypeVar("Row", bound=Model)
 # This is written by hand, because most requests need it; tests/bench/answering.py measures it.
 _ROLES = "SELECT roles FROM annotation_membership WHERE project_id = %s AND user_id = %s"
 
-# This is written by hand, because most requests need it; tests/bench/answering.py measures it. Both parts use an
-# index.
+# This is written by hand, because most requests need it; tests/bench/answering.py measures it. Each of the two
+# subqueries uses an index.
 _STANDING = """
 (SELECT roles FROM annotation_membership WHERE project_id = {project} AND user_id = %(person)s), EXISTS (
     SELECT 1
@@ -141,7 +141,7 @@ def roles_with(verb: Verb) -> frozenset[Role]:
 
 
 def verbs_of(roles: Iterable[Role]) -> frozenset[Verb]:
-    """Return the verbs that these roles give together, ignoring blindness."""
+    """Return the verbs that these roles allow together, ignoring blindness."""
     return frozenset[Verb]().union(*(ROLE_VERBS[role] for role in roles))
 
 
@@ -155,7 +155,9 @@ def visible_projects(person: Person) -> QuerySet[Project]:
 
 
 def deleted_projects(person: Person) -> QuerySet[Project]:
-    """Select the deleted projects that the person may restore: those that they own, or all for a superuser."""
+    """Select the deleted projects that the person may restore: an owner's own projects, or all projects for a
+    superuser.
+    """
     deleted = Project.all_projects.filter(deleted_at__isnull=False)
     if not person.is_authenticated:
         return deleted.none()
@@ -170,9 +172,9 @@ def deleted_projects(person: Person) -> QuerySet[Project]:
 
 
 def may_create_projects(person: Person | None) -> bool:
-    """True if the person may create projects: staff, or everybody if the operator allows it.
+    """Return True if the person may create projects: staff, or everybody if the operator allows it.
 
-    None stands for the operator, as in `require`.
+    `person` is None for the operator at the server's shell, as in `require`.
     """
     if person is None:
         return True
@@ -182,7 +184,7 @@ def may_create_projects(person: Person | None) -> bool:
 
 
 def roles_in(person: Person, project: Project) -> frozenset[Role]:
-    """The person's roles in a project: every role for a superuser, no roles for people outside of it."""
+    """Load the person's roles in a project: every role for a superuser, no roles for people outside of the project."""
     if not person.is_authenticated:
         return frozenset()
     if person.is_superuser:
@@ -193,12 +195,12 @@ def roles_in(person: Person, project: Project) -> frozenset[Role]:
 
 
 def verbs_there(standing: Standing, project: Project) -> frozenset[Verb]:
-    """The verbs in the project; an archived project allows fewer."""
+    """Return the verbs that a standing allows in the project; an archived project allows fewer."""
     return standing.verbs if project.archived_at is None else standing.verbs & ARCHIVED_VERBS
 
 
 def has_sight(person: Person, project: Project) -> bool:
-    """True if the person's roles let them see others' answers whenever they have no open assessor work."""
+    """Return True if the person's roles let them see others' answers when they have no open assessor work."""
     return bool(verbs_of(roles_in(person, project)) - BLIND_VERBS - {Verb.COMMENT})
 
 
@@ -211,7 +213,7 @@ class Standing:
 
     @property
     def verbs(self) -> frozenset[Verb]:
-        """The allowed verbs; blindness removes some."""
+        """Return the allowed verbs. While the person is blind, these are only the BLIND_VERBS of their roles."""
         allowed = verbs_of(self.roles)
         return allowed & BLIND_VERBS if self.is_blind else allowed
 
@@ -226,7 +228,7 @@ def standing_in(person: Person, project: Project) -> Standing:
 
 
 def standing_values(person: Person, project: Project) -> dict[str, int | None]:
-    """The query parameters of `STANDING`."""
+    """Return the query parameters of `STANDING`."""
     return {"person": person.pk, "project": project.pk}
 
 
@@ -244,20 +246,20 @@ _PROJECT, _JUDGE = Part(Project, "project"), Part(Judge, "judge")
 
 
 def is_blind(person: Person, project: Project) -> bool:
-    """True if the person has open assessor work in the project."""
+    """Return True if the person has open assessor work in the project."""
     return standing_in(person, project).is_blind
 
 
 def verbs_in(person: Person, project: Project) -> frozenset[Verb]:
-    """Load the verbs that the person has now in the project; blindness removes some."""
+    """Load the verbs that the person may carry out in the project now, considering blindness and archiving."""
     return verbs_there(standing_in(person, project), project)
 
 
 def require(person: Person | None, project: Project, verb: Verb) -> None:
     """Raise an error unless the person may carry out the verb in the project.
 
-    None stands for the operator at the server's shell, who may do everything. Raises NotFound if the person is not a
-    member. Raises NotAllowed if the person lacks the verb (code `not_allowed`) or is blind (code `blind`).
+    `person` is None for the operator at the server's shell, who may do everything. Raises NotFound if the person is
+    not a member. Raises NotAllowed if the person lacks the verb (code `not_allowed`) or is blind (code `blind`).
     """
     if person is not None:
         _require(standing_in(person, project), project, verb)
@@ -266,7 +268,7 @@ def require(person: Person | None, project: Project, verb: Verb) -> None:
 def require_as_read(
     person: Person, project: Project, verb: Verb, roles: str | None, is_blind_now: bool
 ) -> None:
-    """Do the same as `require`, with values that a statement has read with `STANDING`."""
+    """Raise the errors of `require`, from values that a statement has read with `STANDING`."""
     _require(_standing(person, roles, is_blind_now), project, verb)
 
 
@@ -293,13 +295,13 @@ def _require(standing: Standing, project: Project, verb: Verb) -> None:
 def project_for(person: Person, slug: str, verb: Verb) -> Project:
     """Return the project with this slug if the person may carry out the verb.
 
-    Raises NotFound if there is no such project or the person is not a member, and the NotAllowed of `require`.
+    Raises NotFound if there is no such project or the person is not a member, and NotAllowed as `require` does.
     """
     return project_and_verbs(person, slug, verb)[0]
 
 
 def project_and_verbs(person: Person, slug: str, verb: Verb) -> tuple[Project, frozenset[Verb]]:
-    """Return the project as `project_for` does, and the person's verbs in it."""
+    """Return the project and the person's verbs in it. Raises the errors of `project_for`."""
     project, verbs, _ = _entered(person, slug, verb)
     return project, verbs
 
@@ -307,9 +309,10 @@ def project_and_verbs(person: Person, slug: str, verb: Verb) -> tuple[Project, f
 def project_verbs_and(
     person: Person, slug: str, verb: Verb, beside: Part[Row], name: str
 ) -> tuple[Project, frozenset[Verb], Row | None]:
-    """Return the same as `project_and_verbs`, and the row of the project with the public id `name`, or None.
+    """Return the project, the person's verbs, and the row of the project with the public id `name`, or None.
 
-    `beside` has the columns of that row; its alias must be `beside`.
+    `beside` has the columns of the row; its alias in the statement must be `beside`. Raises the errors of
+    `project_for`.
     """
     join = _BESIDE.format(table=beside.table)
     project, verbs, values = _entered(person, slug, verb, f", {beside.columns}", join, name=name)
@@ -320,7 +323,7 @@ def project_verbs_and(
 def _entered(
     person: Person, slug: str, verb: Verb, beside: str = "", join: str = "", **more: str
 ) -> tuple[Project, frozenset[Verb], Iterator[object]]:
-    """Load the project and the verbs as `project_and_verbs` does, and the values of additional columns."""
+    """Load the project, the verbs, and the values of the additional columns `beside`."""
     with kept_plan() as cursor:
         statement = _ENTERED.format(
             standing=_STANDING.format(project="project.id"),
@@ -336,7 +339,7 @@ def _entered(
     roles, is_blind_now, *columns = found
     values = iter(columns)
     project = _PROJECT.read(values)
-    # Read the values even if there is no judge, because the values of further columns follow them.
+    # Read the judge's values even if there is no judge, because the iterator must move on to the further columns.
     judge = _JUDGE.read(values)
     project.deciding_judge = judge if project.deciding_judge_id else None
     standing = _standing(person, roles, is_blind_now)

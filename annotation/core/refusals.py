@@ -45,7 +45,7 @@ class Conflict(Refusal):
 
 
 class NotNow(Refusal):
-    """A temporary refusal; `wait` is the number of seconds after which a new attempt makes sense."""
+    """A temporary refusal. `wait` is the number of seconds after which another attempt makes sense."""
 
     def __init__(self, message: str, *, seconds: float, code: str | None = None) -> None:
         super().__init__(message, code=code)

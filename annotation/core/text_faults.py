@@ -1,4 +1,4 @@
-"""Check texts from people and files, and make them safe for messages."""
+"""Checking texts from people and files, and making them safe for messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def text_fault(text: str) -> str:
-    """The reason why a text cannot be stored; "" if it can."""
+    """Return the reason why a text cannot be stored, for a message that begins with the name of the text; "" if it
+    can be stored.
+    """
     if len(text) > MAX_TEXT_CHARACTERS:
         return (
             f"has {len(text):,} characters, and one text may have {MAX_TEXT_CHARACTERS:,} at most. Cut it, "
@@ -33,7 +35,10 @@ def text_fault(text: str) -> str:
 
 
 def checked_text(text: str, *, most: int, if_empty: str, if_long: str) -> str:
-    """Trim a person's text and make its line ends plain. Raises Invalid (field `text`)."""
+    r"""Trim a person's text and convert its line ends to "\n".
+
+    Raises Invalid (field `text`) with the message `if_empty` or `if_long`, and for control characters.
+    """
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
     if not text:
         raise Invalid(if_empty, field="text")
@@ -47,7 +52,8 @@ def checked_text(text: str, *, most: int, if_empty: str, if_long: str) -> str:
 def checked_note(note: str, *, most: int, if_long: str) -> str:
     """Turn a person's note into one line.
 
-    Raises Invalid (field `note`) with the message `if_long`, in which `{length}` is replaced by the note's length.
+    Raises Invalid (field `note`) for control characters and for more than `most` characters. `{length}` in the
+    message `if_long` is replaced by the number of characters.
     """
     line = " ".join(note.split())
     if len(line) > most:
@@ -58,12 +64,11 @@ def checked_note(note: str, *, most: int, if_long: str) -> str:
 
 
 def _control_in(text: str, *, but: str = "") -> str | None:
-    """The first control character or surrogate that is not in `but`; None if there is none."""
     found = (each for each in text if each not in but and unicodedata.category(each) in ("Cc", "Cs"))
     return next(found, None)
 
 
 def printable(text: str) -> str:
-    """Shorten a text for a message, and replace unprintable characters."""
+    """Cut a text to 300 characters for a message, and replace characters that cannot be encoded."""
     cleaned = _SURROGATE.sub("\ufffd", text.replace("\x00", "\ufffd"))
     return cleaned if len(cleaned) <= 300 else f"{cleaned[:297]}…"

@@ -1,4 +1,4 @@
-"""The client of a request: network address and browser."""
+"""The client of a request: its network address and browser."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _SYSTEMS = (
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """The client of a request; all fields are "" if the request comes from the shell or the program itself."""
+    """The client of a request. All fields are "" if the shell or the program itself acts."""
 
     address: str = ""
     agent: str = ""
 
     @property
     def network(self) -> str:
-        """The network that limits count: the IPv4 address, or the first address of the IPv6 network."""
+        """Return the network that limits count: the IPv4 address, or the first address of the IPv6 network."""
         if ":" not in self.address:
             return self.address
         return str(ipaddress.ip_network((self.address, IPV6_CLIENT_BITS), strict=False).network_address)
@@ -59,11 +59,11 @@ def network_of(request: HttpRequest) -> str:
 
 
 def address_of(request: HttpRequest) -> str:
-    """Read the client's network address; "" if the server does not know it (a socket file, a test).
+    """Return the client's network address; "" if the server does not know it (a socket file, a test).
 
-    Each of the `TRUSTED_PROXIES` appends its caller's address to X-Forwarded-For, so the client's address is that many
-    places from the right. Entries further left are ignored, because the client can forge them. Without proxies, or if
-    the header is too short or invalid, the result is the address of the connection.
+    Each of the `TRUSTED_PROXIES` appends its caller's address to X-Forwarded-For, so the client's address is that
+    many places from the right. Entries further left are ignored, because the client can forge them. Without proxies,
+    or if the header is too short or invalid, the result is the address of the connection.
     """
     here: Any = request.META.get("REMOTE_ADDR", "")
     count = settings.TRUSTED_PROXIES
@@ -88,7 +88,7 @@ def _address(written: str) -> str:
 
 
 def browser_of(agent: str) -> str:
-    """Name a user agent readably, such as "Firefox on Linux"; if it is unknown, return its first word."""
+    """Name a user agent readably, such as "Firefox on Linux". An unknown agent is named by its first word."""
     browser = next((name for sign, name in _BROWSERS if sign in agent), "")
     system = next((name for sign, name in _SYSTEMS if sign in agent), "")
     if browser and system:

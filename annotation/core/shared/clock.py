@@ -1,4 +1,4 @@
-"""The database's clock, which all processes share."""
+"""The database's clock, which all processes use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.utils import timezone
 
 
 def shared_now() -> datetime:
-    """Read the time with which leases are set and compared; with SQLite it is the clock of the machine."""
+    """Read the time with which leases are set and compared. With SQLite it is the clock of the machine."""
     if connection.vendor == "sqlite":
         return timezone.now()
     with connection.cursor() as cursor:
@@ -27,7 +27,7 @@ class LeapWatch:
         self._until = 0.0
 
     def has_leapt(self, now: datetime, *, by: float) -> bool:
-        """True if the clock leapt ahead by more than `by` seconds, now or less than `by` seconds ago."""
+        """Return True if the clock leapt ahead by more than `by` seconds, now or less than `by` seconds ago."""
         here = time.monotonic()
         if self._last is not None:
             moment, then = self._last

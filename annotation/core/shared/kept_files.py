@@ -17,26 +17,26 @@ from django.core.files.storage import FileSystemStorage, Storage, storages
 
 
 class _Movable(File):  # type: ignore[type-arg]  # a parameter for readers of types alone
-    """A file that storage on the same file system can move, so that it need not be copied."""
+    """A file that storage on the same file system moves instead of copying it."""
 
     def temporary_file_path(self) -> str:
         return str(self.name)
 
 
 def kept_folder() -> Path | None:
-    """The folder of the files; None if they are in object storage."""
+    """Return the folder of the files; None if they are in object storage."""
     store = _store()
     return Path(store.location) if isinstance(store, FileSystemStorage) else None
 
 
 def keep(name: str, path: Path, *, moved: bool = False) -> None:
-    """Store a file under a name and replace an earlier file; with `moved`, the source may be moved away."""
+    """Store a file under a name and replace an earlier file. With `moved`, the source file may be moved away."""
     with path.open("rb") as stream:
         _store().save(name, (_Movable if moved else File)(stream, name=str(path)))
 
 
 def size_of(name: str) -> int | None:
-    """The size in bytes; None if there is no such file."""
+    """Return the size in bytes; None if there is no such file."""
     store = _store()
     return store.size(name) if store.exists(name) else None
 

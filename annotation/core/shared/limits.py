@@ -1,4 +1,4 @@
-"""Count events per time window, for all processes together."""
+"""Counting events per time window, for all processes together."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def count(key: str, *, seconds: int) -> int:
 
 
 def takes_mail_turn(key: str, *, most: int) -> bool:
-    """Count a mail for `key`, which is stored as a hash.
+    """Count a mail for `key`, and return True if it is among the first `most` of this hour.
 
-    Returns True if the mail is among the first `most` of this hour.
+    Only a hash of the key is stored.
     """
     return count(f"mail:{hashlib.sha256(key.encode(errors='replace')).hexdigest()}", seconds=HOUR) <= most
 
 
 def seconds_left(seconds: int) -> float:
-    """The seconds until the next window of this length begins."""
+    """Return the seconds until the next window of this length begins."""
     return seconds - time.time() % seconds

@@ -1,4 +1,4 @@
-"""Encrypt secrets for the database, with keys derived from SECRET_KEY."""
+"""Encrypting secrets for the database, with keys derived from SECRET_KEY."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.utils.encoding import force_bytes
 
 
 def seal(text: str, *, purpose: str) -> str:
-    """Encrypt a text. To decrypt it, `unseal` needs the same purpose and the same SECRET_KEY, as key or fallback."""
+    """Encrypt a text. `unseal` needs the same purpose, and the same SECRET_KEY as the current key or a fallback."""
     return _lock(purpose).encrypt(text.encode()).decode()
 
 

@@ -1,4 +1,4 @@
-"""Send files as responses."""
+"""Responses that send files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write CSV in UTF-8 with a header. A missing value is empty, a list is one cell, and no cell acts as a formula."""
+"""Writing CSV in UTF-8 with a header. A missing value is empty, a list is one cell, and no cell acts as a formula."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import BinaryIO
 from annotation.core.tables.by_column import Remembered, Spell, spelled
 from annotation.core.tables.columns import Cell, Column, ColumnKind, TableRow
 
-# Texts that spreadsheets run as a formula, including full-width signs. A text after a dash and a space, as in a
-# list, is only dangerous if it calls a function or another program.
+# Texts that spreadsheets run as a formula, including full-width signs. A text after a dash and a space, as in a list,
+# is dangerous only if it calls a function or another program.
 _FORMULA = re.compile(r"[=@\t\r\n＝＠]|[-+－＋](?!\s)|[-+－＋].*(?:\w\(|\|)", re.DOTALL)
 
 
@@ -31,7 +31,7 @@ def write(
     count = 0
     spell = partial(cell, plain=plain)
     kinds: dict[ColumnKind, Callable[[], Spell] | None] = {
-        # No conversion: the CSV writer formats numbers itself and leaves None empty.
+        # No conversion is needed: the CSV writer formats numbers and leaves None empty.
         ColumnKind.INTEGER: None,
         ColumnKind.NUMBER: None,
         ColumnKind.INTEGERS: lambda: spell,
@@ -47,9 +47,9 @@ def write(
 
 
 def cell(value: Cell, *, plain: bool = False) -> str | int | float:
-    """Convert a value to a cell: numbers stay numbers; formulas in texts are disabled unless `plain` is set.
+    """Convert a value to a cell: numbers stay numbers, and formulas in texts are disabled unless `plain` is set.
 
-    Unit numbers are separated by spaces ("1 4 7"), names and flags by "; ".
+    The numbers of a list of units are separated by spaces ("1 4 7"), names and flags by "; ".
     """
     match value:
         case None:

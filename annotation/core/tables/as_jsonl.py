@@ -1,4 +1,4 @@
-"""Write JSONL in UTF-8: one object per line; missing values are null."""
+"""Writing JSONL in UTF-8: one object per line; missing values are null."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _number(value: float | None) -> str:
 
 
 _SPELLING: dict[ColumnKind, Callable[[], Spell]] = {
-    # Do not cache numbers, because 0.0 and -0.0 are equal keys.
+    # Numbers must not be cached, because 0.0 and -0.0 are equal keys.
     ColumnKind.NUMBER: lambda: _number,
     ColumnKind.INTEGERS: lambda: _list,
     ColumnKind.TEXTS: lambda: _list,

@@ -1,7 +1,7 @@
-"""Write Parquet: typed columns, zstd, one row group at a time; missing values are null.
+"""Writing Parquet with typed columns and zstd compression, one row group at a time. Missing values are null.
 
 The file's metadata makes pandas read whole numbers as `Int64` and flags as `boolean`, which support missing values.
-Otherwise they would become floats and objects.
+Otherwise pandas would read them as floats and objects.
 """
 
 from __future__ import annotations
@@ -49,7 +49,6 @@ def write(rows: Iterable[TableRow], columns: Sequence[Column], stream: BinaryIO)
 
 
 def _for_pandas(columns: Sequence[Column]) -> dict[str, Any]:
-    """Build the part of pandas' metadata that describes columns, for a frame without an index."""
     return {
         "index_columns": [],
         "column_indexes": [],

@@ -1,4 +1,4 @@
-"""Convert the values of rows column by column in groups, which is faster than converting each cell."""
+"""Converting the values of rows column by column in groups, which is faster than converting each cell."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ Spell = Callable[[Any], Any]
 def spelled(
     rows: Iterable[TableRow], columns: Iterable[Callable[[], Spell] | None]
 ) -> Iterator[list[tuple[Any, ...]]]:
-    """Yield the rows in groups, with each value converted by its column's function; None leaves a column unchanged.
+    """Yield the rows in groups, with each value converted by the function of its column. None leaves a column
+    unchanged.
 
-    Each group gets new functions, so that caches stay small.
+    Each group gets new functions, so that caches of values stay small.
     """
     columns = list(columns)
     for group in batches(rows, ROWS_AT_ONCE):
@@ -32,7 +33,7 @@ def spelled(
 
 
 class Remembered(dict[Any, Any]):
-    """A cache of a function's results. It helps because most cells of a column repeat a few values."""
+    """A cache of a function's results, for columns in which a few values repeat."""
 
     def __init__(self, make: Spell) -> None:
         super().__init__()

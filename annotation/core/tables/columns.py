@@ -38,7 +38,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of export: its columns, and a function that streams its rows in a stable order."""
+    """A level of export: its columns, and a function that yields its rows in a stable order."""
 
     name: str
     columns: tuple[Column, ...]
@@ -55,9 +55,7 @@ HEAD = (
 
 
 def columns(named: str) -> tuple[Column, ...]:
-    """Build columns from names separated by spaces.
-
-    A name may be followed by a colon and the kind; the default is text.
+    """Build columns from names separated by spaces. A colon and a kind may follow a name; the default kind is text.
 
     Example: `columns("claim_id unit:integer")`.
     """

@@ -13,7 +13,7 @@ from annotation.core.tables.columns import Column, TableRow
 Write = Callable[[Iterable[TableRow], Sequence[Column], BinaryIO], int]
 """A function that writes rows to a binary stream, which stays open, and returns their number."""
 
-# Name the writers and import them on use, so that only processes that write Parquet load its library (34 MB).
+# Import a writer on first use, so that only processes that write Parquet load its library (34 MB).
 _WRITERS = {
     "csv": "annotation.core.tables.as_csv.write",
     "jsonl": "annotation.core.tables.as_jsonl.write",
@@ -24,6 +24,8 @@ FORMAT_NAMES = tuple(_WRITERS)
 
 
 def writer(name: str, *, plain: bool = False) -> Write:
-    """Return the writer of a format; a `plain` CSV keeps texts that a spreadsheet would run as formulas."""
+    """Return the writer of a format. With `plain`, CSV keeps texts unchanged that a spreadsheet would run as
+    formulas.
+    """
     write = import_string(_WRITERS[name])
     return cast("Write", partial(write, plain=True) if plain and name == "csv" else write)

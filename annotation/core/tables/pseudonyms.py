@@ -22,16 +22,17 @@ class People:
     """The names of people in exports: a pseudonym, or the username if `named` is True.
 
     A person's pseudonym is the same in all exports of a project and differs between projects. Without the
-    installation's secret key, it cannot be traced back to the person.
+    installation's secret key, nobody can find the person of a pseudonym.
     """
 
     project: Project
     named: bool = False
-    # Cache pseudonyms: few people occur in all rows, and a pseudonym takes longer to compute than the rest of a row.
+    # Cache pseudonyms: the same few people occur in all rows, and computing a pseudonym takes longer than the rest of
+    # a row.
     _known: dict[int, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def rater(self, name: str) -> str:
-        """The name to show for a rater whose votes came from a file."""
+        """Return the name to show for a rater whose votes came from a file."""
         if self.named or _NAMES_NOBODY.match(name):
             return name
         return pseudonym(self.project, name)
@@ -45,11 +46,11 @@ class People:
 
 
 def pseudonym(project: Project, who: int | str) -> str:
-    """Compute a stable name that reveals nothing about the person, such as "person-3f2a9c01de".
+    """Compute a stable pseudonym that reveals nothing about the person, such as "person-3f2a9c01de".
 
     `who` is the key of a user, or a rater's name from a file.
     """
-    # Never change the salt, because exported files contain these names.
+    # Never change the salt, because exported files contain pseudonyms that were made with it.
     salt = f"annotation.exports.people.{project.public_id}"
     digest = salted_hmac(
         salt, str(who) if isinstance(who, int) else f"rater:{who}", algorithm="sha256"

@@ -1,4 +1,4 @@
-"""Write small tables as CSV or JSON files."""
+"""Writing small tables as CSV or JSON files."""
 
 from __future__ import annotations
 
