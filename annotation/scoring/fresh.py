@@ -1,4 +1,4 @@
-"""Compute scores and derived columns of new summaries during an import, without queries."""
+"""Computing scores and derived columns of new summaries during an import, without queries."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def fresh_scores(
 ) -> Iterator[FreshScore]:
     """Compute what `rescore` would store for summaries of new document sets, in order.
 
-    `labels`, by summary and claim, must come from one reviewer, because the function assumes that nothing is disputed.
-    The other rows must have been stored just now. It makes no query.
+    `labels`, by summary and claim, must come from one reviewer, because the function assumes that nothing is
+    disputed. The other rows must have been stored just now. Makes no query.
     """
     rules = score_rules(project)
     names = {claim.pk: claim.public_id for claim in claims}
@@ -58,7 +58,7 @@ def fresh_scores(
 
 
 def unscored_columns() -> Columns:
-    """The derived columns of a check without any answer."""
+    """Return the derived columns of a check without any answer."""
     return (*_columns(CheckAnswers()), 0.0)
 
 
@@ -70,6 +70,6 @@ def _answers(label: str, is_empty: bool) -> CheckAnswers:
 
 @cache
 def _columns(answers: CheckAnswers) -> Columns:
-    """Compute all columns except the impact, which differs between checks with equal answers."""
+    """All columns except the impact, which differs between checks with equal answers."""
     columns = derived_columns(answers, claim_id="", impact=0.0)
     return tuple(columns[name] for name in DERIVED if name != "impact")

@@ -1,4 +1,4 @@
-"""Express judges' verdicts as percents per unit, as an assessor gives them."""
+"""Judges' verdicts expressed as percents of reference units, as assessors give them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class JudgePercent:
 
     `percent` is the share of yes among the judge's scored claims of the unit, 0 to 100; unsure counts as not yes.
     `marks` is the evidence of the yes verdicts. `unit_id` is the public id of the unit, or of the claim that replaces
-    it. `number` is its place in the reference's unit list.
+    it. `number` is its position, from 1, among the reference's units or claims.
     """
 
     judge: str
@@ -49,7 +49,7 @@ class _JudgeAnswer(NamedTuple):
 
 
 def judge_percents(peer_ids: Sequence[int]) -> list[JudgePercent]:
-    """Compute every judge's percents for units of these summaries, by summary, judge, comparison and unit.
+    """Compute every judge's percents for the units of these summaries, sorted by summary, judge, comparison and unit.
 
     A unit without an answered claim has no percent.
     """
@@ -86,7 +86,6 @@ def _percent(group: Sequence[_JudgeAnswer], comparison: int, number: int, *, is_
 
 
 def _latest_answers(peer_ids: Sequence[int]) -> list[_JudgeAnswer]:
-    """Load each judge's latest usable verdict on each check of a reference's active claims."""
     verdicts = Verdict.objects.filter(
         check_row__peer_id__in=peer_ids,
         check_row__side=Check.Side.REFERENCE,

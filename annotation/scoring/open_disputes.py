@@ -1,7 +1,6 @@
-"""Maintain the adjudicators' queue, which has a dispute for each item with differing answers.
+"""Maintaining the adjudicators' queue, which has a dispute for each check or unit with differing answers.
 
-Disputes follow from the answers and the project's rules, so all columns except the leases can be deleted
-and rebuilt.
+Disputes follow from the answers and the project's rules, so all columns except the leases can be deleted and rebuilt.
 """
 
 from __future__ import annotations
@@ -32,9 +31,10 @@ DisputeTarget = tuple[int | None, int | None, int | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """The state that the dispute of one target should have.
+    """The state that the dispute about one check or unit should have.
 
-    `is_due` is True if there must be a row, open or settled. `name` identifies the target, even after a rebuild.
+    `is_due` is True if there must be a row, open or settled. `name` identifies the check or unit, even after a
+    rebuild.
     """
 
     target: DisputeTarget
@@ -55,8 +55,8 @@ DERIVED_COLUMNS = ("state", "spread", "answers")
 def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> None:
     """Update the disputes of some summaries. The caller has a transaction and has locked the summaries.
 
-    It makes no query if nothing is or was disputed, and one query if nothing changed. Disputes of removed claims are
-    deleted. Decisions are separate rows and remain.
+    Makes no query if nothing is or was disputed, and one query if nothing changed. Disputes of removed claims are
+    deleted. Decisions are rows of their own and remain.
     """
     disputed = [record.summary.pk for record in records if record.has_disputes]
     stored = stored_disputes(disputed) if disputed else {}
@@ -71,7 +71,7 @@ def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> Non
                 setattr(row, name, value)
             changed.append(row)
     if new:
-        # Ignore conflicts, because a concurrent transaction may have created the same row.
+        # Ignore conflicts: a concurrent transaction may have created the same row.
         Dispute.objects.bulk_create(new, ignore_conflicts=True)
     if changed:
         Dispute.objects.bulk_create(
@@ -82,7 +82,7 @@ def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> Non
 
 
 def stored_disputes(peer_ids: Sequence[int]) -> dict[DisputeTarget, Dispute]:
-    """The stored disputes of some summaries, by target."""
+    """Load the stored disputes of some summaries, by target."""
     of_checks = Dispute.objects.filter(check_row__peer_id__in=peer_ids).order_by()
     of_units = Dispute.objects.filter(comparison__peer_id__in=peer_ids).order_by()
     sets = Summary.objects.filter(pk__in=peer_ids).values("document_set")
@@ -145,7 +145,7 @@ def _values_of_unit(unit: ScoredUnit, *, with_judge: bool) -> list[float]:
 
 
 def _stable_key(name: str) -> int:
-    """A pseudorandom number that orders ties; it is the same whenever the queue is rebuilt."""
+    """Return a number that orders ties and is the same whenever the queue is rebuilt."""
     digest = hashlib.sha256(name.encode()).digest()
     return int.from_bytes(digest[:8], "big") >> (64 - QUEUE_KEY_BITS)
 

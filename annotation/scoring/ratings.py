@@ -16,9 +16,10 @@ class GivenRating:
 
 
 def ratings_of(project: Project, summary: Summary) -> tuple[GivenRating, ...]:
-    """The ratings of a summary: those of the deciding judge, and computed scores.
+    """Load the deciding judge's ratings of a summary, and its computed scores, sorted by name.
 
-    For each criterion it is the judge's latest usable rating; if there is none, the judge's latest failure.
+    The rating of a criterion is the judge's latest usable one. Without a usable rating, it is the latest failure,
+    with the value None.
     """
     latest = {
         name: GivenRating(name, made["value"], "", made["reason"]) for name, made in summary.computed.items()

@@ -1,4 +1,4 @@
-"""Turn database rows into the arguments of `evaluation.score`. No other module does this.
+"""Turning database rows into the arguments of `evaluation.score`. No other module does this.
 
 The module reads the answers and never derived columns, so that scores can be deleted and rebuilt.
 """
@@ -64,9 +64,9 @@ _PEER_PARTS = (_PEER, _SET, _SYSTEM)
 class CheckAnswers:
     """The answers to one check that count.
 
-    `judge` is the deciding judge's latest usable answer; if there is none, `unscored_reason` is the reason.
-    `judge_uncertainty` is the share of a panel's votes that differ from its label. `standing` has each reviewer's
-    latest answer, the newest last; `is_disputed` is True if these differ.
+    `judge` is the deciding judge's latest usable answer; without one, `unscored_reason` is the reason.
+    `judge_uncertainty` is the share of a panel's votes that differ from its label. `standing` has the latest answer
+    of each reviewer, the newest last; `is_disputed` is True if these answers differ.
     """
 
     judge: Label | None = None
@@ -101,7 +101,7 @@ class CheckRecord:
 
     @property
     def final(self) -> Label | None:
-        """The final verdict."""
+        """Return the final verdict; None if the check is unscored."""
         return self.answers.scored(self.claim_id).final
 
 
@@ -126,7 +126,8 @@ class UnitRecord:
 class SummaryRecord:
     """A summary with the arguments of `evaluation.score`, its checks and its units.
 
-    `conciseness_terms` is set if its conciseness was rated. `has_disputes` is True if disputes are stored for it.
+    `conciseness_terms` is set if its conciseness was rated. `has_disputes` is True if the database has disputes of
+    it.
     """
 
     summary: Summary
@@ -154,12 +155,12 @@ def score_rules(project: Project) -> ScoreRules:
 
 
 def target_of(summary: Summary, project: Project) -> int | None:
-    """The target length of a summary: its own, or the project's; None if there is neither."""
+    """Return the target length of a summary: its own or the project's; None if neither is set."""
     return summary.target_words or project.target_length
 
 
 def judged_text(summary: Summary, project: Project) -> str:
-    """The text that is judged: the summary, truncated to the target if the project requires it."""
+    """Return the text that is judged: the summary, truncated to the target if the project requires it."""
     target = target_of(summary, project)
     if project.over_length == Project.OverLength.TRUNCATE and summary.is_peer and target:
         return truncate(summary.text, target, cast("LengthUnit", project.length_unit))
@@ -178,7 +179,7 @@ def summary_records(project: Project, summary_ids: Sequence[int] | None = None) 
 
 
 def records_of(project: Project, found: Sequence[Summary]) -> Iterator[SummaryRecord]:
-    """Yield records as `summary_records` does, for at most one batch of summaries from `peers`."""
+    """Yield records as `summary_records` does, for at most one batch of summaries that `peers` has loaded."""
     if found:
         yield from _SummaryBatch.load(project, found).records()
 
@@ -186,8 +187,8 @@ def records_of(project: Project, found: Sequence[Summary]) -> Iterator[SummaryRe
 def peers(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
     """Load the summaries with these keys, with their sets and systems, ordered by set.
 
-    `hold` locks them in the order of their keys, as all callers do, to avoid deadlocks. Call it in a transaction, and
-    read the answers only afterwards.
+    `hold` locks the rows in the order of their keys, as every caller does, to avoid deadlocks. Then the caller must
+    be in a transaction, and read the answers only after the lock.
     """
     if not keys:
         return []
@@ -202,8 +203,8 @@ def peers(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
 def hold_scored(place: Check | Comparison) -> list[Summary]:
     """Lock and return the summaries whose scores an answer changes.
 
-    These are the summary of the check, or all summaries of the set for a check of the source. Other answers wait for
-    these locks. For a check of the source, the document set is locked first.
+    These are the summary of the check, or all summaries of the set for a check of the source. Concurrent answers wait
+    for these locks. For a check of the source, the document set is locked first.
     """
     return hold_set(place.document_set_id) if place.peer_id is None else peers([place.peer_id], hold=True)
 
@@ -235,7 +236,8 @@ def new_records(
 ) -> Iterator[SummaryRecord]:
     """Yield records of summaries of new document sets from rows that the caller has just stored.
 
-    `answers` has all their answers, by summary and claim. It makes no query. The records have no `checks`.
+    `answers` has all answers to the summaries' checks, by summary and claim. Makes no query. The records have no
+    `checks`.
     """
     of_summaries: dict[int, list[_Piece]] = defaultdict(list)
     of_documents: dict[int, list[_Piece]] = defaultdict(list)
@@ -269,8 +271,8 @@ def new_records(
 
 
 def peer_keys(project: Project, summary_ids: Sequence[int] | None = None) -> list[int]:
-    """The keys of the project's summaries, or of `summary_ids` only, ordered by set."""
-    # If keys are given, do not join the project, because SQLite would then read all its sets.
+    """Return the keys of the project's summaries, or of `summary_ids` only, ordered by set."""
+    # If keys are given, do not join the project, because SQLite would read all its sets.
     named = Q(document_set__project=project) if summary_ids is None else Q(pk__in=summary_ids)
     peers = Summary.objects.filter(named, is_peer=True)
     return list(peers.order_by("document_set_id", "pk").values_list("pk", flat=True))
@@ -298,8 +300,6 @@ class _Comparison(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """A unit; or a claim with its unit."""
-
     pk: int
     public_id: str
     weight: float
@@ -308,9 +308,10 @@ class _Piece(NamedTuple):
 
 @dataclass(slots=True)
 class _Said:
-    """The answers to one check or unit; they are added in the order of time, and only those that count are kept.
+    """The answers to one check or unit. `add` must be called in the order of time; only answers that count are kept.
 
-    The latest decision outranks people's latest answers, and these outrank the judge's latest usable answer.
+    The latest decision outranks people's latest answers, and people's answers outrank the judge's latest usable
+    answer.
     """
 
     judge: _Fact | None = None
@@ -322,7 +323,7 @@ class _Said:
         if role == Answer.Role.ADJUDICATOR:
             self.decision = value
         elif role != Answer.Role.JUDGE:
-            # Remove the author's earlier entry first, so that the answers stay in the order of time.
+            # Remove the author's earlier answer first, so that the dictionary stays in the order of time.
             self.people.pop(author, None)
             self.people[author] = value
         elif value:
@@ -347,8 +348,6 @@ _NOTHING = _Said()
 
 
 class _Facts:
-    """The comparisons and answers of some summaries, by kind; one statement loads them."""
-
     def __init__(self, project: Project, peer_ids: Sequence[int]) -> None:
         self._rows: dict[str, list[_Fact]] = defaultdict(list)
         judge = project.deciding_judge_id
@@ -359,7 +358,6 @@ class _Facts:
         return self._rows.get(kind, [])
 
     def said(self) -> dict[int | UnitKey, _Said]:
-        """The answers that count, by the key of the check or unit."""
         said: dict[int | UnitKey, _Said] = defaultdict(_Said)
         for role in Answer.Role.values:
             for fact in self.of(role):
@@ -369,16 +367,16 @@ class _Facts:
         return said
 
     def comparisons(self) -> dict[int, list[_Comparison]]:
-        """The comparisons by summary, in the order of creation."""
         found: dict[int, list[_Comparison]] = defaultdict(list)
         for fact in self.of("comparison"):
             found[fact.a].append(_Comparison(fact.b, fact.one, cast("int", fact.c)))
         return found
 
     def pieces(self, kind: str) -> dict[int, list[_Piece]]:
-        """Units or claims, by the key of their text.
+        """Return units or claims by the key of their text.
 
-        The list of a text is empty if it was searched for claims but none were found.
+        A text that was searched for claims without result has an empty list; a text that was not searched has no
+        entry.
         """
         found: dict[int, list[_Piece]] = {}
         for fact in self.of(kind):
@@ -390,8 +388,6 @@ class _Facts:
 
 @dataclass(slots=True)
 class _Wholes:
-    """The deciding judge's ratings of summaries."""
-
     ratings: dict[tuple[int, str], float]
     sources: dict[int, str]
 
@@ -424,7 +420,6 @@ _ChecksOfClaims = dict[int, dict[int, CheckOfClaim]]
 
 
 def _checks(peer_ids: Sequence[int]) -> tuple[_ChecksOfClaims, _ChecksOfClaims]:
-    """Load the current checks by summary and claim, and the checks of sources by document set and claim."""
     of_peers: _ChecksOfClaims = defaultdict(dict)
     of_sources: _ChecksOfClaims = defaultdict(dict)
     columns = f"claim.public_id, {_CHECK.columns}"
@@ -438,8 +433,6 @@ def _checks(peer_ids: Sequence[int]) -> tuple[_ChecksOfClaims, _ChecksOfClaims]:
 
 @dataclass(slots=True)
 class _SummaryBatch:
-    """The rows of some summaries; each kind is loaded once."""
-
     project: Project
     peers: Sequence[Summary]
     comparisons: dict[int, list[_Comparison]]
@@ -484,7 +477,7 @@ class _SummaryBatch:
         for peer in self.peers:
             of_source = sources.get(peer.document_set_id, {})
             of_peer = self._answered(self.checks.get(peer.pk, {}), rule="no" if peer.is_empty else None)
-            # Give the checks of the source to only one summary of the set, so that they are written once.
+            # Only one summary of the set gets the checks of the source, so that they are written once.
             shared = () if peer.document_set_id == set_before else of_source.values()
             set_before = peer.document_set_id
             yield self.record_of(
@@ -505,10 +498,10 @@ class _SummaryBatch:
     def _question_labels(
         self, peer: Summary, of_source: Mapping[int, CheckRecord], of_peer: Mapping[int, CheckRecord]
     ) -> tuple[list[Label | None], list[Label | None]]:
-        """The final answers to each question from the source and from the summary.
+        """Return the final answers to each question from the source and from the summary.
 
-        The lists are empty if the summary was not asked. An empty summary answers no by rule; it counts as asked if its
-        source has an answer.
+        The lists are empty if the summary was not asked. An empty summary answers no by rule; it counts as asked if
+        its source has an answer.
         """
         questions = self.questions.get(peer.document_set_id, [])
         by_rule: Label | None = "no" if peer.is_empty else None
@@ -524,7 +517,6 @@ class _SummaryBatch:
         checks: tuple[CheckRecord, ...] = (),
         of_questions: tuple[list[Label | None], list[Label | None]] = ([], []),
     ) -> SummaryRecord:
-        """Build the record of a summary from the answers to its checks, by claim key."""
         unasked = CheckAnswers(rule="no" if peer.is_empty else None)
 
         def scored(claims: Iterable[_Piece]) -> tuple[ScoredClaim, ...]:
@@ -569,7 +561,6 @@ class _SummaryBatch:
         )
 
     def _has_claims(self, peer: Summary) -> bool:
-        """True if every text that the summary is compared with was searched for claims."""
         rows = self.comparisons.get(peer.pk)
         if not rows:
             return peer.document_set_id in self.document_claims

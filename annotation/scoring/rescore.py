@@ -1,4 +1,4 @@
-"""Rebuild derived columns of checks, scores of summaries, and disputes."""
+"""Rebuilding derived columns of checks, scores of summaries, and disputes."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ DERIVED = (
 def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> int:
     """Rebuild the derived columns, scores and disputes of the project's summaries, or only of `summary_ids`.
 
-    It commits after each batch, so that no lock lasts long. A concurrent answer waits for the batch or is included in
-    it. Returns the number of scored summaries. A second call changes nothing.
+    Each batch is a transaction of its own, so that no lock lasts long. A concurrent answer waits for the batch or is
+    included in it. Returns the number of scored summaries. A second call changes nothing.
     """
     if summary_ids is None:
         put_in_force(Check.objects.filter(project=project))
@@ -65,14 +65,15 @@ def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> in
             held = peers(keys[first : first + RESCORED_AT_ONCE], hold=True)
             count += len(rescore_held(project=_as_it_is_now(project), held=held))
     if summary_ids is None and project.rescore_due_at is not None:
-        # Clear the mark only if its time is unchanged; if a rule has changed meanwhile, rescore again.
+        # Clear the mark only if its time is unchanged. If a rule has changed meanwhile, the project must be rescored
+        # again.
         marked = Project.all_projects.filter(pk=project.pk, rescore_due_at=project.rescore_due_at)
         marked.update(rescore_due_at=None)
     return count
 
 
 def mark_due(project: Project) -> None:
-    """Record, in the transaction that changes a rule, that `rescore` must follow.
+    """Record, in the transaction that changes a rule, that the project must be rescored.
 
     If the process ends before it has rescored, a worker does so.
     """
@@ -81,25 +82,25 @@ def mark_due(project: Project) -> None:
 
 
 def overdue() -> QuerySet[Project]:
-    """The projects whose rescoring was probably interrupted."""
+    """Select the projects whose rescoring was probably interrupted."""
     return Project.objects.filter(rescore_due_at__lt=timezone.now() - OVERDUE_AFTER)
 
 
 def rescore_overdue() -> None:
-    """Rescore overdue projects. Usually only one worker at a time rescores a project."""
+    """Rescore the overdue projects. A limit ensures that usually only one worker at a time rescores a project."""
     for project in overdue():
         if count_turns(f"rescore:{project.pk}", seconds=int(OVERDUE_AFTER.total_seconds())) <= 1:
             rescore(project=project)
 
 
 def rescore_now(*, project: Project, summary_ids: Sequence[int]) -> None:
-    """Update a few summaries in the caller's transaction, which has locked them."""
+    """Rescore a few summaries in the caller's transaction, which has locked them."""
     project = _as_it_is_now(project)
     _store(project, list(summary_records(project, summary_ids)))
 
 
 def rescore_held(*, project: Project, held: Sequence[Summary]) -> list[SummaryRecord]:
-    """Do the same as `rescore_now` for summaries locked by `records.peers`; return their records.
+    """Rescore summaries that `records.peers` has locked, and return their records.
 
     The caller must read the project after locking, because another process may have changed its rules and rescored
     these summaries.
@@ -121,7 +122,7 @@ def _store(project: Project, records: Sequence[SummaryRecord]) -> None:
     rules = score_rules(project)
     scored = [(record, score(record.value, rules)) for record in records]
     stale = [check for each in scored for check in _changed_checks(*each, rules)]
-    # Upsert by key: it takes a tenth of the time of an update by CASE, which has a branch per row and column.
+    # Upsert by key, which takes a tenth of the time of an update by CASE with a branch per row and column.
     Check.objects.bulk_create(stale, update_conflicts=True, unique_fields=["pk"], update_fields=DERIVED)
     Score.objects.bulk_create(
         [score_row(project=project, record=record, result=result) for record, result in scored],
@@ -181,8 +182,8 @@ def derived_columns(
 def _uncertainty(answers: CheckAnswers) -> float:
     """Compute the judge's uncertainty: 1 if the judge is undecided, 0 if it is certain.
 
-    It is 1 minus twice the distance of the probability from .5. For a panel, it is the share of votes that differ from
-    its label.
+    It is 1 minus twice the distance of the probability from .5. For a panel, it is the share of votes that differ
+    from the panel's label.
     """
     if answers.rule is not None:
         return 0.0

@@ -34,7 +34,9 @@ class ScoreChange:
 
 
 def scores_now(place: Check | Comparison) -> ShownScores:
-    """The scores that an answer can change: those of its summary; for a source check, their means over the set."""
+    """Load the scores that an answer can change: those of its summary or, for a check of the source, their means over
+    the set.
+    """
     scored = Q(summary=place.peer_id)
     if isinstance(place, Check) and place.peer_id is None:
         scored = Q(summary__document_set=place.document_set_id)

@@ -1,7 +1,7 @@
-"""The hand-written statements that load the inputs of scoring; every answer runs them.
+"""The hand-written statements that load the inputs of scoring. Every answer runs them.
 
 They replace fifteen queries of the ORM, which took longer to build than to run. tests/bench/answering.py (answer) and
-tests/bench/next_claim.py (override) measure them.
+tests/bench/next_claim.py (override) measure the statements.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ WHERE annotation_check.is_current AND annotation_check.id IN (
 ORDER BY annotation_check.id
 """
 
-# This loads the other inputs of scoring for some summaries, one row per fact; the kind of a fact defines the meaning
-# of its columns. MATERIALIZED is needed: until a growing table is analysed, PostgreSQL expects one verdict and
-# would read all checks for each verdict. tests/bench/runs.py (lexical run) measures it.
+# This statement loads the other inputs of scoring for some summaries, one row per fact. The kind of a fact defines
+# the meaning of its columns. MATERIALIZED is needed: until a growing table is analysed, PostgreSQL expects one
+# verdict and would read all checks for each verdict. tests/bench/runs.py (lexical run) measures the statement.
 FACTS = """
 WITH peer AS (
     SELECT id, document_set_id FROM annotation_summary WHERE id IN ({peers})

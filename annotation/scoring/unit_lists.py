@@ -16,7 +16,7 @@ class Linked(Protocol):
 
 
 def has_claims_as_units(claims: Iterable[Linked]) -> bool:
-    """True if a reference's active claims replace its units because at least one claim has no unit."""
+    """Return True if a reference's claims replace its units, because at least one claim has no unit."""
     return any(claim.unit_id is None for claim in claims)
 
 
@@ -29,7 +29,7 @@ def with_linked_claims(models: Collection[int]) -> set[int]:
 
 
 def unit_list(model: Summary) -> list[Unit] | list[Claim]:
-    """The reference's units; its active claims if these replace the units."""
+    """Return the reference's units, or its active claims if they replace the units."""
     claims = list(
         Claim.objects.filter(claim_set__summary=model, claim_set__is_active=True).order_by("position")
     )
