@@ -34,7 +34,7 @@ class SummaryDetail(SummaryRow):  # type: ignore[valid-type, misc]
     comparisons = ComparisonRow(many=True, source="comparisons_as_peer")
 
     def get_metadata(self, summary: Summary) -> dict[str, Any]:
-        # Hide imported metadata from people who may not see scores, because it may name the system.
+        # Imported metadata may name the system, so hide it from people who may not see scores.
         return summary.metadata if sees_scores(self.context["viewer"]) else {}
 
 

@@ -28,7 +28,7 @@ SUMMARY_NUMBER = Subquery(
 
 @dataclass(frozen=True, slots=True)
 class TextUnit:
-    """A numbered unit of a text; `opens` is True if a document or paragraph begins with it."""
+    """A numbered unit of a text. `opens` is True if a document or paragraph begins with the unit."""
 
     number: int
     text: str
@@ -87,10 +87,10 @@ def text_of(summary: Summary) -> list[TextUnit]:
 
 
 def found_passages(claim: str, texts: Sequence[str]) -> list[int]:
-    """Find the few texts that share most words with a claim, best first; rare words weigh more.
+    """Find the few texts that share most words with a claim, best first. Rare words weigh more.
 
-    The result has their places, from 0. Shared words do not mean support: they occur for true and false claims alike.
-    The list is empty if no word is shared.
+    The result has the places of these texts, from 0; it is empty if no word is shared. Shared words do not mean
+    support: they occur for true and false claims alike.
     """
     words = [_words(text) for text in texts]
     spread = Counter(word for text in words for word in text)
@@ -102,7 +102,9 @@ def found_passages(claim: str, texts: Sequence[str]) -> list[int]:
 
 
 def shown_places(count: int, interesting: Collection[int], *, whole_text: bool) -> list[int]:
-    """The places (from 0) of passages to show: all of a short text, otherwise those around interesting ones."""
+    """Return the places, from 0, of passages to show: all passages of a short text, otherwise those near interesting
+    ones.
+    """
     if whole_text or count <= WHOLE_TEXT_UP_TO:
         return list(range(count))
     wanted = {

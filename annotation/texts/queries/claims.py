@@ -40,7 +40,9 @@ OPENING_WORDS = 12
 
 @dataclass(frozen=True, slots=True)
 class ListedClaim:
-    """A claim with its numbers of checks: all, answered by people, and without any answer."""
+    """A claim, with the numbers of its checks: `checks` in all, `answered` by people, and `waiting` without any
+    answer.
+    """
 
     claim_id: str
     text: str
@@ -52,7 +54,7 @@ class ListedClaim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimGroup:
-    """A unit with its claims. `number` is None for the group of claims without a unit."""
+    """A unit with its claims. The group of claims without a unit has the number None."""
 
     number: int | None
     text: str
@@ -69,7 +71,7 @@ class OtherText:
 
 @dataclass(frozen=True, slots=True)
 class ClaimText:
-    """The claims of a text. `is_locked` is True if assessors judged claims in place of units."""
+    """The claims of a text, grouped by unit. `is_locked` is True if assessors judged claims in place of units."""
 
     text_id: str
     name: str
@@ -128,7 +130,7 @@ def text_with_claims(project: Project, public_id: str) -> ClaimOwner:
 
 
 def claims_in(project: Project) -> QuerySet[Claim]:
-    """Every claim of a project, even if removed, with its text and document set; closed questions are left out."""
+    """Select every claim of a project, removed or not, with its text and document set, but no closed questions."""
     return Claim.all_claims.filter(
         ~QUESTIONS,
         Q(claim_set__summary__document_set__project=project) | Q(claim_set__document_set__project=project),
@@ -208,7 +210,7 @@ CLAIMS = List(
 
 
 def claims_of(claim_set: ClaimSet) -> list[Claim]:
-    """The claims of a claim set, in order."""
+    """Load the claims of a claim set, in order."""
     return list(Claim.objects.filter(claim_set=claim_set).select_related("unit").order_by("position"))
 
 
@@ -218,7 +220,7 @@ def units_of(owner: ClaimOwner) -> QuerySet[Unit]:
 
 
 def needs_unit(owner: ClaimOwner, claims: Sequence[Claim]) -> bool:
-    """True if a new claim must have a unit, because the text's other claims have one."""
+    """Return True if a new claim must have a unit, because the text's other claims have units."""
     return (
         isinstance(owner, Summary)
         and owner.is_model
@@ -228,7 +230,7 @@ def needs_unit(owner: ClaimOwner, claims: Sequence[Claim]) -> bool:
 
 
 def is_judged_as_unit(claim_set: ClaimSet) -> bool:
-    """True if assessors judged claims of this set in place of units."""
+    """Return True if assessors judged claims of this set in place of units."""
     judged = CoverageJudgment.objects.filter(claim__claim_set=claim_set, is_current=True, withdrawn_at=None)
     return judged.exists()
 
@@ -256,9 +258,9 @@ def claim_text(owner: ClaimOwner, *, names_systems: bool) -> ClaimText:
 
 
 def _groups(owner: ClaimOwner, units: Sequence[Unit], claims: Sequence[Claim]) -> tuple[ClaimGroup, ...]:
-    """Group the claims by unit; the group without a unit is last.
+    """Group the claims by unit. The group without a unit is last.
 
-    If the text is scored by units, there is a group for every unit, otherwise only for units with claims.
+    If the text is scored by units, every unit has a group; otherwise only units with claims have one.
     """
     shows_all = isinstance(owner, Summary) and not has_claims_as_units(claims)
     counts = _counts(claims)
@@ -317,9 +319,8 @@ def _name(owner: ClaimOwner, *, names_systems: bool) -> str:
 
 
 def _texts(owner: ClaimOwner, *, names_systems: bool) -> tuple[OtherText, ...]:
-    """List the texts of the same set: documents, references, then summaries.
-
-    The order of the summaries does not reveal their systems.
+    """List the texts of the same set: documents, references, then summaries in an order that does not reveal their
+    systems.
     """
     document_set = document_set_of(owner)
     summaries = Summary.objects.filter(document_set=document_set).select_related("system")

@@ -1,8 +1,7 @@
 """The summaries of a project and their units, for people who review the segmentation.
 
-People who are blind see no system names. Document sets that a person has open as an assessor are omitted, because
-their references are hidden until the first questions are answered, and because nobody may change units that they are
-judging.
+People who are blind see no system names. Document sets that a person has open as an assessor are omitted. Their
+references are hidden until the first questions are answered, and nobody may change units that they are judging.
 """
 
 from __future__ import annotations
@@ -45,7 +44,11 @@ BREAKS_AFTER = re.compile(r"(?<=[\u2013\u2014\u2026;:/])(?=\w)")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A piece of a unit; the unit can be split before and after it. `at` is its offset in the summary's text."""
+    """A piece of a unit; the unit can be split before and after a piece.
+
+    `at` is the offset of the piece in the summary's text. `is_glued` is True if no white space precedes it within its
+    word.
+    """
 
     at: int
     text: str
@@ -67,7 +70,8 @@ class CutUnit:
 class Cut:
     """The units of a summary.
 
-    `token` identifies this segmentation. A change sends the token, so that a newer segmentation is noticed.
+    `token` identifies this segmentation. A change of units sends the token, so that it is refused if the segmentation
+    is no longer the same.
     """
 
     summary_id: str
@@ -86,7 +90,7 @@ class Cut:
 
     @property
     def is_open(self) -> bool:
-        """True if units may be joined and split now."""
+        """Return True if units may be joined and split now."""
         return not self.is_judged and not self.is_running
 
 
@@ -134,7 +138,7 @@ UNIT_TEXTS = List(
 
 
 def text_to_cut(project: Project, person: User, public_id: str) -> Summary:
-    """Return the summary with this public id. Raises NotFound, and the NotAllowed of `keep_apart` (code `blind`)."""
+    """Return the summary with this public id. Raises NotFound, and NotAllowed as `keep_apart` does."""
     summary = (
         Summary.objects.filter(document_set__project=project, public_id=public_id)
         .select_related("document_set__project", "system")
@@ -158,7 +162,7 @@ def keep_apart(person: User | None, summary: Summary) -> None:
 
 
 def own_open_sets(project: Project, person: User) -> set[int]:
-    """The keys of the document sets that the person has open as an assessor."""
+    """Return the keys of the document sets that the person has open as an assessor."""
     own = Assignment.objects.filter(
         assessor=person, document_set__project=project, closed_at__isnull=True, unassigned_at__isnull=True
     )
@@ -210,7 +214,7 @@ def judged_summaries(keys: Iterable[int]) -> set[int]:
     """Select the summaries that have an answer of a person or judge, or a computed value."""
     wanted = set(keys)
     found: set[int] = set()
-    # Use a statement per path, because paths joined by OR would read the rows of other projects.
+    # Run a query per path: paths joined by OR would read the rows of other projects.
     for kind, paths in _ANSWERS if wanted else ():
         for path in paths:
             answers = kind._default_manager.filter(**{f"{path}__in": wanted - found}).order_by()
@@ -220,18 +224,20 @@ def judged_summaries(keys: Iterable[int]) -> set[int]:
 
 
 def is_being_judged(summary: Summary) -> bool:
-    """True if a judge's job for the summary's document set is waiting or running."""
+    """Return True if a judge's job for the summary's document set is waiting or running."""
     jobs = Job.objects.filter(document_set=summary.document_set_id)
     return jobs.filter(state__in=(Job.State.WAITING, Job.State.WORKING)).exists()
 
 
 def summaries_in_order(summaries: QuerySet[Summary]) -> QuerySet[Summary]:
-    """Sort references first, then by falling target length, then at random, so that the order reveals no system."""
+    """Sort summaries by set: references first, then by falling target length, then at random, so that the order
+    reveals no system.
+    """
     return summaries.order_by("document_set__external_id", "-is_model", "-target_words", "public_id")
 
 
 def words_of(text: str, start: int, end: int) -> Iterator[Word]:
-    """Split a unit into pieces between which it can be split.
+    """Split a unit into the pieces between which it can be split.
 
     Pieces are words, parts of words after a dash or a similar sign, and single characters in scripts without spaces.
     """
@@ -243,10 +249,10 @@ def words_of(text: str, start: int, end: int) -> Iterator[Word]:
 
 
 def is_between_characters(text: str, at: int) -> bool:
-    """True if the offset lies between two visible characters and not within one.
+    """Return True if the offset is between two visible characters and not within one.
 
-    A letter with its combining accents, a joined sequence, a pair that makes a flag, and an emoji with a skin tone each
-    are one character.
+    A letter with its combining accents, a joined sequence, a pair that makes a flag, and an emoji with a skin tone
+    each are one character.
     """
     if not 0 < at < len(text):
         return True
@@ -290,7 +296,6 @@ def _cut_unit(unit: Unit, text: str) -> CutUnit:
 
 
 def _neighbours(summary: Summary) -> tuple[str | None, str | None]:
-    """Find the ids of the previous and next summary of the same set, in the order of the list."""
     others = summaries_in_order(Summary.objects.filter(document_set=summary.document_set_id))
     order = list(others.values_list("public_id", flat=True))
     place = order.index(summary.public_id)

@@ -4,7 +4,7 @@ A claim is never edited. A removed claim keeps its row and answers but is no lon
 and adds a new claim in its place, whose checks have no answers.
 
 Each change locks the assignments with the reference, the summaries of the document set, and the claim set, in this
-order, as changes of units do.
+order. Changes of units lock the same rows in the same order.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def add_claim(*, owner: ClaimOwner, by: User | None, text: str, unit: int | None
     `unit` is the number of its unit; it is required in a reference whose claims are linked to units. The claim is
     compared with the same texts as the text's other claims; the first claim of a text is compared with all possible
     texts.
-    Raises
-    Invalid for a missing or unknown unit, and the errors of `reword_claim`.
+
+    Raises Invalid for a missing or unknown unit, and the errors of `reword_claim`.
     """
     words = claim_words(text)
     require(by, document_set_of(owner).project, Verb.CHANGE_CLAIMS)
@@ -90,11 +90,12 @@ def add_claim(*, owner: ClaimOwner, by: User | None, text: str, unit: int | None
 def reword_claim(*, claim: Claim, by: User | None, text: str) -> Claim:
     """Replace a claim by one with another wording; unit, weight and comparisons stay.
 
-    A person who answered the old wording, or saw others' answers to it, is not blind to the new wording. Raises Invalid
-    if the wording is empty, too long, unchanged (ignoring white space and punctuation at the ends) or equal to another
-    claim of the text. Raises Conflict if the claim was removed meanwhile (`newer_claims`), if a random sample waits for
-    it (`sampled`), or if it replaces a judged unit (`judged`). Raises NotAllowed if the person may not change claims,
-    or if an adjudicator decided on the claim and the person may not adjudicate (`decided`).
+    A person who answered the old wording, or saw others' answers to it, is not blind to the new wording. Raises
+    Invalid if the wording is empty, too long, unchanged (ignoring white space and punctuation at the ends) or equal
+    to another claim of the text. Raises Conflict if the claim was removed meanwhile (`newer_claims`), if a random
+    sample waits for an answer to the claim (`sampled`), or if the claim replaces a judged unit (`judged`). Raises
+    NotAllowed if the person may not change claims, or if an adjudicator decided on the claim and the person may not
+    adjudicate (`decided`).
     """
     words = claim_words(text)
     owner, claims = _begin(claim, by, yours=words)
@@ -168,7 +169,6 @@ def _refuse_twin(words: str, claims: Iterable[Claim]) -> None:
 
 
 def _hold(owner: ClaimOwner) -> None:
-    """Lock the document set's rows against concurrent answers and changes."""
     if isinstance(owner, Summary) and owner.is_model:
         hold(owner)
         return
@@ -235,7 +235,7 @@ def _all_pairs(owner: ClaimOwner) -> list[PeerSide]:
 
 
 def _compared_with(owner: ClaimOwner) -> list[int]:
-    """The summaries that are compared with a reference; for documents, the summaries without a reference."""
+    """Return the summaries that are compared with a reference or, for documents, the summaries without a reference."""
     if isinstance(owner, Summary):
         return list(
             Comparison.objects.filter(model=owner).order_by("peer_id").values_list("peer_id", flat=True)
@@ -261,7 +261,7 @@ def _ask(claim: Claim, pairs: Iterable[PeerSide]) -> None:
 
 
 def _copy_looks(old: Claim, made: Claim) -> None:
-    """Copy looks to the new checks; answers to the old checks become looks, so later answers are not blind."""
+    """Copy looks to the new checks. Answers to the old checks become looks too, so that later answers are not blind."""
     checks = dict(Check.objects.filter(claim=made).values_list("peer_id", "pk"))
     looks = Look.objects.filter(check_row__claim=old, revealed_at__isnull=False)
     answers = Verdict.objects.filter(

@@ -1,8 +1,8 @@
-"""Join and split units of a summary, as long as the summary has no answer.
+"""Joining and splitting units of a summary, as long as the summary has no answer.
 
-Each change locks the assignments with the summary, the summaries of its set, and its units, in this order, as saving
-and closing do. If a form is open meanwhile, its answers to units that no longer exist are refused, and it reloads its
-page.
+Each change locks the assignments with the summary, the summaries of its set, and its units, in this order. Saving and
+closing an assignment lock them in the same order. If a form is open during a change, its answers to units that no
+longer exist are refused, and the form reloads its page.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def join_units(*, summary: Summary, by: User | None, unit_id: str, seen: str | N
 def split_unit(*, summary: Summary, by: User | None, unit_id: str, at: int, seen: str | None = None) -> None:
     """Split a unit at an offset of the summary's text, in characters (code points).
 
-    White space at the split belongs to neither part; both parts have the unit's weight. `seen` is used, and errors are
-    raised, as in `join_units`. Raises Invalid if a part has no words or the offset lies within a character.
+    White space at the split belongs to neither part; both parts have the unit's weight. `seen` and the errors are the
+    same as in `join_units`. Raises Invalid also if a part has no words or the offset is within a character.
     """
     units = _begin(summary, by, seen, {"act": "split", "unit": unit_id, "at": at})
     unit = units[_place(units, unit_id)]
@@ -82,7 +82,7 @@ def hold(summary: Summary) -> None:
     held = Reading.objects.filter(Q(comparison__peer=summary) | Q(comparison__model=summary))
     assignments = Assignment.objects.select_for_update(of=("self",))
     list(assignments.filter(pk__in=held.values("assignment_id")).order_by("pk"))
-    # Lock all summaries of the set in order, because only later code finds out which of them are rescored.
+    # Lock all summaries of the set in order, because only later code finds out which summaries are rescored.
     summaries = Summary.objects.filter(document_set=summary.document_set_id)
     list(summaries.select_for_update(of=("self",)).order_by("pk").only("pk"))
 
@@ -100,7 +100,8 @@ def _begin(summary: Summary, by: User | None, seen: str | None, yours: Mapping[s
     require(by, summary.document_set.project, Verb.CHANGE_UNITS)
     keep_apart(by, summary)
     hold(summary)
-    # Lock the rows by key and then read them, so that a change that has waited sees the result of the one before it.
+    # Lock the rows by key and then read them, so that a change that has waited sees the result of the change before
+    # it.
     list(Unit.objects.select_for_update(no_key=True).filter(summary=summary).order_by("pk").only("pk"))
     units = current_units(summary)
     if seen is not None and seen != token_of(units):
@@ -178,8 +179,8 @@ def _shift(units: Sequence[Unit], by: int) -> None:
 
 
 def _part_claims(text: str, first: Unit, second: Unit) -> None:
-    """Move each claim to the part with most of its offsets; without offsets, to the part that shares most words with
-    it.
+    """Move each claim to the part with most of its offsets; a claim without offsets, to the part with most of its
+    words.
     """
     moved = [
         claim.pk

@@ -1,4 +1,4 @@
-"""Normalise and compare the wording of claims, and find it in a text."""
+"""Normalising and comparing the wording of claims, and finding it in a text."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def claim_words(text: str) -> str:
 
 
 def same(text: str) -> str:
-    """A key that is equal for claims with the same wording, ignoring case, white space and end punctuation."""
+    """Return a key that is equal for claims with the same wording, ignoring case, white space and end punctuation."""
     return bare(text).casefold()
 
 
 def bare(text: str) -> str:
     """Remove extra white space, and punctuation at the ends.
 
-    A leading dash stays, because it may be a minus sign; so do signs that have a meaning, such as %.
+    A leading dash stays, because it may be a minus sign. Signs that have a meaning, such as %, stay too.
     """
     words = " ".join(text.split())
     first, end = 0, len(words)
@@ -60,8 +60,8 @@ def place_in_text(
 ) -> tuple[int | None, int | None]:
     """Find the start and end of the wording in the text; (None, None) if it is not found.
 
-    The function searches the span of the old claim, then its unit, then the summary. It ignores case, white space and a
-    missing end mark.
+    The search covers the span of the old claim, then its unit, then the summary. Case, white space and a missing end
+    mark are ignored.
     """
     source = (
         owner.text if isinstance(owner, Summary) else unit.document.text if unit and unit.document else ""

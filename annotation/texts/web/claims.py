@@ -1,4 +1,6 @@
-"""The claims of a text, for people who correct them. Every change is a plain form; scripts are optional."""
+"""The claims of a text, for people who correct them. Every change is a plain form, so the page
+works without scripts.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,7 @@ def _enter(request: Request, slug: str, text_id: str) -> tuple[Room, ClaimOwner]
 
 
 def _claim(room: Room, owner: ClaimOwner, request: Request) -> Claim:
-    """Return the claim, even if it was removed; the service refuses changes of a removed claim."""
+    """Return the claim, removed or not; the service refuses changes of a removed claim."""
     lists = ClaimSet.objects.filter(of_owner(owner))
     claims = claims_in(room.project).filter(claim_set__in=lists)
     return found(claims, request.POST.get("claim", ""), "claim")
@@ -95,7 +97,7 @@ def _text(request: Request) -> str:
 def _show(
     request: Request, room: Room, owner: ClaimOwner, refusal: Conflict | Invalid | NotAllowed | None = None
 ) -> HttpResponse:
-    """Show the page. With a refusal, show the submitted values too, so that nothing typed is lost."""
+    """Show the page. After a refusal it has the submitted values too, so that nothing typed is lost."""
     text = claim_text(owner, names_systems=Verb.VIEW_SCORES in room.verbs)
     words = searched_for(request.GET.get("q", ""))
     context = {

@@ -1,6 +1,6 @@
 """The units of summaries, for people who review the segmentation.
 
-Every change is a plain form; scripts are optional.
+Every change is a plain form, so the pages work without scripts.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _show(
         status=status_of(refusal) if refusal else 200,
     )
     if request.htmx and refusal:
-        # Replace the text by this refusal; all other refusals appear in the page's notices.
+        # Replace the text of the page by this refusal. Other refusals appear in the page's notices.
         response["HX-Retarget"], response["HX-Reswap"] = "#units", "outerHTML"
     return response
 
