@@ -1,4 +1,4 @@
-"""Random samples of checks, with their numbers of sampled, answered and held checks."""
+"""The random samples of a project, with their numbers of sampled, answered and held checks."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ SAMPLES_SHOWN = 25
 
 
 def blind_answers(project: Project) -> QuerySet[Verdict]:
-    """Select members' blind answers to checks of the project; a sample that contains such a check uses the answer.
+    """Select members' blind answers to checks of the project. A sample that contains such a check uses the answer.
 
-    Answers given before the sample count, because chance alone decides which checks are sampled. A withdrawn answer
-    counts if a sample has it.
+    Answers given before the sampling count, because chance alone decides which checks are sampled. A withdrawn answer
+    counts only if a sample has it.
     """
     given = Verdict.objects.filter(
         check_row__project=project,
@@ -42,14 +42,14 @@ def blind_answers(project: Project) -> QuerySet[Verdict]:
 
 
 def eligible(project: Project, side: str = "") -> QuerySet[Check]:
-    """Select checks of claims that can be sampled (of `side` if given): current checks that no rule decides."""
+    """Select the checks of claims that can be sampled: current checks that no rule decides, of one `side` if given."""
     of_side = Q(side=side) if side else OF_CLAIMS
     checks = Check.objects.filter(of_side, project=project, is_current=True)
     return checks.exclude(final_source=Check.Decider.RULE)
 
 
 def is_kept_by_a_sample(verdict: Verdict) -> bool:
-    """True if a sample has this answer. The sample keeps the answer even if it is withdrawn."""
+    """Return True if a sample has this answer. The sample keeps the answer even if it is withdrawn."""
     return SampledCheck.objects.filter(verdict=verdict).exists()
 
 
@@ -57,8 +57,8 @@ def is_kept_by_a_sample(verdict: Verdict) -> bool:
 class HeldChecks:
     """Checks that are leased to people who have them on the screen.
 
-    `since` is the time at which the first of them was opened; None if none has been opened. `until` is the earliest end
-    of their leases.
+    `since` is the time at which the first check was opened; None if no check has been opened. `until` is the earliest
+    end of a lease.
     """
 
     count: int
@@ -75,10 +75,10 @@ class HeldChecks:
 
 @dataclass(frozen=True, slots=True)
 class CheckSample:
-    """A sample of `sampled` checks out of `frame` checks, of which `answered` have a blind answer.
+    """A sample of `sampled` checks out of `frame` checks. `answered` sampled checks have a blind answer.
 
-    `scores` has the names of the scores that it estimates. `held` describes unanswered checks on people's screens; None
-    if there are none. Unanswered checks of a cancelled sample are no longer in the queue.
+    `scores` has the names of the scores that the sample estimates. `held` describes unanswered checks on people's
+    screens; None if there are none. Unanswered checks of a cancelled sample are no longer in the queue.
     """
 
     sample_id: str
@@ -99,12 +99,12 @@ class CheckSample:
 
     @property
     def is_finished(self) -> bool:
-        """True if an estimate can use it."""
+        """Return True if an estimate can use the sample: it is complete and not cancelled."""
         return self.is_complete and self.sampled > 0 and self.cancelled_at is None
 
     @property
     def is_open(self) -> bool:
-        """True if the sample waits for answers."""
+        """Return True if the sample waits for answers."""
         return not self.is_complete and self.cancelled_at is None
 
 
@@ -113,12 +113,12 @@ def check_samples(
 ) -> list[CheckSample]:
     """Load the latest samples of checks, newest first, or only the sample with the public id `only`.
 
-    `side` restricts the numbers to one side. Checks on the screen of the person `but` do not count as held. It makes
-    two queries, or three if a sample is incomplete.
+    `side` restricts the numbers to one side. Checks on the screen of the person `but` do not count as held. Makes two
+    queries, or three if a sample is incomplete.
     """
     sampled = Sample.objects.filter(project=project).order_by("-pk")
     sampled = sampled.filter(public_id=only) if only else sampled
-    # Let the database count the checks of each frame once per sample, because a frame may have a million checks.
+    # Let the database count the checks of each frame, because a frame may have a million checks.
     count = "jsonb_array_length" if connection.vendor == "postgresql" else "json_array_length"
     framed = sampled.annotate(framed=Func(F("frame"), function=count, output_field=IntegerField()))
     columns = ("pk", "public_id", "method", "share", "seed", "framed", "created_at", "cancelled_at")
@@ -182,7 +182,7 @@ def _held(keys: Sequence[int], but: User | None) -> dict[int, HeldChecks]:
 def held_by_others(waiting: QuerySet[Check], person: User) -> HeldChecks | None:
     """Find the checks of a queue that other people hold now; None if there are none. One query.
 
-    It reads the whole queue, so use it only for samples, and for queues without a free check.
+    The query reads the whole queue, so call it only for samples, and for queues without a free check.
     """
     others = waiting.filter(_is_held("", person)).annotate(opened=_opened("pk", ""))
     found = others.order_by().aggregate(count=Count("pk"), since=Min("opened"), until=Min("lease_until"))
@@ -195,13 +195,13 @@ def _is_held(path: str, but: User | None) -> Q:
 
 
 def _opened(check: str, path: str) -> Subquery:
-    """The time at which the person who holds the check opened it."""
     looks = Look.objects.filter(check_row=OuterRef(check), person=OuterRef(f"{path}leased_to"))
     return Subquery(looks.order_by().values("opened_at")[:1])
 
 
 def open_samples(project: Project, *, but: User | None = None) -> list[CheckSample]:
-    """Load the latest samples with waiting checks, oldest first; `but` is the same as in `check_samples`.
+    """Load the samples with waiting checks among the latest samples, oldest first; `but` is the same as in
+    `check_samples`.
 
     The oldest sample comes first, because only complete samples give estimates.
     """

@@ -1,4 +1,4 @@
-"""Forecast the widths of intervals from a new random sample of checks."""
+"""Forecasts of the widths of intervals from a new random sample of checks."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ TIMED_AT_MOST = 1000
 
 
 def seconds_per_check(project: Project) -> tuple[float | None, int]:
-    """The median seconds for answering a claim (None if unknown), and the number of answers that it comes from."""
+    """Return the median seconds for answering a claim, None if unknown, and the number of answers that were timed."""
     times = Verdict.objects.filter(
         check_row__project=project,
         check_row__side__in=SIDE_SCORES,

@@ -1,4 +1,4 @@
-"""Convert the frame of a sample to the library's types: items with share, inclusion probability and answer."""
+"""Converting the frame of a sample to the library's types: items with share, inclusion probability and answer."""
 
 from __future__ import annotations
 
@@ -37,12 +37,14 @@ class SampleFrame:
 
     @property
     def covariates(self) -> dict[str, tuple[float, ...]] | None:
-        """The logarithm of each document's number of claims, because texts with many claims are covered less."""
+        """Return the logarithm of each document's number of claims: texts with many claims are covered less. None
+        without claims.
+        """
         return {document: (math.log(count),) for document, count in self.claims.items()} or None
 
     @property
     def has_judge(self) -> bool:
-        """True if the judge has answered any item."""
+        """Return True if the judge has answered any item."""
         return any(
             item.judge is not None
             for of_target in self.items.values()
@@ -54,17 +56,19 @@ class SampleFrame:
 def framed_items(project: Project, sample: Sample, *, side: Check.Side = Check.Side.REFERENCE) -> SampleFrame:
     """Build the items of a sample on one side.
 
-    A document is a document set or its group. The share of an item is its weight in the mean of its document. The mean
-    is taken over the summaries of a system, then over references, units (by weight) and the claims of a unit; on the
-    peer side over the summary's own claims. Checks that a rule decides are known, so they count as sampled with
-    certainty. The judge's answer is the probability that the sample stores.
+    A document is a document set or its group. The share of an item is its weight in the mean of its document. The
+    mean is taken over the summaries of a system, then over references, units (by weight) and the claims of a unit; on
+    the peer side over the summary's own claims. The answer to a check that a rule decides is known, so the check
+    counts as sampled with certainty. The judge's answer is the probability that the sample stores.
     """
     probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", sample.frame))
     return _of_checks(project, side, probabilities, _sampled(sample, side))
 
 
 def framed_now(project: Project, side: Check.Side = Check.Side.REFERENCE) -> SampleFrame:
-    """Build the items that a new sample would have, like `framed_items`, but without answers."""
+    """Build the items that a new sample would have, without answers; otherwise they are like the items of
+    `framed_items`.
+    """
     checks = eligible(project, side)
     return _of_checks(project, side, dict(checks.values_list("public_id", "judge_probability")), {})
 
@@ -91,7 +95,7 @@ class _FramedCheckRow(NamedTuple):
 
 
 class _SampledAnswer(NamedTuple):
-    """The answer to a sampled check (None if it has none), and the check's inclusion probability."""
+    """The answer to a sampled check (None until somebody answers), and the check's inclusion probability."""
 
     value: float | None
     chance: float
@@ -112,10 +116,7 @@ def _of_checks(
     probabilities: Mapping[str, float | None],
     answers: Mapping[str, _SampledAnswer],
 ) -> SampleFrame:
-    """Build the items from checks.
-
-    `probabilities` has the judge's probability for every check in the frame; `answers` has the sampled checks.
-    """
+    """`probabilities` has the judge's probability for every check in the frame; `answers` has the sampled checks."""
     peers: dict[int, list[_FramedCheckRow]] = defaultdict(list)
     came_after = 0
     is_of_coverage = side == Check.Side.REFERENCE
@@ -139,7 +140,7 @@ def _of_checks(
             rows = peers[peer]
             parts = _shares(rows) if is_of_coverage else ((row, 1 / len(rows)) for row in rows)
             for row, part in parts:
-                # Identify no claim on the peer side, because each summary has its own claims.
+                # On the peer side no claim is shared, because each summary has its own claims.
                 claim = row.claim if is_of_coverage else None
                 item = _check_item(row, document, share * part, probabilities, answers, claim=claim)
                 items[target][system].append(item)
@@ -175,7 +176,6 @@ def _checks(project: Project, side: Check.Side) -> Iterator[_FramedCheckRow]:
 def _sets_of_documents(
     written: Iterable[tuple[int | None, str, str, str]],
 ) -> dict[tuple[int | None, str, str], int]:
-    """Count the document sets of each document, by target length and system."""
     found: dict[tuple[int | None, str, str], int] = defaultdict(int)
     for target, system, document, _ in written:
         found[target, system, document] += 1
@@ -183,7 +183,6 @@ def _sets_of_documents(
 
 
 def _shares(rows: Sequence[_FramedCheckRow]) -> Iterator[tuple[_FramedCheckRow, float]]:
-    """Yield each check of a summary with its share of the summary's coverage."""
     models: dict[int | None, list[_FramedCheckRow]] = defaultdict(list)
     for row in rows:
         models[row.model].append(row)
@@ -202,7 +201,7 @@ def _shares(rows: Sequence[_FramedCheckRow]) -> Iterator[tuple[_FramedCheckRow, 
 
 def _weight(row: _FramedCheckRow, *, stand_alone: bool) -> float:
     if row.model is None:
-        # If there is no reference, all claims of the documents have the same weight.
+        # Without a reference, all claims of the documents have the same weight.
         return 1.0
     return row.claim_weight if stand_alone else (row.unit_weight or 1.0)
 
@@ -226,7 +225,7 @@ def _check_item(
         document,
         share,
         judge=probabilities[row.public_id],
-        # Unsampled items have no answer, so their probability has no effect.
+        # The probability of an unsampled item has no effect, because it has no answer.
         probability=1.0 if sampled is None else sampled.chance,
         is_sampled=sampled is not None,
         answer=None if sampled is None else sampled.value,

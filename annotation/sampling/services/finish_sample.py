@@ -20,13 +20,13 @@ sees both.
 
 
 def finish_check_samples(*, verdict: Verdict, by: User | None) -> None:
-    """Log every sample that this answer completes. Call it in the transaction of the answer."""
+    """Log every sample that this answer completes. Call it in the transaction that saves the answer."""
     samples = Sample.objects.filter(cancelled_at__isnull=True)
     waiting = _waiting(samples.filter(pk__in=SampledCheck.objects.filter(verdict=verdict).values("sample")))
     nearly = sorted(key for key, count in waiting.items() if count < NEARLY)
     if not nearly:
         return
-    # Lock the samples, so that if two last answers are given at once, the later one sees both.
+    # Lock the samples: if the two last answers are given at once, the later transaction must see both.
     held = Sample.objects.filter(pk__in=nearly).select_for_update(of=("self",), no_key=True)
     rows = list(held.select_related("project").order_by("pk"))
     waiting = _waiting(Sample.objects.filter(pk__in=nearly))

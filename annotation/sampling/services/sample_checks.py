@@ -1,4 +1,4 @@
-"""Take a random sample of checks for review, from which scores can be estimated without bias."""
+"""Taking a random sample of checks for review, from which scores can be estimated without bias."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def sample_checks(
 ) -> Sample:
     """Sample a share of the project's checks for reviewers, with recorded inclusion probabilities.
 
-    The frame has every current check (of one `side` if given) except those that a rule decides. It is stored with the
-    judge's current probabilities of yes. Every system gets its part of the sample at every target length. `uniform`
-    gives each check the same chance; `active` distributes half of the sample evenly and half by the judge's
-    uncertainty. If a check has a blind answer already, the sample uses the first one (see `blind_answers`), because its
-    author cannot answer blind again. The same seed and frame give the same sample.
+    The frame has every current check, of one `side` if given, except checks that a rule decides. It is stored with
+    the judge's current probabilities of yes. Every system gets its part of the sample at every target length.
+    `uniform` gives each check the same chance; `active` distributes half of the sample evenly and half by the judge's
+    uncertainty. If a check has blind answers already, the sample uses the first of them (see `blind_answers`),
+    because its author cannot answer blind again. The same seed and frame give the same sample.
 
-    Raises Invalid with the wrong `field`, and the errors of `need_blind_answers`.
+    Raises Invalid with the wrong `field`, and the errors of `need_blind_answers` and `require`.
     """
     require(by, project, Verb.ASSIGN)
     design = design_of(method)
@@ -75,7 +75,7 @@ def sample_checks(
         frame=[[framed.public_id, framed.probability] for framed in frame.values()],
         chances=list(chances.values()) if len(set(chances.values())) > 1 else [],
     )
-    # Create the sampled checks in a random order, because they are shown in the order of their keys.
+    # Create the sampled checks in a random order, because people get them in the order of their keys.
     order = list(sampled)
     random.Random(f"order:{seed}").shuffle(order)
     rows = [
@@ -133,6 +133,8 @@ def _frame(project: Project, side: str) -> Iterator[FramedCheck]:
 
 
 def _spread(probability: float | None) -> float:
-    """The standard deviation of an answer with this probability of yes; the largest possible one if it is unknown."""
+    """Return the standard deviation of an answer with this probability of yes, or the largest possible one if it is
+    unknown.
+    """
     p = 0.5 if probability is None else probability
     return math.sqrt(p * (1 - p))

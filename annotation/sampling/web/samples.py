@@ -54,7 +54,7 @@ def sample_checks(request: Request, slug: str) -> HttpResponse:
 
 @screen("POST")
 def check_some(request: Request, slug: str) -> HttpResponse:
-    """Sample a few claims, or take the open sample of the score, and open it in review."""
+    """Open a small sample of claims in review: the open sample of the score, or a new one."""
     room = enter(request, slug, Verb.ASSIGN, here="assignments")
     try:
         side = _side(request)
@@ -103,7 +103,7 @@ def _sample(request: Request, room: Room) -> HttpResponse:
 
 
 def _forecast(request: Request, room: Room, side: Check.Side, checks: int) -> tuple[int, list[str]]:
-    """The number of answers, typed or as many as fit into the minutes, and the forecast for this number."""
+    """Return the number of answers, typed or as many as fit into the minutes, and the forecast for this number."""
     seconds, timed = seconds_per_check(room.project)
     if request.POST.get("size"):
         size = _size(request, checks)
