@@ -1,7 +1,7 @@
-"""Checks of claims against texts, and reviewers' answers to them.
+"""Checks of claims against texts, and reviewers' answers to checks.
 
-The project's reveal mode decides when a reviewer sees other answers. Until then, no column, filter or order depends
-on those answers.
+The project's reveal mode decides when a reviewer sees others' answers. Until then, no column, filter or order depends
+on these answers.
 """
 
 from __future__ import annotations
@@ -188,11 +188,11 @@ class CheckVerdicts(ApiView):
 
     @operation("answer_check", request=NewVerdict, responses={201: GivenVerdict})
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Answer a check: an override.
+        """Answer a check (an override).
 
-        Needs the verb "review". The answer confirms or changes the current answer, and the summary's scores are updated
-        at once. A later answer replaces an earlier answer, which is kept. The check of a removed claim takes no answer
-        (409).
+        Needs the verb "review". The answer confirms or changes the current answer, and the summary's scores are
+        updated at once. A later answer replaces an earlier one, which is kept. Refused (409) if the claim was
+        removed.
         """
         project, verbs, asked = project_verbs_and(self.person, slug, Verb.REVIEW, _CHECK, public_id)
         answer = self.body(NewVerdict)
@@ -247,8 +247,8 @@ class CheckAnswersAtOnce(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Answer several checks at once.
 
-        Needs the verb "review". If an answer is refused, none is saved, and `details` names its row. With
-        `skip_invalid`, each valid answer is saved, and the others are returned with their errors.
+        Needs the verb "review". If an answer is refused, no answer is saved, and `details` names its row. With
+        `skip_invalid`, every valid answer is saved, and refused answers are returned with their errors.
         """
         project = self.enter(Verb.REVIEW)
         asked = self.body(ManyVerdicts)
@@ -299,8 +299,8 @@ class OneVerdict(ApiView):
 def shown_detail(project: Project, public_id: str, person: User, *, at_desk: bool = False) -> dict[str, Any]:
     """Return the fields of a check that the person may see now, and record that they saw it.
 
-    With `at_desk`, adjudicators too see others' answers only after their own, unless the project shows verdicts at
-    once.
+    With `at_desk`, adjudicators too see others' answers only after their own answer, unless the project shows
+    verdicts at once.
     """
     viewer = Viewer.now(person, project)
     if at_desk:

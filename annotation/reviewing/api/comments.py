@@ -53,7 +53,7 @@ class OneComment(ApiView):
 
     @operation("withdraw_comment", responses={204: None})
     def delete(self, request: Request, slug: str, public_id: str) -> Response:
-        """Delete one's own comment. Its text is no longer shown."""
+        """Delete one's own comment, so that its text is no longer shown."""
         project = self.enter(Verb.COMMENT)
         own = Comment.objects.filter(project=project, author=self.person).select_related("project")
         withdraw_comment(comment=only(own, public_id, "comment of yours"), by=self.person)

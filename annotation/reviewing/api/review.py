@@ -30,8 +30,8 @@ class CheckNext(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Lease the next check of a queue to the caller for five minutes.
 
-        Needs the verb "review". Nobody else gets the check in this time. The time starts again when the caller looks at
-        the check. The lease of the previous check, `after`, ends. If no filter and no order is given, an open random
+        Needs the verb "review". Nobody else gets the check in this time, which starts again whenever the caller looks
+        at the check. The lease of the previous check, `after`, ends. Without a filter and an order, an open random
         sample comes first. The queue of a random sample can only be filtered by side.
         """
         viewer = self.viewer(Verb.REVIEW)
@@ -44,7 +44,8 @@ class CheckNext(ApiView):
             sample = first.sample.sample_id
             found = hand_out(look=sampled(sample).look(viewer, {"sample": sample}), after=after)
         if found is None:
-            # The queue may seem empty because other reviewers hold all checks that the sample still needs.
+            # Look at the whole queue: the sample may have no free check, because other reviewers hold all checks that
+            # it still needs.
             sample = queue.chosen.get("sample")
             found = hand_out(look=queue, after=after)
         if after is not None:

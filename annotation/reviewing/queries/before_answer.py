@@ -1,4 +1,4 @@
-"""Load everything that saving an answer to a check needs, in one statement."""
+"""Loading everything that saving an answer to a check needs, in one statement."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class BeforeAnswer:
     is_sampled: bool
 
     def answers_of(self, person: User) -> list[Verdict]:
-        """The person's answers as a reviewer."""
+        """Return the answers that the person gave as a reviewer."""
         return [
             said for said in self.said if said.person_id == person.pk and said.role == Verdict.Role.REVIEWER
         ]
@@ -62,7 +62,7 @@ class BeforeAnswer:
 def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
     """Load everything that is needed to answer a check, in one query.
 
-    The caller must have locked the check's summary. Raises NotFound if there is no such check, and the errors of
+    The caller must have locked the check's summary. Raises NotFound if the check no longer exists, and the errors of
     `require` for `verb`.
     """
     statement = _STATEMENT.format(
@@ -80,7 +80,7 @@ def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
     require_as_read(person, check.project, verb, roles, is_blind)
     rest = [iter(row[_FACTS:]) for row in found]
     said = [_verdict(values) for values in rest]
-    # The remaining columns are equal in all rows.
+    # The other columns are the same in all rows, so read them from the first.
     project, now = _PROJECT.read(rest[0]), _CHECK.read(rest[0])
     if project.deciding_judge_id == check.project.deciding_judge_id:
         project.deciding_judge = check.project.deciding_judge

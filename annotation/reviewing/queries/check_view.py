@@ -72,7 +72,7 @@ class JudgeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class PersonAnswer:
-    """One person's answer, or an imported answer, even if it is withdrawn."""
+    """One person's answer or an imported answer, withdrawn or not."""
 
     verdict_id: str
     who: str
@@ -90,7 +90,7 @@ class PersonAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The current label of a check and its source. If a rule decides, `reason` is empty."""
+    """The final label of a check and its source. If a rule decides, `reason` is empty."""
 
     label: str | None
     source: str | None
@@ -102,9 +102,9 @@ class Decision:
 class Outcome:
     """The answers to a check that this reader may see now.
 
-    `people` has all answers if the reader may see them; otherwise only the reader's own answers. `is_settled` is True
-    after an adjudicator's decision; this is never hidden. If an answer cannot change coverage, `coverage_stays_because`
-    is the reason (`percents` or `adjudicated`); otherwise it is "".
+    `people` has all answers of people if the reader may see them; otherwise only the reader's own answers.
+    `is_settled` is True after an adjudicator's decision; this is never hidden. If an answer cannot change coverage,
+    `coverage_stays_because` is the reason (`percents` or `adjudicated`); otherwise it is "".
     """
 
     check_id: str
@@ -125,24 +125,24 @@ class Outcome:
 
     @property
     def differing(self) -> tuple[PersonAnswer, ...]:
-        """The latest visible answers of other people that differ from the reader's own answer."""
+        """Return the latest visible answers of other people that differ from the reader's own answer."""
         latest = {said.who: said for said in self.others if not said.is_withdrawn}
         own = self.own
         return tuple(said for said in latest.values() if own is not None and said.label != own.label)
 
     @property
     def is_own_latest(self) -> bool:
-        """True if the reader's answer is the latest of all people's answers."""
+        """Return True if the reader's own answer is the latest of all people's answers."""
         return self.own is not None and self.own == _newest(self.people)
 
     @property
     def seen(self) -> str:
-        """The id of the reader's own answer; "" if there is none."""
+        """Return the id of the reader's own answer; "" if the reader has not answered."""
         return self.own.verdict_id if self.own else ""
 
     @property
     def other_label(self) -> str:
-        """The judge's label if it differs from the reader's own label, so that the page can offer it."""
+        """Return the judge's label if it differs from the reader's, so that the page can offer it; otherwise ""."""
         if not self.is_current or self.judge is None or self.judge.label is None or self.own is None:
             return ""
         return "" if self.judge.label == self.own.label else self.judge.label
@@ -179,7 +179,7 @@ def check_of(project: Project, public_id: str) -> Check:
 
 
 def of_project(check: Check | None, project: Project) -> Check:
-    """Return the check, or raise NotFound for None."""
+    """Return the check with `project` as its project. Raises NotFound if the check is None."""
     if check is None:
         raise NotFound("There is no such check in this project.")
     check.project = project
@@ -209,14 +209,14 @@ def check_view(
 ) -> CheckView:
     """Build the view of a check that this person may see now.
 
-    The number of queries is the same for all current checks. `marked` are the unsaved evidence units of the form; if it
-    is None, the units of the person's answer are marked.
+    The number of queries does not depend on the check. `marked` are the unsaved evidence units of the form; None
+    marks the units of the person's own answer. `whole_text` shows all passages of a long text.
     """
     outcome = outcome_of(check, person)
     if marked is None:
         marked = outcome.own.evidence if outcome.own else ()
     texts = texts_around(check)
-    # Hide the judge's evidence until its verdict is shown, because evidence reveals the label.
+    # Hide the judge's evidence until its verdict is shown, because the evidence reveals the label.
     lit = outcome.judge.evidence if outcome.judge else ()
     passages = _passages(
         texts.compared, check.claim.text, judge_evidence=lit, own=marked, whole_text=whole_text
@@ -341,7 +341,9 @@ def _passages(
     own: Sequence[int],
     whole_text: bool,
 ) -> tuple[Passage, ...]:
-    """The passages of the whole text if it is short or requested; otherwise only those around matches."""
+    """Return the passages of the whole text if it is short or requested, otherwise the passages around matches and
+    evidence.
+    """
     found = found_passages(claim, [unit.text for unit in units])
     lit = {number: place for place, number in enumerate(sorted(set(judge_evidence)), start=1)}
     interesting = {
@@ -367,7 +369,7 @@ def _passages(
 
 
 def _why_coverage_stays(check: Check) -> str:
-    """The reason why an answer cannot change coverage, `percents` or `adjudicated`; "" if it can."""
+    """Return the reason why an answer cannot change coverage, `percents` or `adjudicated`; "" if it can."""
     model = check.claim.claim_set.summary
     if check.side != Check.Side.REFERENCE or model is None:
         return ""

@@ -1,4 +1,4 @@
-"""Find checks whose answers a person has seen, by answering them or elsewhere."""
+"""Conditions for checks that a person has answered or whose answers the person has seen."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models.sql.compiler import SQLCompiler
 
-# These conditions are written by hand: for an EXISTS, PostgreSQL would first collect all answers of the person, but
-# here it looks up each check separately. tests/bench/next_claim.py measures them.
+# These conditions are written by hand. For an EXISTS, PostgreSQL would first collect all answers of the person; here
+# it looks up each check separately. tests/bench/next_claim.py measures the conditions.
 _ANSWERED = """(
     SELECT id FROM annotation_verdict
     WHERE check_row_id = {check} AND person_id = %s AND role = 'reviewer' LIMIT 1
@@ -23,21 +23,20 @@ _SHOWN = """(
 
 
 def answered(person: User) -> Q:
-    """Select checks that the person has answered as a reviewer, even if the answer is withdrawn."""
+    """Build the condition for checks that the person has answered as a reviewer, even if the answer is withdrawn."""
     return Q(_Asked(statement=_ANSWERED, person=person))
 
 
 def knows(person: User) -> Q:
-    """Select checks that the person cannot answer blind: they have answered them or have seen others' answers.
+    """Build the condition for checks that the person cannot answer blind, having answered them or seen others'
+    answers.
 
-    Answers to an earlier wording count, too.
+    Others' answers to an earlier wording of the claim count too.
     """
     return Q(_Asked(statement=f"({_ANSWERED} OR {_SHOWN})", person=person))
 
 
 class _Asked(Func):
-    """A hand-written condition on a check and a person."""
-
     output_field = BooleanField()
 
     def __init__(self, *, statement: str, person: User) -> None:

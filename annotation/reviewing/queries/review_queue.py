@@ -1,7 +1,7 @@
 """The checks of a project as lists, and the queues for reviewers.
 
-Pages and next checks are found in an index by the values of the previous row. So a deep page, or the next check in a
-mostly answered queue, costs no more than the first page.
+The values of the previous row find pages and next checks in an index. So a deep page, or the next check in a mostly
+answered queue, costs no more than the first page.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ check.
 
 
 class Only(TextChoices):
-    """The choices of which checks a list shows."""
+    """The values of the filter `only`, which selects checks by their answers."""
 
     WAITING = "waiting", "Unanswered"
     SPLIT = "split", "Panel split"
@@ -72,7 +72,7 @@ SIDES = Choices(
     ],
 )
 ORDERS = (
-    # First all coverage checks of a set, summary by summary, and then all its alignment checks.
+    # All coverage checks of a set come first, summary by summary, and then all its alignment checks.
     Order(
         "set",
         "By document set",
@@ -80,7 +80,7 @@ ORDERS = (
     ),
     Order("uncertainty", "Most uncertain", ("-uncertainty", "queue_key", "pk")),
     Order("impact", "Largest impact on coverage", ("-impact", "queue_key", "pk")),
-    # Leave out checks of closed questions against the source, because they belong to no summary.
+    # This order leaves out checks of closed questions against the source, because they belong to no summary.
     Order("document", "By summary", ("peer_id", "claim_id"), Q(peer__isnull=False)),
 )
 RANDOM = Order("random", "In random order", ("queue_key", "pk"))
@@ -277,7 +277,10 @@ SAMPLE = Filter("sample", _of_sample, help="Id of a random sample of checks.")
 
 
 def checks_list(is_hidden: Sight, *, only: str = "", side: str = "") -> List:
-    """Build a list of a project's checks. `only` and `side` are defaults; `is_hidden` decides what is hidden."""
+    """Build a list of a project's checks. `only` and `side` are the defaults of these filters.
+
+    `is_hidden` decides whether a viewer sees others' answers only after answering.
+    """
 
     def rows(viewer: Viewer) -> QuerySet[Any]:
         checks = Check.objects.filter(project=viewer.project, is_current=True).annotate(
@@ -373,21 +376,21 @@ def sampled(public_id: str) -> List:
 
 
 def queue_of(given: Mapping[str, str]) -> List:
-    """Build the queue that these parameters select."""
+    """Build the queue that these parameters select: the queue of the sample, or the whole queue."""
     return sampled(given["sample"]) if given.get("sample") else QUEUE
 
 
 class SampleFirst(NamedTuple):
-    """A random sample that waits for answers; `left` is the number of answers that this viewer can give."""
+    """A random sample that waits for answers. `left` is the number of answers that this viewer can give."""
 
     sample: CheckSample
     left: int
 
 
 def sample_first(viewer: Viewer) -> SampleFirst | None:
-    """Find the oldest random sample with checks that this viewer can answer blind; None if there is none.
+    """Find the oldest random sample with checks that this viewer can answer blind; None if there is no such sample.
 
-    It makes two queries if no sample is open.
+    Makes two queries if no sample is open.
     """
     for sample in open_samples(viewer.project, but=viewer.person):
         if left := count(sampled(sample.sample_id).look(viewer, {"sample": sample.sample_id})):
@@ -396,13 +399,13 @@ def sample_first(viewer: Viewer) -> SampleFirst | None:
 
 
 def is_finished_sample(look: Listing) -> bool:
-    """True if the queue belongs to a random sample whose checks are all answered."""
+    """Return True if the queue belongs to a random sample whose checks are all answered."""
     sample = look.chosen.get("sample", "")
     return bool(sample) and any(each.is_complete for each in check_samples(look.viewer.project, only=sample))
 
 
 def sampled_scores(look: Listing) -> list[str]:
-    """The scores that the queue's random sample estimates."""
+    """Return the names of the scores that the queue's random sample estimates; none if the queue has no sample."""
     if "sample" not in look.chosen:
         return []
     sides = SampledCheck.objects.filter(sample__public_id=look.chosen["sample"]).order_by()
@@ -411,7 +414,7 @@ def sampled_scores(look: Listing) -> list[str]:
 
 
 def reviewers(project: Project) -> list[str]:
-    """The usernames of members who may answer checks by their roles, sorted."""
+    """Return the usernames of members whose roles allow them to answer checks, sorted."""
     members = Membership.objects.filter(project=project).select_related("user").order_by("user__username")
     able = roles_with(Verb.REVIEW)
     return [member.user.username for member in members if member.role_set & able]
@@ -424,16 +427,16 @@ def has_panel(project: Project) -> bool:
 
 
 def count(look: Listing) -> int:
-    """Count the rows, up to a limit."""
+    """Count the rows of a queue. The result is at most CHECKS_COUNTED_UP_TO + 1."""
     return look.found.order_by().values("pk")[: CHECKS_COUNTED_UP_TO + 1].count()
 
 
 def counts_down(look: Listing) -> bool:
-    """True if an answer removes a check from the queue."""
+    """Return True if an answer removes a check from the queue."""
     return "sample" in look.chosen or look.chosen.get("only") in (Only.WAITING, Only.SPLIT)
 
 
 def goes_by_answers(look: Listing) -> bool:
-    """True if the queue is filtered by people's answers, so that its viewer has answered every check in it."""
+    """Return True if the queue is filtered by people's answers, so that its viewer has answered every check in it."""
     by_answers = look.chosen.get("only") in (Only.DISPUTED, Only.AGAINST) or "label" in look.chosen
     return by_answers and look.viewer.project.reveal != Project.Reveal.SHOWN

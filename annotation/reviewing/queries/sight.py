@@ -1,7 +1,8 @@
-"""Decide whether a person may see others' answers to a check: all of them, or none until they have answered.
+"""Deciding whether a person may see others' answers to a check: all answers, or none until the person has answered.
 
-Queues may be sorted by the judge's uncertainty in both reveal modes. But the uncertainty is hidden together with the
-verdict, because a judge can be less sure of one label than of the other, so the number could reveal the label.
+Queues may be sorted by the judge's uncertainty in both reveal modes. But the uncertainty itself is hidden together
+with the verdict, because a judge can be less sure of one label than of the other, so the number could reveal the
+label.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ DECIDED_BY_RULE = Q(final_source=Check.Decider.RULE)
 
 
 def keeps_back(viewer: Viewer) -> bool:
-    """True if others' answers are hidden from the viewer until they have answered.
+    """Return True if others' answers are hidden from the viewer until the viewer has answered.
 
     Answers are hidden from reviewers who do not adjudicate, unless the project shows verdicts at once.
     """
@@ -34,7 +35,7 @@ def keeps_back(viewer: Viewer) -> bool:
 
 
 def may_see(check: Check, person: User, *, said: Iterable[Verdict]) -> bool:
-    """True if the person has answered the check, or the project shows verdicts at once.
+    """Return True if the person has answered the check, or the project shows verdicts at once.
 
     `said` has the verdicts on the check. A recorded look is not enough, because the person may have looked at an
     earlier wording.

@@ -1,4 +1,4 @@
-"""Lease the checks of a queue, so that only one reviewer at a time gets a check."""
+"""Leasing the checks of a queue, so that only one reviewer at a time gets a check."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ MOST_HELD = 3
 def hand_out(*, look: Listing, after: Check | None = None) -> Check | None:
     """Lease the queue's next free check to the viewer and return it; return None if there is none.
 
-    `after` is the check on screen. After its last check, the queue starts again from the top. The lease ends after five
-    minutes without a request of the viewer. Raises the errors of `require`.
+    The search starts behind `after`, the check on screen. After its last check, the queue starts again from the top.
+    The lease ends after five minutes without a request of the viewer. Raises the errors of `require`.
     """
     require(look.viewer.person, look.viewer.project, Verb.REVIEW)
     return _hand_out(look, after)
@@ -35,7 +35,7 @@ def hand_out(*, look: Listing, after: Check | None = None) -> Check | None:
 def move_on(*, look: Listing, here: str) -> Check | None:
     """Record a look at the check with public id `here`, extend its lease, and lease the next check.
 
-    This does the same as `stay` and `hand_out` with a single test of permissions, and raises their errors.
+    It is equal to `stay` and `hand_out` but tests permissions once, and raises their errors.
     """
     check, _ = stay(project=look.viewer.project, here=here, by=look.viewer.person)
     return _hand_out(look, check)
@@ -68,8 +68,7 @@ def let_go(*, check: Check, by: User) -> None:
 def _hand_out(look: Listing, after: Check | None) -> Check | None:
     parts: tuple[QuerySet[Check], ...] = (look.found,)
     if after is not None:
-        # In a sample, start the search after the check's place in the sample; if the check is not in it, start at the
-        # top.
+        # In a sample, start behind the check's place in the sample, or at the top if the check is not in the sample.
         sampled = look.of.rows(look.viewer).filter(pk=after.pk).first() if "sample" in look.chosen else after
         beyond = look.beyond(sampled) if sampled else (look.found,)
         parts = (*beyond, look.found.exclude(pk=after.pk))

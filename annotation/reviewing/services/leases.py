@@ -30,7 +30,7 @@ def is_over() -> Q:
 
 
 def is_free(by: User) -> Q:
-    """Build the condition for rows that nobody else holds."""
+    """Build the condition for rows that nobody but `by` holds."""
     return Q(lease_until=None) | Q(leased_to=by) | is_over()
 
 
@@ -58,7 +58,9 @@ def take(rows: QuerySet[Any], *, by: User, most: int = 1) -> int | None:
 
 
 def renew(row: Check | Dispute, *, by: User, most: int = 1) -> None:
-    """Extend the lease of a row, or take it if nobody holds the row. `most` has the same meaning as in `take`."""
+    """Extend the lease of a row, or take the lease if nobody holds the row. `most` has the same
+    meaning as in `take`.
+    """
     this = type(row).objects.filter(pk=row.pk)
     is_fresh = Q(leased_to=by, lease_until__gte=Now() + LEASE)
     if this.filter(is_free(by)).exclude(is_fresh).update(leased_to=by, lease_until=Now() + LEASE + SPARE):

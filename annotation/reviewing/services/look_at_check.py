@@ -1,4 +1,4 @@
-"""Record the checks and summaries that a person has seen, and whether others' answers were shown."""
+"""Recording the checks and summaries that a person has seen, and whether others' answers were shown."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def look_at(*, check: Check, by: User) -> Look:
-    """Record that the person saw the check, and others' answers if they may see these.
+    """Record that the person saw the check, and others' answers if the person may see them.
 
-    Only the first look and the first look with answers are stored.
+    Only the first look and the first look with answers are stored. Raises the errors of `require`.
     """
     require(by, check.project, Verb.REVIEW)
     look, _ = Look.objects.get_or_create(check_row=check, person=by)
@@ -35,7 +35,7 @@ def reveal(*, check: Check, to: User, look: Look | None) -> Look:
         return look
     look = look or Look(check_row=check, person=to)
     look.revealed_at = timezone.now()
-    # Update a look that exists: the person may have opened the check in another window at the same time.
+    # If the look exists, update it: the person may have opened the check in another window at the same time.
     Look.objects.bulk_create(
         [Look(public_id=look.public_id, check_row=check, person=to, revealed_at=look.revealed_at)],
         update_conflicts=True,
@@ -48,7 +48,8 @@ def reveal(*, check: Check, to: User, look: Look | None) -> Look:
 def see_summary(*, project: Project, summary: Summary, by: User) -> None:
     """Record that the person opens the explanation of a summary's scores, which shows all answers to its checks.
 
-    Checks of its questions against the source are included. Nothing is recorded if the person may not open it.
+    Checks of its questions against the source are included. Nothing is recorded if the person may not open the
+    explanation.
     """
     standing = standing_in(by, project)
     if Verb.VIEW_SCORES in standing.verbs:
@@ -73,7 +74,7 @@ def _see(checks: QuerySet[Check], by: User, standing: Standing) -> None:
     shown = Look.objects.filter(check_row=OuterRef("pk"), person=by, revealed_at__isnull=False)
     unseen = checks.filter(~Exists(shown)).order_by()
     now = timezone.now()
-    # Update looks that exist: the person may have opened a check before without seeing others' answers.
+    # If a look exists, update it: the person may have opened the check before without seeing others' answers.
     Look.objects.bulk_create(
         [Look(check_row_id=key, person=by, revealed_at=now) for key in unseen.values_list("pk", flat=True)],
         update_conflicts=True,
@@ -83,6 +84,5 @@ def _see(checks: QuerySet[Check], by: User, standing: Standing) -> None:
 
 
 def _may_answer(standing: Standing) -> bool:
-    # Decide by the roles and not by the present verbs: the person may be blind only now, and superusers can read the
-    # admin site meanwhile.
+    # Decide by the roles and not by the present verbs: superusers who are blind now can still read the admin site.
     return bool(standing.roles & (roles_with(Verb.REVIEW) | roles_with(Verb.ASSESS)))

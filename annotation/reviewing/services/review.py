@@ -1,4 +1,4 @@
-"""Save and withdraw a reviewer's answer to a check."""
+"""Saving and withdrawing a reviewer's answer to a check."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LONGEST_MS = 2_147_483_647
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """The saved verdict, its check after rescoring, and the rows that were loaded to check the answer."""
+    """The saved verdict, its check after rescoring, and the rows that were loaded before the answer."""
 
     verdict: Verdict
     check: Check
@@ -65,12 +65,12 @@ def override(
     """Save a reviewer's verdict on a check and rescore its summary, or the whole set for a check of the source.
 
     `seen` is the public id of the person's own answer on screen, "" if there is none; by default it is not tested.
-    `evidence` has unit numbers of the compared text. `active_ms` is the time that the person spent on the check. The
-    judge's verdict is revealed. A blind first answer also becomes the answer of each random sample that waits for the
-    check.
+    `evidence` has unit numbers of the compared text. `active_ms` is the time that the person spent on the check, in
+    milliseconds. Saving also records that the judge's verdict is revealed. A blind first answer becomes the answer of
+    each random sample that waits for the check.
 
     Raises Conflict `newer_verdict` if the person has meanwhile answered or withdrawn elsewhere, Conflict
-    `claim_changed` if the claim is no longer checked, and Invalid for unusable values.
+    `claim_changed` if the claim is no longer checked, Invalid for unusable values, and the errors of `before_answer`.
     """
     reason = reason.strip()
     _validate(label, reason, evidence, error_type, confidence, active_ms)
@@ -138,9 +138,9 @@ def _had_seen(before: BeforeAnswer, by: User) -> bool:
 
 @transaction.atomic
 def withdraw_answer(*, answer: Verdict | CoverageJudgment, by: User) -> None:
-    """Withdraw one's own verdict or any decision; the answer before it counts again.
+    """Withdraw one's own verdict, or any decision; the answer before it counts again.
 
-    A second call changes nothing. Raises NotAllowed for another person's verdict.
+    A second call changes nothing. Raises NotAllowed for another person's verdict, and the errors of `require`.
     """
     place = answer.place
     project = place.project if isinstance(place, Check) else place.peer.document_set.project
@@ -161,7 +161,7 @@ def withdraw_answer(*, answer: Verdict | CoverageJudgment, by: User) -> None:
 def log_answer(
     answer: Verdict | CoverageJudgment, *, verb: str, project: Project, by: User, **more: object
 ) -> None:
-    """Log what was done with a reviewer's or adjudicator's answer, in the same transaction."""
+    """Log that `by` did `verb` with a reviewer's or adjudicator's answer, in the caller's transaction."""
     data: dict[str, object] = {_kind(answer): answer.public_id}
     if isinstance(answer, Verdict):
         data["label"] = answer.label

@@ -1,4 +1,4 @@
-"""Warn before pages with verdicts, if seeing them would prevent blind answers to sampled checks."""
+"""A warning before pages with verdicts, if seeing them would prevent blind answers to sampled checks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def ask_before_seeing(request: Request, room: Room, checks: QuerySet[Check]) -> HttpResponse | None:
     """Return a warning page if the reader could still answer one of these checks blind in an open sample.
 
-    Returns None if there is no such check or the reader chose to continue. One query.
+    Returns None if there is no such check or the reader chose to continue. Makes one query.
     """
     if Verb.REVIEW not in room.verbs or "anyway" in request.GET:
         return None

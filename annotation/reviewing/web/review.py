@@ -1,7 +1,8 @@
 """The page for answering one check.
 
-With scripts, the form sends the answer and at once shows the next claim, which it has loaded before; the response is
-a strip with the judge's verdict. Without scripts, the response is the next claim's page with the same strip.
+With scripts, the form sends the answer and at once shows the next claim, which the page has loaded before; the
+response is a strip with the judge's verdict. Without scripts, the response is the next claim's page with the same
+strip.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def check(request: Request, slug: str, check_id: str) -> HttpResponse:
 def next_check(request: Request, slug: str) -> HttpResponse:
     """Show the queue's next claim. Scripts load it early and send the id of the claim on screen as `here`.
 
-    A link or a reload redirects to the queue.
+    A GET request, such as a reload, is redirected to the queue.
     """
     room = enter(request, slug, Verb.REVIEW, here="review")
     queue = _queue(request, room)
@@ -90,7 +91,6 @@ def next_check(request: Request, slug: str) -> HttpResponse:
 
 
 def _finished(request: Request, room: Room, queue: Listing) -> dict[str, object]:
-    """True for `is_finished` if the queue is that of a finished sample, with the open checks outside of it."""
     is_finished = is_finished_sample(queue)
     found = count(look_of(request, room, queue_of({}), {})) if is_finished else 0
     return {
@@ -147,7 +147,7 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
 
 @screen("POST")
 def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse:
-    """Withdraw an answer and show its claim again."""
+    """Withdraw an answer and show the check again."""
     room = enter(request, slug, Verb.REVIEW, here="review")
     row = check_of(room.project, check_id)
     before = _shown_scores(room, row)
@@ -185,7 +185,7 @@ class TypedAnswer:
 
     @classmethod
     def own(cls, view: CheckView) -> TypedAnswer:
-        """Build the form's initial values from the reader's earlier answer."""
+        """Build the form's initial values from the reader's earlier answer; empty values if there is none."""
         own = view.outcome.own
         if own is None:
             return cls()
@@ -245,9 +245,10 @@ def _show(
 
 
 def _counted(queue: Listing, here: Check | None) -> dict[str, object]:
-    """The number of waiting checks, and whether the claim on screen (`here`) is one of them.
+    """Return the number of waiting checks, and whether the claim on screen (`here`) is one of them.
 
-    If `here` is None, the page loads the claim early. Then the count is not yet known, and the page continues its own.
+    If `here` is None, the claim is loaded early. Then the number is not yet known, and the page continues its own
+    count.
     """
     is_counted = counts_down(queue)
     if here is None:
@@ -261,7 +262,7 @@ def _counted(queue: Listing, here: Check | None) -> dict[str, object]:
     return {
         "left": min(left, CHECKS_COUNTED_UP_TO),
         "counts_down": is_counted,
-        # Search for the claim, because a claim that was opened by its address may not be in this queue.
+        # A claim that was opened by its address may not be in this queue, so search for it.
         "is_counted": is_counted and queue.found.filter(pk=here.pk).exists(),
         "is_left_counted_out": left <= CHECKS_COUNTED_UP_TO,
     }
@@ -321,7 +322,6 @@ def _queue_address(slug: str, queue: Listing) -> str:
 
 
 def _before(request: Request, room: Room, row: Check) -> object:
-    """The answers to the previous claim, if the reader has just answered it."""
     name = request.GET.get("was", "")
     if not name or name == row.public_id:
         return None

@@ -42,7 +42,7 @@ def review(request: Request, slug: str) -> HttpResponseBase:
 def _beside(queue: Listing) -> dict[str, object]:
     viewer, counted = queue.viewer, count(queue)
     is_sample = "sample" in queue.chosen
-    # Count the checks that others hold only for a sample, because a sample must be completed; other pages show the
+    # For a sample, count the checks that other people hold, because a sample must be completed. Other pages show this
     # number only when nothing is left.
     held = held_by_others(queue.found, viewer.person) if is_sample else None
     return {
