@@ -1,4 +1,4 @@
-"""Assign document sets, take sets from the queue, and unassign them.
+"""Assigning document sets, taking sets from the queue, and unassigning sets.
 
 People who must stay blind may use these operations: no response contains a system, a summary's id or an answer.
 """

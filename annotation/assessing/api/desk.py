@@ -43,7 +43,7 @@ GATES = ("none", "shut", "open", "done", "rule")
 
 
 class StageField(NamedChoice):
-    """The next stage of a comparison."""
+    """The next stage of a comparison, in which the assessor can work."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__("Stage", STAGES, **kwargs)
@@ -61,7 +61,9 @@ class GateField(NamedChoice):
 
 
 class GatesRow(serializers.Serializer[Gates]):
-    """The stages of a comparison: criteria before the reference, its units, criteria after."""
+    """The stages of a comparison: the criteria before the reference, the reference units, and the criteria after
+    them.
+    """
 
     before = GateField()
     units = GateField()
@@ -216,7 +218,7 @@ class NewActs(serializers.Serializer[Any]):
 
 
 class ActsBody(NewActs):
-    # For the schema only; `read_acts` reads the acts.
+    # This class only describes the acts in the schema; `read_acts` reads them.
     acts = ActRow(many=True)  # type: ignore[assignment]
 
 
@@ -267,8 +269,9 @@ class AssignmentClose(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Close an assignment: its answers are submitted and count.
 
-        Every question must be answered first; otherwise `details.missing` has the missing answers by reading, and
-        `details.go_to` the first such reading. Closing a closed assignment changes nothing.
+        Every question must be answered first. Otherwise `details.missing` has the number of missing answers by
+        reading, and `details.go_to` is the first reading with a missing answer. Closing a closed assignment changes
+        nothing.
         """
         project = self.enter(Verb.ASSESS)
         close_assignment(assignment=own_assignment(project, self.person, public_id), by=self.person)
@@ -282,10 +285,10 @@ class AssignmentActs(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Save acts in order.
 
-        An act that repeats the current value changes nothing, so acts may be sent again. If an act is invalid, its own
-        result has the refusal and the other acts are saved. The same holds for an act that follows an older version
-        (409, code `newer`, with `yours` and `theirs`). If the assignment is closed or unassigned (409 `closed` or
-        `unassigned`), nothing is saved.
+        An act that repeats the current value changes nothing, so acts may be sent again. If an act is invalid, or
+        follows an older version (409, code `newer`, with `yours` and `theirs`), its own result has the refusal and
+        the other acts are saved. If the assignment is closed or unassigned (409 `closed` or `unassigned`), nothing is
+        saved.
         """
         project = self.enter(Verb.ASSESS)
         assignment = own_assignment(project, self.person, public_id)

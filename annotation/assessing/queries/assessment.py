@@ -52,7 +52,7 @@ SCALES: dict[str, tuple[int, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class SummaryWork:
-    """A comparison to judge: "summary `number`" of its set, with its `part`-th reference.
+    """A comparison to judge: summary `number` of its set, with reference `part` of `parts`.
 
     `total` is None while questions before the reference are open, because nothing about the reference is shown then.
     """
@@ -69,18 +69,18 @@ class SummaryWork:
 
     @property
     def is_complete(self) -> bool:
-        """True if the assessor cannot do anything here at present."""
+        """Return True if the assessor has nothing left to do in the comparison."""
         return self.stage == "done"
 
     @property
     def is_judged(self) -> bool:
-        """True if every reference unit has a percent."""
+        """Return True if every reference unit has a percent."""
         return self.stage in ("after", "done")
 
 
 @dataclass(frozen=True, slots=True)
 class SetWork:
-    """A document set to judge: the assessor's "set `number`", with `peers` summaries."""
+    """A document set to judge. `number` is its place among the assessor's sets; `peers` counts its summaries."""
 
     assignment_id: str
     number: int
@@ -105,7 +105,7 @@ class SetWork:
 
     @property
     def next_summary(self) -> SummaryWork | None:
-        """The first comparison that is not complete."""
+        """Return the first comparison that is not complete; None if all are complete."""
         return next((summary for summary in self.summaries if not summary.is_complete), None)
 
 
@@ -124,7 +124,7 @@ class JudgedUnit:
 
 @dataclass(frozen=True, slots=True)
 class PeerUnit:
-    """A unit of the summary; `letter` is the key that marks it; "" if there are more units than keys."""
+    """A unit of the summary. `letter` is the key that marks it, or "" if there are more units than keys."""
 
     number: int
     letter: str
@@ -204,17 +204,19 @@ class SeeForm:
 
     @property
     def letters(self) -> str:
-        """The keys of the summary units, in order."""
+        """Return the keys that mark summary units, in the order of the units."""
         return PEER_LETTERS
 
     @property
     def quick(self) -> range:
-        """The percents that can be clicked in a form that asks for typed percents."""
+        """Return the percents that can be clicked in a form that asks for typed percents."""
         return range(0, 101, 10)
 
     @property
     def in_hand(self) -> JudgedUnit | None:
-        """The unit that the form opens first: the first unit without a percent; if there is none, the first unit."""
+        """Return the unit that the form opens first: the first unit without a percent or, if every unit has one, the
+        first.
+        """
         waiting = (unit for unit in self.units if unit.percent is None)
         return next(waiting, self.units[0] if self.units else None)
 
@@ -234,7 +236,7 @@ def own_work(project: Project, person: User) -> list[SetWork]:
 
 
 def own_work_in(project: Project, person: User, public_id: str) -> SetWork:
-    """Load one of the person's assignments, with the contents that `own_work` gives. Raises NotFound."""
+    """Load one of the person's assignments, with the same contents as in `own_work`. Raises NotFound."""
     for work in own_work(project, person):
         if work.assignment_id == public_id:
             return work
@@ -268,7 +270,7 @@ def own_reading(project: Project, person: User, public_id: str) -> Reading:
 
 
 def own_assignment(project: Project, person: User, public_id: str) -> Assignment:
-    """Return the person's own assignment with this public id, even if it is unassigned. Raises NotFound."""
+    """Return the person's own assignment with this public id, open, closed or unassigned. Raises NotFound."""
     own = Assignment.objects.filter(assessor=person, document_set__project=project, public_id=public_id)
     assignment = own.select_related("document_set__project").first()
     if assignment is None:
@@ -277,7 +279,10 @@ def own_assignment(project: Project, person: User, public_id: str) -> Assignment
 
 
 def assignment_to_save(slug: str, person: User, public_id: str) -> Assignment | None:
-    """Load the person's own assignment with the columns that saving needs, in one query; None if there is none."""
+    """Load the person's own assignment with the columns that saving needs, in one query; None if there is none.
+
+    Permissions are not tested.
+    """
     own = Assignment.objects.filter(assessor=person, document_set__project__slug=slug, public_id=public_id)
     columns = ("name", "percent_scale", "lease_minutes", "archived_at")
     return (
@@ -292,9 +297,9 @@ def assignment_to_save(slug: str, person: User, public_id: str) -> Assignment | 
 
 
 def see_form(project: Project, person: User, reading: Reading) -> SeeForm:
-    """Build the form of one of the person's comparisons, with its place among the others."""
+    """Build the form of one of the person's comparisons, with its place among the person's sets and comparisons."""
     places = _own_places(project, person)
-    # Only count the other sets, because loading them would slow down every page.
+    # Only count the other sets, because loading their progress would slow down every page.
     progress = AssessingProgress.load(project, [reading.assignment.pk])
     comparison, assignment = reading.comparison, reading.assignment
     here = next(place for place in places if place.key == assignment.pk).work(progress)
@@ -403,7 +408,7 @@ def _neighbours(here: SetWork, reading_id: str) -> tuple[str | None, str | None]
 
 
 def _asked(piece: JudgedComparison) -> Iterable[AskedCriterion]:
-    """The criteria of this comparison. Only the last comparison of a summary has those after the reference."""
+    """Yield the criteria of this comparison. Those after the reference belong to the last comparison of a summary."""
     summary = piece.summary
     for row in summary.criteria:
         if row.asked == Criterion.Asked.AFTER and (not piece.is_last or summary.is_before_open):

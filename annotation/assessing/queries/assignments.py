@@ -34,7 +34,7 @@ IN_STATE = {
 class AssessorProgress:
     """The progress of one person, in numbers of assignments.
 
-    `is_assessor` is True if their roles allow sets to be assigned to them.
+    `is_assessor` is True if the person's roles allow sets to be assigned to them.
     """
 
     person: str
@@ -46,7 +46,9 @@ class AssessorProgress:
 
 @dataclass(frozen=True, slots=True)
 class QueueOffer:
-    """The number of sets that the person can take from the queue, and the assignment that they must close first."""
+    """The number of `sets` that the person can take from the queue. `in_hand` is the assignment that the person must
+    close first.
+    """
 
     sets: int
     in_hand: str | None
@@ -56,7 +58,7 @@ class QueueOffer:
 class LapsedSet:
     """A set from the queue that a person returned, or whose lease ended.
 
-    The person may continue it if it needs assessors.
+    The person may continue the set as long as it has too few assessors.
     """
 
     assignment_id: str
@@ -138,7 +140,7 @@ def member_named(project: Project, username: str, *, field: str) -> User:
 
 
 def set_named(project: Project, external_id: str) -> DocumentSet:
-    """Return the document set with this name. Raises Invalid."""
+    """Return the document set with this external id. Raises Invalid."""
     document_set = DocumentSet.objects.filter(project=project, external_id=external_id).first()
     if document_set is None:
         raise Invalid(f"There is no document set {external_id!r}.", field="document_set")
@@ -147,7 +149,7 @@ def set_named(project: Project, external_id: str) -> DocumentSet:
 
 
 def comparable_sets(project: Project) -> QuerySet[Any]:
-    """The document sets that have comparisons, with the number of their `assessors`."""
+    """Select the document sets that have comparisons, annotated with the number of their `assessors`."""
     compared = Comparison.objects.filter(peer__document_set=OuterRef("pk"))
     return DocumentSet.objects.filter(Exists(compared), project=project).annotate(
         assessors=Count("assignments", filter=Q(assignments__unassigned_at=None))
@@ -155,12 +157,12 @@ def comparable_sets(project: Project) -> QuerySet[Any]:
 
 
 def lacking_sets(project: Project) -> QuerySet[Any]:
-    """The sets in the queue: sets with fewer assessors than the project requires."""
+    """Select the sets in the queue, which have fewer assessors than the project requires."""
     return comparable_sets(project).filter(assessors__lt=project.assessors_per_set)
 
 
 def queued_sets(project: Project, person: User) -> QuerySet[Any]:
-    """The sets in the queue that the person has never had."""
+    """Select the sets in the queue that were never assigned to the person."""
     had = Assignment.objects.filter(assessor=person, document_set=OuterRef("pk"))
     return lacking_sets(project).filter(~Exists(had))
 
@@ -176,7 +178,7 @@ def queue_offer(project: Project, person: User) -> QueueOffer:
 
 
 def lapsed_work(project: Project, person: User) -> list[LapsedSet]:
-    """The sets that the person may continue, newest first."""
+    """Return the sets that the person may continue, newest first."""
     lost = Assignment.objects.filter(
         document_set__in=lacking_sets(project).values("pk"),
         assessor=person,
@@ -188,13 +190,15 @@ def lapsed_work(project: Project, person: User) -> list[LapsedSet]:
 
 
 def assessors_in(project: Project) -> list[str]:
-    """Usernames of people who can get sets: assessors first, then others whose roles include assessing."""
+    """Return the usernames of people who can get sets: assessors first, then others whose roles include assessing."""
     able = _who_may_assess(project)
     return sorted(able, key=lambda name: (Role.ASSESSOR not in able[name], name))
 
 
 def assessor_progress(project: Project) -> list[AssessorProgress]:
-    """Load the progress of every assessor and of everybody with an assignment, sorted by name. Two queries."""
+    """Load the progress of every assessor and of everybody who has or had an assignment, sorted by
+    name. Two queries.
+    """
     able = _who_may_assess(project)
     rows = (
         Assignment.objects.filter(document_set__project=project)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OwnDesk:
-    """All of a person's work in a project; the sets of each kind are in the person's order."""
+    """All of a person's work in a project; `drafts`, `open` and `submitted` are in the order of assignment."""
 
     drafts: tuple[SetWork, ...]
     open: tuple[SetWork, ...]
@@ -26,14 +26,14 @@ class OwnDesk:
 
     @property
     def at_hand(self) -> tuple[SetWork, ...]:
-        """The sets that the page shows with their summaries: leased sets, started sets, and the next set."""
+        """Return the sets that the page shows with their summaries: leased sets, started sets, and the next set."""
         pulled = tuple(work for work in self.drafts + self.open if work.lease_until)
         given = tuple(work for work in self.drafts if not work.lease_until)
         return pulled + given + self._waiting[:1]
 
     @property
     def later(self) -> tuple[SetWork, ...]:
-        """The other unstarted sets; the page shows each in one line."""
+        """Return the other unstarted sets, which the page shows in one line each."""
         return self._waiting[1:]
 
     @property

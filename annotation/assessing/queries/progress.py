@@ -34,8 +34,10 @@ Stage = Literal["before", "units", "after", "done"]
 class Gates:
     """The states of the three stages of a comparison.
 
-    `before`: none (nothing is asked), open, done. `units`: shut (questions before them are open), open, done. `after`:
-    none (nothing is asked, or another comparison of the summary asks it), shut (units are open), open, done.
+    - `before`: none (nothing is asked), open or done
+    - `units`: shut (questions of `before` are open), open or done
+    - `after`: none (nothing is asked, or another comparison of the summary asks it), shut (units are open), open or
+      done
     """
 
     before: Gate
@@ -44,7 +46,7 @@ class Gates:
 
     @property
     def stage(self) -> Stage:
-        """The next stage."""
+        """Return the stage in which the assessor works next; "done" if all stages are done."""
         if self.before == "open":
             return "before"
         if self.units == "open":
@@ -54,9 +56,9 @@ class Gates:
 
 @dataclass(slots=True, eq=False)
 class JudgedComparison:
-    """A comparison in an assignment. `judged` counts the units with a percent.
+    """A comparison in an assignment. `total` counts its units, `judged` the units with a percent.
 
-    `marked` has the marked summary units; None means that they were not loaded.
+    `marked` has the numbers of the marked summary units; None means that marks were not loaded.
     """
 
     key: int
@@ -94,13 +96,15 @@ class JudgedComparison:
 
     @property
     def is_complete(self) -> bool:
-        """True if the assessor cannot do anything here at present."""
+        """Return True if the assessor has nothing left to do in the comparison."""
         return self.gates.stage == "done"
 
 
 @dataclass(slots=True, eq=False)
 class SummaryState:
-    """A summary in an assignment, with its criteria, and by criterion the value and version of its ratings."""
+    """A summary in an assignment, with its criteria. `answers` and `versions` have the assessor's ratings by
+    criterion.
+    """
 
     number: int
     peer_id: int
@@ -112,7 +116,7 @@ class SummaryState:
     versions: dict[int, int] = field(default_factory=dict)
 
     def unanswered(self, asked: str) -> list[Criterion]:
-        """The criteria of a stage that have no answer; those that a rule answers are omitted."""
+        """Return the criteria of a stage that have no answer, except those that a rule answers."""
         return [
             each
             for each in self.criteria
@@ -131,7 +135,7 @@ class SummaryState:
         return bool(self.unanswered(Criterion.Asked.BEFORE))
 
     def is_by_rule(self, criterion: Criterion) -> bool:
-        """True if every summary unit is marked, so that the lowest answer is given automatically."""
+        """Return True if a rule gives the lowest answer, because every summary unit is marked."""
         return criterion.reads == Criterion.Reads.UNMARKED and self.marked is not None and not self.unmarked
 
     def gate(self, criterion: Criterion) -> Gate:
@@ -142,25 +146,25 @@ class SummaryState:
         return "done" if criterion.pk in self.answers else "open"
 
     def gate_of(self, asked: str) -> Gate:
-        """The common state of all criteria of a stage."""
+        """Return the state of a stage: shut or open if any criterion is, otherwise done, or none without criteria."""
         gates: list[Gate] = [self.gate(each) for each in self.criteria if each.asked == asked]
         standing: tuple[Gate, ...] = ("shut", "open")
         return next((gate for gate in standing if gate in gates), "done" if gates else "none")
 
     @property
     def is_judged(self) -> bool:
-        """True if every unit in all comparisons of the summary has a percent."""
+        """Return True if every unit in all comparisons of the summary has a percent."""
         return not self.is_before_open and all(piece.is_judged for piece in self.pieces)
 
     @property
     def marked(self) -> frozenset[int] | None:
-        """Numbers of the summary units that are marked in any comparison; None if marks were not loaded."""
+        """Return the numbers of summary units that are marked in any comparison; None if marks were not loaded."""
         each = [piece.marked for piece in self.pieces if piece.marked is not None]
         return frozenset[int]().union(*each) if len(each) == len(self.pieces) else None
 
     @property
     def unmarked(self) -> tuple[int, ...]:
-        """Numbers of the summary units that are not marked in any comparison."""
+        """Return the numbers of summary units that are not marked in any comparison."""
         marked = self.marked or frozenset()
         return tuple(number for number in range(1, self.peer_units + 1) if number not in marked)
 
@@ -181,9 +185,9 @@ class AssignmentProgress:
         return all(summary.is_complete for summary in self.summaries.values())
 
     def leave_unasked(self) -> None:
-        """Drop unanswered criteria.
+        """Drop the criteria without an answer.
 
-        A set that was closed before a criterion was added is complete without the criterion.
+        A set that was closed before a criterion was added is complete without this criterion.
         """
         for summary in self.summaries.values():
             summary.criteria = tuple(each for each in summary.criteria if each.pk in summary.answers)
@@ -191,14 +195,14 @@ class AssignmentProgress:
 
 @dataclass(slots=True, eq=False)
 class AssessingProgress:
-    """The progress of some assignments of one project, in a fixed number of queries."""
+    """The progress of some assignments of one project, which a fixed number of queries loads."""
 
     project: Project
     assignments: dict[int, AssignmentProgress]
 
     @classmethod
     def load(cls, project: Project, assignment_ids: Collection[int]) -> AssessingProgress:
-        """Load everything in two queries, or three if a question about unmarked units may be open."""
+        """Load the progress in two queries, or three if a question about unmarked units may be open."""
         progress = cls.read(project, assignment_ids)
         progress.load_marks(
             summary for summary in progress.summaries() if summary.is_judged and not summary.is_complete
@@ -207,7 +211,7 @@ class AssessingProgress:
 
     @classmethod
     def read(cls, project: Project, assignment_ids: Collection[int]) -> AssessingProgress:
-        """Load everything except marks, in two queries."""
+        """Load the progress without marks, in two queries."""
         criteria, ratings = _asked_and_rated(project, assignment_ids)
         assignments: dict[int, AssignmentProgress] = defaultdict(AssignmentProgress)
         for row in _rows(assignment_ids):
@@ -237,7 +241,7 @@ class AssessingProgress:
         return cls(project=project, assignments=dict(assignments))
 
     def of(self, assignment_id: int) -> AssignmentProgress:
-        """The progress of an assignment; empty if it has no comparisons."""
+        """Return the progress of an assignment; empty if it has no comparisons."""
         return self.assignments.get(assignment_id) or AssignmentProgress()
 
     def summaries(self) -> Iterator[SummaryState]:
@@ -245,7 +249,7 @@ class AssessingProgress:
             yield from assignment.summaries.values()
 
     def load_marks(self, summaries: Iterable[SummaryState]) -> None:
-        """Load the marks of these summaries' readings; no query if there are no readings."""
+        """Load the marks of these summaries' readings. Makes no query if there are no readings."""
         pieces = by_reading(summaries)
         marked: dict[int | None, set[int]] = {key: set() for key in pieces}
         for said in standing_judgments(pieces):
@@ -255,10 +259,7 @@ class AssessingProgress:
 
 
 def _asked_and_rated(project: Project, assignment_ids: Collection[int]) -> tuple[_Asked, list[Any]]:
-    """Load the criteria in order, and the assignments' ratings by version.
-
-    One query loads both, because every save needs both.
-    """
+    """Load the criteria in order, and the assignments' ratings by version, in one query."""
     rows = asked_of_people(project).annotate(
         given=FilteredRelation("ratings", condition=Q(ratings__assignment__in=assignment_ids)),
         rated_in=F("given__assignment_id"),
@@ -277,7 +278,10 @@ def by_reading(summaries: Iterable[SummaryState]) -> dict[int | None, JudgedComp
 
 
 def standing_judgments(pieces: Mapping[int | None, JudgedComparison]) -> list[CoverageJudgment]:
-    """Load the current judgments of these comparisons on units that are asked now; no query without comparisons."""
+    """Load the current judgments of these comparisons on units that are asked now.
+
+    Makes no query without comparisons.
+    """
     if not pieces:
         return []
     rows = CoverageJudgment.objects.filter(reading__in=pieces, is_current=True)
@@ -287,25 +291,25 @@ def standing_judgments(pieces: Mapping[int | None, JudgedComparison]) -> list[Co
 
 
 def slips_in(project: Project, assignment_id: int) -> list[int]:
-    """List the number of the summary for each judgment that looks like a mistake.
+    """Return the number of the summary for each judgment that looks like a mistake, sorted.
 
-    Such a judgment is a percent without marked summary units, or 0 % with a marked unit.
+    Such a judgment is a percent above 0 without marked summary units, or 0 % with a marked unit.
     """
     progress = AssessingProgress.read(project, [assignment_id])
     pieces = by_reading(progress.summaries())
     slips = []
     for said in standing_judgments(pieces):
         summary = pieces[said.reading_id].summary
-        # Compare with the present units, because a later import may have removed marked summary units.
+        # Compare with the present units: a later import may have removed marked summary units.
         is_marked = any(mark <= summary.peer_units for mark in said.evidence)
         if said.percent is not None and (said.percent > 0) != is_marked:
             slips.append(summary.number)
     return sorted(slips)
 
 
-# Count units and claims separately, so that each count uses its own partial index. CROSS JOIN prevents SQLite, which
-# does not know the sizes of tables, from reading all units and judgments of the database. The statement is written by
-# hand, because every save runs it; tests/bench/answering.py (save) measures it.
+# Units and claims are counted separately, so that each count uses its own partial index. CROSS JOIN prevents SQLite,
+# which does not know the sizes of tables, from reading all units and judgments of the database. The statement is
+# written by hand, because every save runs it; tests/bench/answering.py (save) measures it.
 _PROGRESS = """
 WITH piece AS (
     SELECT a.assignment_id, a.id, a.public_id, a.state, a.position, a.comparison_id,
@@ -353,8 +357,6 @@ ORDER BY piece.assignment_id, piece.position, piece.id
 
 
 class _Asked(NamedTuple):
-    """The criteria of all summaries, and the criteria of summaries that are too short for some questions."""
-
     all: tuple[Criterion, ...]
     of_short: tuple[Criterion, ...]
 
@@ -383,7 +385,7 @@ def _rows(assignment_ids: Collection[int]) -> list[_ProgressRow]:
 
 
 def _summary_state(row: _ProgressRow, number: int, criteria: _Asked) -> SummaryState:
-    # Ask no questions about the whole text if it has no units or is only a headline.
+    # A summary that has no units or is only a headline gets no questions about the whole text.
     is_asked = row.peer_units and (row.target_words is None or row.target_words > SHORT_TARGET)
     return SummaryState(
         number=number,

@@ -1,7 +1,7 @@
 """Acts of the SEE form, read from JSON.
 
-An act sets one value. `follows` is the version that it changes, 0 if there is no value yet. None changes any version;
-only the program itself may pass None.
+An act sets one value. `follows` is the version that it changes, 0 if there is no value yet. With None, it changes any
+version; only the program itself may pass None.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class UnitAct:
 
 @dataclass(frozen=True, slots=True)
 class RatingAct:
-    """The answer to one criterion about the summary of a reading; None withdraws the answer."""
+    """The answer to one criterion about the summary of a reading. The value None withdraws the answer."""
 
     reading_id: str
     criterion_id: str
@@ -51,10 +51,10 @@ Act = UnitAct | RatingAct
 
 
 def read_acts(given: object) -> list[Act]:
-    """Read acts from JSON objects with `kind`, `follows` and the fields of that kind.
+    """Read acts from JSON objects with `kind`, `follows` and the fields of the kind.
 
-    Only the form of the values is checked here; `save_acts` checks the rest. Raises Invalid with the place of the
-    fault.
+    Only the form of the values is checked; `save_acts` checks the values. Raises Invalid, which names the wrong act
+    and field.
     """
     if not isinstance(given, list) or not 1 <= len(given) <= MOST_ACTS:
         raise Invalid(f"acts is a list of 1 to {MOST_ACTS} acts.", field="acts")

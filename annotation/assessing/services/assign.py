@@ -1,4 +1,4 @@
-"""Assign document sets to assessors: one set to one person, or a number of people to every set."""
+"""Assigning document sets to assessors: one set to one person, or a number of people to every set."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def assign(
     """Assign a document set with all its comparisons to a person.
 
     An open assignment gets the new comparisons; an unassigned one continues with its answers. Raises Conflict (code
-    `closed`) if the person closed it, and Invalid if the set has no comparison or the person may not assess.
+    `closed`) if the person has closed it, Invalid if the set has no comparison or the person may not assess, and the
+    errors of `require`.
     """
     project = document_set.project
     require(by, project, Verb.ASSIGN)
@@ -70,10 +71,11 @@ def assign(
 def assign_sets(
     *, project: Project, people: Sequence[User], per_set: int, by: User | None
 ) -> list[Assignment]:
-    """Assign `per_set` of these people to every document set; people with the fewest open sets come first.
+    """Assign people to every document set until it has `per_set` assessors. People with the fewest open sets come
+    first.
 
-    Present assessors of a set count. Nobody gets a set again that they had before, so a set may get fewer people.
-    Raises Invalid if nothing can be assigned.
+    Present assessors of a set count. Nobody gets a set a second time, so a set may end with fewer assessors. Raises
+    Invalid if nothing can be assigned, and the errors of `require`.
     """
     require(by, project, Verb.ASSIGN)
     for person in people:
@@ -118,14 +120,14 @@ def assign_sets(
 
 
 def lock_work(project: Project) -> None:
-    """Prevent other assignments in the project until the caller's transaction ends."""
+    """Prevent concurrent assigning in the project until the caller's transaction ends."""
     Project.objects.select_for_update(of=("self",), no_key=True).only("pk").get(pk=project.pk)
 
 
 def give(
     document_set: DocumentSet, person: User, *, lease_until: datetime | None = None, seed: int | None = None
 ) -> Assignment:
-    """Return the person's open assignment of the set; create it if there is none.
+    """Return the person's open assignment of the set, with all comparisons of the set. It is created if needed.
 
     The caller must have called `lock_work`. Raises Conflict (code `closed`).
     """
@@ -164,7 +166,7 @@ def _fill(
     *,
     behind: int = 0,
 ) -> None:
-    """Add the comparisons of its set to each assignment, after `behind` existing comparisons."""
+    """Add to each assignment the comparisons of its set, after `behind` existing comparisons."""
     compared: dict[int, list[Compared]] = defaultdict(list)
     columns = ("peer__document_set_id", "pk", "peer_id", "peer__target_words")
     for set_id, key, peer, target in comparisons.order_by("pk").values_list(*columns):

@@ -32,9 +32,10 @@ MISSING_WORDS = {
 def close_assignment(*, assignment: Assignment, by: User) -> Assignment:
     """Submit everything in an assignment, so that its percents count. A second call changes nothing.
 
-    If all summary units are marked, the lowest answer to questions about unmarked units is stored. Raises Invalid (code
-    `incomplete`) if answers are missing: `missing` has the stage and number by reading, and `go_to` is the first such
-    reading. Raises Conflict (code `unassigned`), and NotFound if the assignment is another person's.
+    If all summary units are marked, the lowest answer to questions about unmarked units is stored. Raises Invalid
+    (code `incomplete`) if answers are missing: in its details, `missing` has the stage and the number of missing
+    answers by reading, and `go_to` is the first reading with a missing answer. Raises Conflict (code `unassigned`),
+    and NotFound if the assignment is another person's.
     """
     project = assignment.document_set.project
     require(by, project, Verb.ASSESS)
@@ -90,9 +91,9 @@ def _check_complete(here: AssignmentProgress) -> None:
 
 
 def _missing(piece: JudgedComparison) -> tuple[str, int] | None:
-    """The current stage of a comparison and the number of missing answers; None if it is complete.
+    """Return the stage of a comparison and the number of missing answers; None if the comparison is complete.
 
-    The result does not mention later stages, because even the number of reference units must stay hidden.
+    Later stages are not counted, because even the number of reference units must stay hidden.
     """
     match piece.gates.stage:
         case "before":

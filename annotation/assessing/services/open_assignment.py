@@ -1,4 +1,4 @@
-"""Open an assignment, and check who may work in it."""
+"""Opening an assignment, and checking who may work in it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def open_assignment(assignment: Assignment) -> None:
     """Store which version of the guidelines the form shows, and renew the lease.
 
-    It does nothing if the assignment is closed or unassigned.
+    Nothing happens if the assignment is closed or unassigned.
     """
     project = assignment.document_set.project
     open_now = Assignment.objects.filter(pk=assignment.pk, closed_at=None, unassigned_at=None)
@@ -50,5 +50,5 @@ def check_open(assignment: Assignment) -> None:
 
 
 def lease_end(project: Project) -> datetime:
-    """The end of a lease that starts now, by the database's clock."""
+    """Return the end of a lease that starts now, by the database's clock."""
     return shared_now() + timedelta(minutes=project.lease_minutes)

@@ -33,10 +33,9 @@ GIVE_BACK = "give back"
 def pull(*, project: Project, by: User) -> Assignment:
     """Assign the next set of the queue to this person under a lease.
 
-    Sets with the fewest assessors come first, in random order among equals. Sets that the person has or had are
-    skipped.
-    Raises Conflict with code `one_at_a_time` if the person still has an open set of the queue (`details` names it), or
-    with code `queue_empty`.
+    Sets with the fewest assessors come first, in random order among equals. Sets that were ever assigned to the
+    person are skipped. Raises Conflict with code `one_at_a_time` if the person still has an open set of the queue
+    (`details` names it), or with code `queue_empty`.
     """
     require(by, project, Verb.ASSESS)
     lapse_leases(project=project)
@@ -57,8 +56,8 @@ def pull(*, project: Project, by: User) -> Assignment:
 def take_up(*, assignment: Assignment, by: User) -> Assignment:
     """Let a person continue a set that they returned or whose lease ended, with their earlier answers.
 
-    Raises NotFound if it is another person's. Raises Conflict with code `closed`, `unassigned` (a manager took it
-    away), `taken` (enough others have the set) or `one_at_a_time`.
+    Raises NotFound for another person's assignment. Raises Conflict with code `closed`, `unassigned` (by a manager),
+    `taken` (enough others have the set) or `one_at_a_time`.
     """
     project = assignment.document_set.project
     require(by, project, Verb.ASSESS)
@@ -86,7 +85,8 @@ def take_up(*, assignment: Assignment, by: User) -> Assignment:
 def give_back(*, assignment: Assignment, by: User) -> Assignment:
     """Return a set that the person took from the queue.
 
-    Raises NotFound if it is another person's, and Conflict if it is closed or not from the queue (code `not_pulled`).
+    Raises NotFound for another person's assignment, and Conflict if it is closed (code `closed`) or not from the
+    queue (code `not_pulled`).
     """
     project = assignment.document_set.project
     require(by, project, Verb.ASSESS)
@@ -102,9 +102,9 @@ def give_back(*, assignment: Assignment, by: User) -> Assignment:
 
 
 def lapse_leases(*, project: Project | None = None) -> int:
-    """Return sets with an expired lease to the queue, and return their number.
+    """Return sets with an expired lease to the queue. The result is the number of these sets.
 
-    It is safe to call it at any time and concurrently.
+    Workers may call it at any time and concurrently.
     """
     now = shared_now()
     expired = _expired(now)
@@ -116,7 +116,7 @@ def lapse_leases(*, project: Project | None = None) -> int:
 
 @transaction.atomic
 def _lapse(key: int, now: datetime) -> bool:
-    # Test the condition again under the lock, because the person may have continued, or another process may have
+    # Test the condition again under the lock: meanwhile the person may have continued, or another process may have
     # returned the set.
     assignment = (
         _expired(now)

@@ -1,4 +1,4 @@
-"""Save an assessor's acts in the SEE form; each becomes a new version."""
+"""Saving an assessor's acts in the SEE form; each act becomes a new version."""
 
 from __future__ import annotations
 
@@ -78,14 +78,14 @@ class Saved:
 def save_acts(*, assignment: Assignment, by: User, acts: Sequence[Act], all_or_none: bool = False) -> Saved:
     """Save acts in order. An act that repeats the current value changes nothing, so acts may be sent again.
 
-    If an act is invalid or follows an older version, its own result has the refusal and the other acts are saved. With
-    `all_or_none`, the first refusal is raised and nothing is saved. Scores do not change until the assignment is
-    closed.
-    Raises Conflict (`closed`, `unassigned`) if the assignment takes no answers, and NotFound if it is another person's.
+    If an act is invalid or follows an older version, its own result has the refusal and the other acts are saved.
+    With `all_or_none`, the first refusal is raised and nothing is saved. Scores do not change until the assignment is
+    closed. Raises Conflict (`closed`, `unassigned`) if the assignment takes no answers, and NotFound for another
+    person's assignment.
     """
     enter(assignment, by)
     if all_or_none:
-        # Record the current version of the guidelines, because a plain form does not say which version it showed.
+        # A plain form does not say which version of the guidelines it showed, so record the current version.
         assignment.guideline_id = current_id(assignment.document_set.project)
     _hold(assignment)
     saving = _Saving.of(assignment, acts)
@@ -137,8 +137,6 @@ _Key = tuple[int | None, int | None, int | None]
 
 @dataclass(slots=True)
 class _Saving:
-    """The acts of one request, and the rows and summaries that they change."""
-
     assignment: Assignment
     here: AssignmentProgress
     touched: tuple[SummaryState, ...]
@@ -244,7 +242,6 @@ class _Saving:
             self.outdated.append(before.pk)
 
     def _count_marks(self) -> None:
-        """Set the marked units of the changed summaries from the acts so far."""
         marked: dict[int | None, set[int]] = {}
         for row in self.standing.values():
             marked.setdefault(row.reading_id, set()).update(row.evidence)
@@ -285,7 +282,7 @@ class _Saving:
     def _check_follows(
         self, key: object, act: Act, version: int, yours: Mapping[str, object], theirs: Mapping[str, object]
     ) -> None:
-        # Accept the version that an earlier act of this request wrote, and the version before the request.
+        # Accept two versions: the one that an earlier act of this request wrote, and the one before the request.
         if act.follows in (None, version, self.versions.setdefault(key, version)):
             return
         raise Conflict(

@@ -1,4 +1,4 @@
-"""Unassign an open set: its answers are kept but do not count."""
+"""Unassigning an open set. Its answers are kept but do not count."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 @transaction.atomic
 def unassign(*, assignment: Assignment, by: User | None) -> Assignment:
-    """Unassign an open set; a second call changes nothing. Raises Conflict (code `closed`)."""
+    """Unassign an open set. A second call changes nothing. Raises Conflict (code `closed`), and the errors of
+    `require`.
+    """
     project = assignment.document_set.project
     require(by, project, Verb.ASSIGN)
     assignment = held(assignment)
@@ -49,7 +51,8 @@ def held(assignment: Assignment) -> Assignment:
 def put_away(assignment: Assignment) -> None:
     """Unassign a locked assignment.
 
-    If the assessor's roles let them see others' answers, the answers in it are marked as not blind.
+    If the assessor's roles allow seeing others' answers from now on, the answers of the assignment are marked as not
+    blind.
     """
     assignment.unassigned_at = timezone.now()
     assignment.save(update_fields=["unassigned_at", "lease_until"])
@@ -58,7 +61,7 @@ def put_away(assignment: Assignment) -> None:
 
 
 def mark_seen(assignments: QuerySet[Assignment]) -> None:
-    """Record that the assessors may have seen others' answers, on the assignments and on their answers."""
+    """Record, on the assignments and on their answers, that the assessors may have seen others' answers."""
     keys = list(assignments.values_list("pk", flat=True))
     Assignment.objects.filter(pk__in=keys).update(may_have_seen=True)
     CoverageJudgment.objects.filter(reading__assignment__in=keys).update(had_seen=True)
@@ -66,5 +69,5 @@ def mark_seen(assignments: QuerySet[Assignment]) -> None:
 
 
 def logged(assignment: Assignment) -> dict[str, object]:
-    """The assignment's data for the event log."""
+    """Return the assignment's data for the event log."""
     return {"assessor": assignment.assessor.username, "document_set": assignment.document_set.external_id}

@@ -1,4 +1,5 @@
-"""The pages of an assessor's own work, which are blind: list of sets, queue, SEE form, acts and closing.
+"""The pages of an assessor's own work: list of sets, queue, SEE form, acts and closing. They show no systems and no
+answers of others.
 
 With scripts, the form sends acts as JSON and loads the pages of other summaries. Without scripts, every unit and
 question is a plain form, and every summary is a page.
@@ -153,7 +154,7 @@ def close_assignment(request: Request, slug: str, assignment_id: str) -> HttpRes
 
 @screen("POST")
 def pull(request: Request, slug: str) -> HttpResponse:
-    """Take the next set of the queue, or show why there is none."""
+    """Take the next set of the queue, or show why there is no set."""
     room = enter(request, slug, Verb.ASSESS, here="work")
     assignment = queue.pull(project=room.project, by=request.user)
     messages.success(request, f"You have {assignment.document_set.external_id} to judge.")
@@ -194,9 +195,9 @@ def _body(request: Request, known: Iterable[str]) -> dict[str, object]:
 
 
 def _slips(form: SeeForm) -> list[MarkWarning | None]:
-    """A warning for each unit whose judgment looks like a mistake; None for the others."""
+    """Return a warning for each unit whose judgment looks like a mistake; None for each other unit."""
     there = {peer.number for peer in form.peer_units}
-    # Ignore marks on summary units that a later import removed, because the form does not show them.
+    # Ignore marks on summary units that a later import removed, because the form does not show these units.
     marks = Marks.of(
         {unit.number: there.intersection(unit.marks) for unit in form.units},
         model_units=len(form.units),
