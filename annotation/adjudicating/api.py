@@ -117,7 +117,7 @@ class DisputeNext(ApiView):
 
     @operation("take_next_dispute", request=NextDispute, responses=Handed)
     def post(self, request: Request, slug: str) -> Response:
-        """Take the largest dispute that nobody else holds. The caller has it for five minutes."""
+        """Take the dispute with the largest difference that nobody else holds. The caller holds it for five minutes."""
         project = self.enter(Verb.ADJUDICATE)
         taken = take_next(project=project, by=self.person, after=self.body(NextDispute)["after"])
         return Response({"dispute": _detail(project, taken.public_id, self) if taken else None})

@@ -1,7 +1,7 @@
 """The answers to a dispute, without names and in a different order for each adjudicator.
 
-Letters replace the names, so that nobody knows which answer is the judge's. A hash of the item, the adjudicator and the
-row gives the order. The page that explains a score shows the names.
+Letters replace the names, so that nobody knows which answer is the judge's. The order follows from a hash of the
+item, the adjudicator and the row. Only the page that explains a score shows the names.
 """
 
 from __future__ import annotations
@@ -44,10 +44,11 @@ class NamelessAnswer:
 
 
 def answers_on(dispute: Dispute, person: User) -> tuple[NamelessAnswer, ...]:
-    """Load the answers to a disputed item, as this adjudicator sees them.
+    """Load the answers to the item of a dispute, as this adjudicator sees them.
 
-    On a check, these are each reviewer's latest answer; on a unit, each submitted percent. If the project compares with
-    the judge, the deciding judge's answer is included; for a unit it is the share of yes, rounded to the percent scale.
+    On a check, these are the latest answers of each reviewer; on a unit, the submitted percents. If the project
+    compares people with the judge, the deciding judge's answer is included. For a unit, the judge's answer is the
+    share of yes, rounded to the percent scale.
     """
     place = dispute.place
     if isinstance(place, Check):
@@ -84,7 +85,8 @@ def _on_unit(comparison: Comparison, unit: Unit | Claim) -> Iterator[Named]:
             if (share.comparison_id, share.unit_id) == (comparison.pk, unit.public_id) and (
                 share.judge == project.deciding_judge.name
             ):
-                # Round the share to the assessors' scale, because a value such as 33 % would reveal the judge.
+                # Round the judge's share to the assessors' scale, because a value such as 33 % would reveal the
+                # judge.
                 percent = project.percent_step * round(share.percent / project.percent_step)
                 yield f"judge {share.at}", NamelessAnswer(None, percent, "", "", share.marks)
 

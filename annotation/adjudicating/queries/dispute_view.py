@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LitPassage:
-    """A numbered unit of the text, with the letters of the answers that cite it."""
+    """A numbered unit of the text, with the letters of the answers that cite it. `opens` is True if a document or
+    paragraph begins with it.
+    """
 
     number: int
     text: str
@@ -36,7 +38,7 @@ class DisputeView:
     """A dispute on an adjudicator's screen, without names of systems, reviewers and judges.
 
     `statement` is the claim or the reference unit, and `context` has the units around it. `passages` is the text that
-    decides it. `decisions` has all decisions, oldest first; `standing` is the current decision.
+    decides the dispute. `decisions` has all decisions, oldest first; `standing` is the current decision.
     """
 
     dispute_id: str
@@ -61,13 +63,13 @@ class DisputeView:
 
     @property
     def seen(self) -> str:
-        """The id of the current decision, "" if there is none; a new decision must send it."""
+        """Return the id of the current decision, "" if there is none. A new decision must send this id."""
         standing = self.standing
         return standing.public_id if standing else ""
 
 
 def dispute_view(dispute: Dispute, person: User) -> DisputeView:
-    """Build the view of a dispute for this adjudicator. Disputes of one kind need the same number of queries."""
+    """Build the view of a dispute for this adjudicator. The number of queries depends only on the kind of dispute."""
     place = dispute.place
     answers = answers_on(dispute, person)
     if isinstance(place, Check):

@@ -1,4 +1,4 @@
-"""The adjudicators' queue: open disputes, sorted by falling difference of the answers."""
+"""The adjudicators' queue: open disputes, those with the largest difference between answers first."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def about(decision: Verdict | CoverageJudgment) -> QuerySet[Dispute]:
 
 
 def decisions_on(row: Dispute | Verdict | CoverageJudgment) -> QuerySet[Any]:
-    """All decisions on the item of a dispute; `row` may also be one of these decisions."""
+    """Select all decisions on the item of a dispute. `row` may also be one of these decisions."""
     kind = Verdict if isinstance(row.place, Check) else CoverageJudgment
     return kind._default_manager.filter(_on_the_same(row), role=Answer.Role.ADJUDICATOR)
 
@@ -114,7 +114,7 @@ def kind_of(dispute: Dispute) -> DisputeKind:
 
 
 def held_by(dispute: Dispute, person: User) -> str:
-    """Say who holds the dispute: `you`, `somebody`, or "" if nobody does."""
+    """Name the holder of the dispute: `you`, `somebody`, or "" if nobody holds it."""
     if dispute.lease_until is None or dispute.lease_until <= timezone.now():
         return ""
     return "you" if dispute.leased_to_id == person.pk else "somebody"

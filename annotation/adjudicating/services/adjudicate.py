@@ -1,4 +1,4 @@
-"""Decide disputes."""
+"""Deciding disputes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ def settle(
     error_type: str = "",
     seen: str = NOT_LOOKED,
 ) -> Decision:
-    """Decide a disputed check or unit. Raises the errors of `decide_check` and `decide_unit`."""
+    """Decide a disputed check by a label, or a disputed unit by a percent.
+
+    Raises Invalid if the other one is given, and the errors of `decide_check` and `decide_unit`.
+    """
     place = dispute.place
     if isinstance(place, Check):
         if percent is not None:
@@ -70,11 +73,12 @@ def settle(
 def decide_check(
     *, check: Check, by: User, label: str, reason: str = "", error_type: str = "", seen: str = NOT_LOOKED
 ) -> Decision:
-    """Decide a check: until the decision is withdrawn, its label outranks every verdict and earlier decision.
+    """Decide a check. Until the decision is withdrawn, its label outranks every verdict and earlier decision.
 
     The scores are updated in the same transaction. `seen` is the public id of the decision on the caller's screen, ""
     for none. If it is not the current decision, nothing is written and Conflict (code `newer_decision`) is raised.
-    Raises Conflict (code `newer_claim`) if the claim was reworded.
+    Raises Conflict (code `newer_claim`) if the claim was reworded or removed, Invalid for unusable values, and the
+    errors of `require`.
     """
     require(by, check.project, Verb.ADJUDICATE)
     if label not in Label.values:
@@ -104,7 +108,8 @@ def decide_unit(
     """Decide the percent (0 to 100) of a reference unit that the summary expresses.
 
     `unit` is a claim if claims replace units. Until the decision is withdrawn, its percent outranks every assessor's
-    percent. Everything else is as in `decide_check`.
+    percent. `seen` and the errors are the same as in `decide_check`. Raises Conflict also if the unit no longer
+    exists.
     """
     project = comparison.peer.document_set.project
     require(by, project, Verb.ADJUDICATE)

@@ -1,6 +1,6 @@
-"""Show a dispute, and record that the adjudicator saw its answers.
+"""Showing a dispute, and recording that the adjudicator saw its answers.
 
-After that, the adjudicator's answers to its check are not blind.
+After that, the adjudicator's answers to the disputed check are not blind.
 """
 
 from __future__ import annotations

@@ -147,6 +147,6 @@ def _show(
         status=status_of(refusal) if refusal else 200,
     )
     if refusal:
-        # Show the error on the dispute; without this header the browser shows it in the page's notices.
+        # Show the error on the dispute. Without this header the browser shows it in the page's notices.
         response["HX-Retarget"] = "#dispute-room"
     return response
