@@ -10,7 +10,8 @@ from datetime import datetime
 class Computed:
     """The base class of stored statistics.
 
-    `made_at` is the time of the computation. If statistics are outdated, a worker computes them again.
+    `made_at` is the time of the computation. `is_stale` is True if the inputs have changed since; then a worker
+    computes the statistics again.
     """
 
     made_at: datetime | None = None

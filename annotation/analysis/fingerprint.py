@@ -33,9 +33,9 @@ FINGERPRINTED_RULES = (
 def fingerprint_of(project: Project, *extra: object) -> str:
     """Compute a fingerprint of scores, rules, samples and `extra`: 64 hexadecimal digits.
 
-    Every answer of a person or the deciding judge rewrites the affected scores with a new random `Score.revision`,
-    so the sum of revisions changes. Equal inputs give an equal fingerprint; different inputs collide with a
-    probability of about 2^-31.
+    Every answer of a person or the deciding judge rewrites the affected scores with a new random `Score.revision`, so
+    the sum of revisions changes. Equal inputs give an equal fingerprint. Different inputs give an equal fingerprint
+    with a probability of about 2^-31.
     """
     scores = Score.objects.filter(project=project).aggregate(count=Count("pk"), revisions=Sum("revision"))
     sampled = Sample.objects.filter(project=project).aggregate(

@@ -1,4 +1,4 @@
-"""Rules for showing intervals: a figure from too few document sets is shown without an interval."""
+"""Rules for showing intervals. A figure from too few document sets is shown without an interval."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ NO_SPREAD = 1e-9
 
 
 def has_interval(clusters: float, low: float | None = 0.0, high: float | None = 1.0) -> bool:
-    """True if a figure from this number of clusters, with these bounds, is shown with an interval.
+    """Return True if a figure from this number of clusters, with these bounds, is shown with an interval.
 
-    An interval without width is not shown: it would suggest certainty, although the document sets may only happen to be
-    equal.
+    An interval without width is not shown: it would suggest certainty, although the document sets may be equal by
+    chance.
     """
     return clusters >= FEWEST_FOR_INTERVAL and low is not None and high is not None and high - low > NO_SPREAD
 
@@ -25,8 +25,9 @@ def has_interval(clusters: float, low: float | None = 0.0, high: float | None = 
 def shown(found: Found) -> Found:
     """Remove the bounds of all estimates that must not be shown, in nested dataclasses and tuples.
 
-    These are estimates from too few document sets, and estimates with equal bounds. Example:
-    `shown(Estimate(0.5, 0.1, 0.9, clusters=3, draws=2000, seed=0)).low` is None.
+    Bounds must not be shown if there are too few document sets or if both bounds are equal.
+
+    Example: `shown(Estimate(0.5, 0.1, 0.9, clusters=3, draws=2000, seed=0)).low` is None.
     """
     if isinstance(found, Estimate):
         if has_interval(found.clusters, found.low, found.high):

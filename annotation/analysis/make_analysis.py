@@ -1,7 +1,7 @@
-"""Compute statistics and store them until their inputs change.
+"""Computing statistics and storing them until their inputs change.
 
-Saving an answer computes nothing. Pages, files and the API get the stored statistics from this module. If these are
-stale, they are marked, and a worker computes them again. Without a worker, they are computed at once.
+Saving an answer computes nothing. Pages, files and the API get the stored statistics from this module. Stale
+statistics are marked, and a worker computes them again. Without a worker, they are computed at once.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class StatisticsRecipe:
 class StoredStatistics:
     """Stored statistics. `payload` is None before the first computation.
 
-    `is_stale` is True if their inputs have changed; then a worker recomputes them. `failed_at` is the time of the last
-    failure, unless a later computation succeeded.
+    `is_stale` is True if the inputs have changed; then a worker computes the statistics again. `failed_at` is the
+    time of the last failure, unless a later computation succeeded.
     """
 
     payload: Any | None
@@ -77,7 +77,7 @@ class StoredStatistics:
     failed_at: datetime | None = None
 
     def facts(self, shape: type[Figures]) -> Figures | None:
-        """Convert the facts to this dataclass; None if there are none yet."""
+        """Convert the facts to this dataclass; None before the first computation."""
         if self.payload is None:
             return None
         return replace(read(shape, self.payload), made_at=self.made_at, is_stale=self.is_stale)
@@ -88,7 +88,7 @@ class StoredStatistics:
 
     @property
     def is_current(self) -> bool:
-        """True if the stored statistics belong to their present inputs."""
+        """Return True if the statistics were computed from the present inputs."""
         return not (self.is_missing or self.is_stale)
 
 
@@ -144,7 +144,7 @@ def current_statistics(
 
 
 def _is_due(found: StoredStatistics) -> bool:
-    """True if a new computation may be requested: the last one succeeded or failed long enough ago."""
+    """Return True if a new computation may be requested: the last one succeeded or failed long enough ago."""
     now = timezone.now()
     if found.failed_at is not None and now < found.failed_at + timedelta(seconds=FAILED_SECONDS):
         return False
@@ -155,7 +155,7 @@ def _is_due(found: StoredStatistics) -> bool:
 def _stored(project: Project, kind: Analysis.Kind, key: str) -> StoredStatistics:
     recipe = RECIPES[kind]
     row = Analysis.objects.filter(project=project, kind=kind, key=key).select_related("job").first()
-    # Ignore statistics of an older program version: they have another shape and cannot be shown.
+    # Ignore statistics of an older version of the program, which have another shape and cannot be shown.
     if row is None or row.payload.get("shape") != recipe.shape:
         return StoredStatistics(payload=None, failed_at=_failed_at(row) if row else None)
     return _with_state(row, is_stale=row.inputs != _inputs(project, recipe))
@@ -196,7 +196,7 @@ def perform(claimed: Claimed, lease: Lease) -> None:
 
 
 def recompute(*, project: Project, kind: Analysis.Kind, key: str) -> None:
-    """Compute the statistics unless the stored ones are current."""
+    """Compute the statistics unless the stored statistics are current."""
     stored = Analysis.objects.filter(project=project, kind=kind, key=key)
     if not stored.filter(inputs=_inputs(project, RECIPES[kind])).exists():
         compute(project=project, kind=kind, key=key)

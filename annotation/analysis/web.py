@@ -26,7 +26,10 @@ FigureTables = Mapping[str, Callable[[Any], Iterable[FigureRow]]]
 
 
 def asked_score(request: Request) -> str:
-    """The score of claims that the address or form names; "" if it names none. Raises NotFound."""
+    """Return the score of claims that the address or form names; "" if it names none.
+
+    Raises NotFound for a score that does not come from claims.
+    """
     asked = str((request.POST or request.GET).get("score", ""))
     if asked and asked not in SCORE_SIDES:
         raise NotFound(f"There is nothing for the score {asked!r}; there is for {' and '.join(SCORE_SIDES)}.")
@@ -42,7 +45,7 @@ def figures_page(
     tables: FigureTables,
     context: Mapping[str, Any],
 ) -> HttpResponse:
-    """Render a page of statistics with the templates in `folder`."""
+    """Render a page of statistics, or the part of it that htmx requests, with the templates in `folder`."""
     return page_or_fragment(
         request,
         page=f"analysis/{folder}/page.html",
@@ -65,9 +68,10 @@ def file_view(
     *,
     key_of: Callable[[Request, Project], str] = lambda _request, _project: "",
 ) -> Callable[[HttpRequest, str, str], HttpResponseBase]:
-    """Make a view that downloads a table of stored statistics as CSV or JSON. Raises NotFound for an unknown table.
+    """Make a view that downloads a table of stored statistics as CSV or JSON. `key_of` returns the key of the
+    requested statistics.
 
-    `key_of` returns the key of the requested statistics.
+    The view raises NotFound for an unknown table.
     """
 
     @screen("GET")
@@ -88,7 +92,9 @@ def file_view(
 def table_file(
     request: Request, rows: Sequence[Mapping[str, Cell]], *, columns: Sequence[str], name: str
 ) -> HttpResponse:
-    """Send the rows as the `?format=` csv or json; the default is csv. Raises Invalid for another format."""
+    """Send the rows in the format that `?format=` names, csv (the default) or json. Raises Invalid for another
+    format.
+    """
     format_name = request.GET.get("format", "csv")
     body = write_table(rows, columns=columns, format_name=format_name)
     return file_answer(body, content_type=CONTENT_TYPES[format_name], name=f"{name}.{format_name}")

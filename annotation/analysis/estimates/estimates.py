@@ -1,6 +1,6 @@
-"""Estimate people's answers to all claims from random samples and the judge's answers.
+"""Estimating people's answers to all claims from random samples and the judge's answers.
 
-Only answers to sampled checks count, because people who choose claims themselves prefer claims that look wrong.
+Only answers to sampled checks are used, because people who choose claims themselves prefer claims that look wrong.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class EstimateTable:
     """The estimates of one score at one target length, with their sample.
 
     - `sample`: the newest finished sample
-    - `newer`: a newer unfinished sample
+    - `newer`: an unfinished sample that is newer
     - `answers`: the answers of the sample at this target length
     - `answered_documents`: every system has answers in at least this many document sets
     - `averages`: empty if `answered_documents` is below 15
@@ -53,7 +53,7 @@ class EstimateTable:
 
     @property
     def sample_id(self) -> str:
-        """The id of the finished sample if it has answers at this target length; "" otherwise."""
+        """Return the id of the finished sample if it has answers at this target length; otherwise ""."""
         return self.sample.sample_id if self.sample is not None and self.answers else ""
 
     @property
@@ -91,13 +91,15 @@ class EstimateTable:
         return " ".join([*sentences, *([newer] if newer else [])])
 
     def average(self, system: str) -> Average:
-        """The estimate of a system; its values are None if there is no estimate."""
+        """Return the estimate of a system; its values are None if there is no estimate."""
         return self.averages.get(system, Average(None, None, None, n=0, left_out=0))
 
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """The estimates of a project by target length; other lengths use `otherwise`, which has no estimates."""
+    """The estimates of a project by target length. For any other length, `otherwise` says why there
+    are no estimates.
+    """
 
     tables: dict[int | None, EstimateTable]
     otherwise: EstimateTable
@@ -109,8 +111,7 @@ class Estimates:
 def estimates(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Estimates:
     """Estimate from the newest finished random sample, or give the reason why there are no estimates.
 
-    The reference side gives coverage, the peer side alignment. If a sampled check already had a blind answer, that
-    answer counts.
+    The reference side gives coverage, the peer side alignment.
     """
     found = samples(project, side)
     sample = next((each for each in found if each.is_complete), None)
@@ -129,7 +130,7 @@ def estimate_table(
     *,
     newer: SampleProgress | None = None,
 ) -> EstimateTable:
-    """Compute the estimates at one target length from a finished sample; `EstimateTable` describes `newer`."""
+    """Compute the estimates at one target length from a finished sample. `newer` is only passed on to the table."""
     items = framed.items[target_words]
     found = estimate_systems_from_sample(items, covariates=framed.covariates, confidence=CONFIDENCE)
     answers = sum(

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SampleProgress:
-    """A random sample, the day on which it was made, and its numbers of checks.
-
-    `sampled` counts all checks, `answered` the answered ones.
+    """A random sample and the day on which it was made. `sampled` counts its checks, `answered`
+    those with an answer.
     """
 
     sample_id: str
@@ -33,7 +32,7 @@ class SampleProgress:
 
 
 def samples(project: Project, side: Check.Side = Check.Side.REFERENCE) -> list[SampleProgress]:
-    """List the random samples of a side, newest first, without cancelled ones."""
+    """List the random samples of a side, newest first. Cancelled and empty samples are left out."""
     return [
         SampleProgress(
             sample_id=sample.sample_id,

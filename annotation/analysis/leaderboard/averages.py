@@ -1,4 +1,4 @@
-"""Macro means of systems over document sets, with bootstrap intervals from the same resampled clusters."""
+"""Macro means of systems over document sets, with bootstrap intervals. All systems have the same resampled clusters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONFIDENCE = 0.95
 DRAWS = 10_000
 SEED = 0
 
-# A resample has a mean per column. To limit memory, at most this many columns are processed at once.
+# The number of columns that are resampled at once. It limits memory, because a resample has a mean per column.
 _COLUMNS_AT_ONCE = 512
 
 
@@ -54,8 +54,8 @@ class Observation(NamedTuple):
 class SetMeans:
     """The mean over each system's summaries in each document set, by column.
 
-    `means` and `has_value` have the shape (sets, systems, columns); a mean is valid only if its `has_value` is True. By
-    system, `scored` counts the summaries with a value and `summaries` counts all summaries.
+    `means` and `has_value` have the shape (sets, systems, columns); a mean is valid only if its `has_value` is True.
+    `scored` counts the summaries with a value, by system and column; `summaries` counts all summaries by system.
     """
 
     systems: tuple[str, ...]
@@ -68,7 +68,7 @@ class SetMeans:
     summaries: dict[str, int]
 
     def of(self, column: str) -> dict[str, dict[str, float]]:
-        """The means of one column, by system and document set."""
+        """Return the means of one column, by system and document set."""
         place = self.columns.index(column)
         return {
             system: {
@@ -82,7 +82,7 @@ class SetMeans:
         }
 
     def clusters_by_set(self) -> dict[str, str]:
-        """The cluster of each document set, as a new dictionary."""
+        """Return a new dictionary with the cluster of each document set."""
         return dict(zip(self.sets, self.clusters, strict=True))
 
 
@@ -96,8 +96,8 @@ def averages(
 ) -> dict[str, dict[str, Average]]:
     """Average each system and column over the summaries of a set, then over the sets.
 
-    A cluster weighs as much as its number of document sets, so grouping does not change the mean. Intervals come from a
-    cluster bootstrap. If a resample has no cluster of a system, it is ignored for that system.
+    A cluster weighs as much as its number of document sets, so grouping does not change the mean. Intervals come from
+    a bootstrap over clusters. For a system, resamples without any of its clusters are ignored.
     """
     return averages_of(set_means(observations, columns), confidence=confidence, draws=draws, seed=seed)
 
@@ -108,7 +108,7 @@ def set_means(observations: Sequence[Observation], columns: Sequence[str]) -> Se
     clusters = {seen.document_set: seen.cluster for seen in observations}
     sets = tuple(sorted(clusters))
     shape = (len(sets), len(systems), len(columns))
-    # Only this array has NaN for None; the next two lines replace it.
+    # Here NaN replaces None; the next two lines replace NaN by 0 and a mask.
     values = np.array([seen.values for seen in observations], dtype=np.float64).reshape(-1, len(columns))
     is_there = ~np.isnan(values)
     values[~is_there] = 0.0
@@ -135,7 +135,7 @@ def set_means(observations: Sequence[Observation], columns: Sequence[str]) -> Se
 def averages_of(
     found: SetMeans, *, confidence: float = CONFIDENCE, draws: int = DRAWS, seed: int = SEED
 ) -> dict[str, dict[str, Average]]:
-    """Compute the results of `averages` from given means; without intervals if `draws` is 0."""
+    """Compute the results of `averages` from given means. With `draws` 0 there are no intervals."""
     width = len(found.columns)
     shape = (len(found.sets), len(found.systems) * width)
     means, has_value = found.means.reshape(shape), found.has_value.reshape(shape)
@@ -170,7 +170,8 @@ def _by_cluster(
     weights = has_value.astype(np.float64)
     places = {name: place for place, name in enumerate(sorted(set(clusters)))}
     if len(places) == len(clusters):
-        # Each set is its own cluster. Sort the rows by the names of clusters, so that names of sets have no effect.
+        # Each set is its own cluster. Sort the rows by cluster, so that the names of sets do not change the
+        # resamples.
         order = np.argsort([places[name] for name in clusters])
         return (means * weights)[order], weights[order]
     of_set = np.array([places[name] for name in clusters], dtype=np.intp)
@@ -212,14 +213,14 @@ def _spread(sums: Floats, sizes: Floats) -> Floats:
 
 
 def _drawn_means(sums: Floats, sizes: Floats, *, draws: int, seed: int) -> tuple[Floats, NDArray[np.bool_]]:
-    """Compute the mean over the document sets of each resample, and whether the resample has any document set.
+    """Compute the mean over the document sets of each resample, and True where the resample has any document set.
 
     Both have the shape (draws, columns).
     """
-    # Resample sums and sizes together. Keep equal size columns once, because most columns have the same sets.
+    # Resample sums and sizes together. Most columns of sizes are equal, so resample each distinct column once.
     patterns, which = _patterns(sizes)
     both = np.hstack([sums, patterns])
-    # As size, a column of ones is enough, because every cluster counts in every column.
+    # Every cluster has the size 1 here, because the sizes are resampled as columns.
     drawn, _ = bootstrap_means(both, np.ones((len(both), 1), dtype=np.bool_), draws=draws, seed=seed)
     held = drawn[:, sums.shape[1] :]
     is_defined = held > 0
@@ -230,7 +231,6 @@ def _drawn_means(sums: Floats, sizes: Floats, *, draws: int, seed: int) -> tuple
 
 
 def _patterns(sizes: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """Find the distinct columns, and the index of each column among them."""
     if (sizes == sizes[:, :1]).all():
         return sizes[:, :1], np.zeros(sizes.shape[1], dtype=np.intp)
     patterns, which = np.unique(sizes, axis=1, return_inverse=True)
@@ -245,7 +245,7 @@ def _quantiles(
     found: list[tuple[NDArray[np.intp], Floats]] = []
     together = np.flatnonzero(chosen & full)
     if len(together):
-        # Use contiguous rows: their quantiles take a third of the time of quantiles across rows.
+        # Quantiles of contiguous rows take a third of the time of quantiles across rows.
         rows = np.ascontiguousarray(means[:, together].T)
         found.append((together, np.quantile(rows, tails, axis=1, overwrite_input=True).T))
     found.extend(

@@ -1,4 +1,4 @@
-"""Geometry of interval bars on an axis that fits the data."""
+"""The geometry of interval bars, on an axis that fits the data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A part of [0, 1] over the width of a chart."""
+    """The part of [0, 1] that a chart shows over its width."""
 
     low: float
     high: float
@@ -38,7 +38,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """An interval and its mean in chart coordinates; missing bounds are None."""
+    """An interval and its mean as positions in the chart; missing bounds are None. `label` describes both in words."""
 
     low: str | None
     high: str | None
@@ -50,7 +50,7 @@ class Bar:
 class LeagueRow:
     """A system with its value of the ranked score.
 
-    If the tests exclude no system, or all but one, `may_be_best` is False for all systems.
+    `may_be_best` marks systems only if the tests exclude some systems and leave several.
     """
 
     row: SystemRow
@@ -61,7 +61,9 @@ class LeagueRow:
 
 @dataclass(frozen=True, slots=True)
 class League:
-    """The systems with the ranked score at one target length, best first; `left_out` counts systems without a row."""
+    """The systems with the ranked score at one target length, best first. `left_out` counts the systems without a
+    row.
+    """
 
     table: TargetTable
     axis: Axis
@@ -70,7 +72,7 @@ class League:
 
     @property
     def score(self) -> str:
-        """The name of the ranked score."""
+        """Return the name of the ranked score."""
         return self.table.ranking.score
 
 
@@ -98,7 +100,7 @@ def league(table: TargetTable, *, most: int | None = None) -> League:
 
 
 def axis_over(averages: Iterable[Average]) -> Axis:
-    """Find the shortest axis of round steps within [0, 1] that contains all means and intervals."""
+    """Find the shortest axis with round steps within [0, 1] that contains all means and intervals."""
     values = [
         value
         for average in averages

@@ -17,9 +17,10 @@ HEATS = 5
 
 @dataclass(frozen=True, slots=True)
 class MatrixCell:
-    """A cell of the matrix: above the diagonal the difference, row minus column; below it the corrected p.
+    """A cell of the matrix. Above the diagonal it shows the difference, row minus column; below it the corrected p.
 
-    `heat` (1 to 5) is the size of a significant difference relative to the largest one; it is 0 for other differences.
+    `heat` (1 to 5) is the size of a significant difference relative to the largest difference; it is 0 for other
+    pairs.
     """
 
     pair: SystemPair
@@ -28,7 +29,7 @@ class MatrixCell:
 
 
 def matrix(found: Ranking, order: Sequence[str]) -> list[tuple[str, list[MatrixCell | None]]]:
-    """Compare each system with all others, in this order; cells on the diagonal are None."""
+    """Compare each system with all others. Rows and columns have the given order; cells on the diagonal are None."""
     largest = max((abs(pair.difference or 0.0) for pair in found.compared), default=0.0)
     cells: dict[tuple[str, str], MatrixCell] = {}
     for pair in found.compared:
@@ -39,5 +40,5 @@ def matrix(found: Ranking, order: Sequence[str]) -> list[tuple[str, list[MatrixC
 
 
 def target_word(target_words: int | None) -> str:
-    """The name of a target length in keys and addresses."""
+    """Return the name of a target length in keys and addresses."""
     return WITHOUT_TARGET if target_words is None else str(target_words)

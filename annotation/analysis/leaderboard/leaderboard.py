@@ -55,7 +55,7 @@ _QUESTIONS = SCORES.index("question_coverage")
 
 
 class Targets(Enum):
-    """`ALL` selects all target lengths; None selects the summaries without a target length."""
+    """The value `ALL` selects all target lengths. Elsewhere None selects the summaries without a target length."""
 
     ALL = "all"
 
@@ -72,8 +72,9 @@ class SystemRow:
     - `length`: the mean length of its summaries, in the project's unit
     - `flags`: the number of summaries with each flag
     - `claims_unscored`: the number of claims without a usable answer
-    - `rank`: equal means have the same rank; it is None without a mean
-    - `scores`: for each score the value that is shown, and the values from which it was chosen (`values.OTHER_VALUES`)
+    - `rank`: from 1; equal means have the same rank, and a system without a mean has None
+    - `scores`: by name, the value of each score that is shown, and the values from which it was chosen
+      (`values.OTHER_VALUES`)
     """
 
     rank: int | None
@@ -91,7 +92,7 @@ class SystemRow:
 
     @property
     def unsupported(self) -> float | None:
-        """The share of its claims that its sources do not support, if it is large; otherwise None."""
+        """Return the share of the system's claims that its sources do not support, if it is large; otherwise None."""
         aligned = self.scores["alignment"].mean
         return None if aligned is None or aligned >= LOW_ALIGNMENT else 1 - aligned
 
@@ -100,10 +101,10 @@ class SystemRow:
 class TargetTable:
     """The systems at one target length, best first.
 
-    `bases` names the source of every score. `headline` says who leads and who may be best by the ranked score.
-    `summarized_by` counts the summaries whose summarization uses `questions` and those whose summarization uses
-    `claims`; if both occur, values are not fully comparable. `estimates` describes the estimates of coverage and
-    alignment.
+    `bases` names the source of every score. `headline` names the leading systems and the systems that may be best, by
+    the ranked score. `summarized_by` counts the summaries whose summarization uses `questions` and those whose
+    summarization uses `claims`; if both occur, values are not fully comparable. `estimates` describes the estimates
+    of coverage and alignment.
     """
 
     target_words: int | None
@@ -116,7 +117,7 @@ class TargetTable:
 
     @property
     def mixed(self) -> str:
-        """A warning if summarization uses questions for some summaries and claims for others; "" otherwise."""
+        """Return a warning if summarization uses questions for some summaries and claims for others; otherwise ""."""
         if len(self.summarized_by) < 2:
             return ""
         return (
@@ -127,24 +128,24 @@ class TargetTable:
 
     @property
     def rests_on(self) -> str:
-        """A sentence that names the source of the ranked score and says what its intervals cover."""
+        """Return a sentence that names the source of the ranked score and what its intervals cover."""
         basis = self.bases[self.ranking.score]
         name = f"{basis.name[:1].upper()}{basis.name[1:]}. " if basis.name else ""
         return f"{name}{basis.caption}"
 
     @property
     def summaries(self) -> int:
-        """The number of summaries of all systems."""
+        """Return the number of summaries of all systems."""
         return sum(row.summaries for row in self.rows)
 
     @property
     def scores_held(self) -> list[str]:
-        """The names of scores for which a system has a mean."""
+        """Return the names of scores for which a system has a mean."""
         return [name for name in RANKABLE if any(row.scores[name].mean is not None for row in self.rows)]
 
     @property
     def is_judged(self) -> bool:
-        """True if the summaries have any score besides brevity."""
+        """Return True if the summaries have any score besides brevity."""
         return bool(set(self.scores_held) - {"brevity"})
 
 
@@ -166,12 +167,12 @@ class Leaderboard(Computed):
 
     @property
     def foremost(self) -> TargetTable | None:
-        """The table shown first: the judged table with the most summaries; None if there are no tables."""
+        """Return the table to show first: the judged table with the most summaries; None if there are no tables."""
         return max(self.tables, key=lambda table: (table.is_judged, table.summaries), default=None)
 
 
 def opening_score(table: TargetTable | None) -> str:
-    """The default score for ranking: the first score with a mean, in the order coverage, alignment, others."""
+    """Return the score to rank by if nobody chose one: coverage, or the first other score that has a mean."""
     held = set(table.scores_held if table else ()) - {"brevity"}
     return next((name for name in (RANKED, "alignment", *RANKABLE) if name in held), RANKED)
 
@@ -191,9 +192,10 @@ def leaderboard(
 ) -> Leaderboard:
     """Compute every system's averages, for all target lengths or one, and rank the systems by a score.
 
-    Summaries within a document set are averaged first, then the document sets. Intervals resample clusters (the group
-    of a set; a set without a group is its own cluster). Every system and score has the same resamples. A summary with
-    the flag `no_claims` is left out of the affected averages. Raises Invalid (code `unknown_score`).
+    Summaries within a document set are averaged first, then the document sets. Intervals resample clusters: the
+    groups of document sets, where a set without a group is its own cluster. All systems and scores use the same
+    resamples. A summary with the flag `no_claims` is left out of the affected averages. Raises Invalid (code
+    `unknown_score`).
     """
     check_score(score)
     estimated = {name: estimates(project, side) for name, side in SCORE_SIDES.items()}
@@ -225,14 +227,16 @@ class _ScoreRow(NamedTuple):
 
     @property
     def summarization_part(self) -> str:
-        """The score that replaces coverage in the summary's summarization; "" if there is none."""
+        """Return the score that summarization uses beside alignment, `questions` or `claims`; "" if there is no
+        value.
+        """
         if self.values[_SUMMARIZATION] is None or self.averaged_values[_SUMMARIZATION] is None:
             return ""
         return "claims" if self.values[_QUESTIONS] is None else "questions"
 
     @property
     def averaged_values(self) -> tuple[float | None, ...]:
-        """The scores; those affected by missing claims are None."""
+        """Return the scores, with None for scores that missing claims make meaningless."""
         resting = left_out_of_averages(self.flags, by_questions=self.values[_QUESTIONS] is not None)
         if not resting:
             return self.values
@@ -274,8 +278,6 @@ def _score_rows(project: Project, target_words: int | Targets | None) -> Iterato
 
 @dataclass(slots=True)
 class _Gathered:
-    """The collected rows at one target length."""
-
     observations: list[Observation] = field(default_factory=list)
     systems: dict[str, tuple[str, str]] = field(default_factory=dict)
     sets: dict[str, set[str]] = field(default_factory=dict)
@@ -368,7 +370,7 @@ def _ranks(means: Mapping[str, float | None]) -> dict[str, int | None]:
     found: dict[str, int | None] = {}
     rank, last = 0, math.inf
     for place, system in enumerate(sorted(known, key=lambda name: (-known[name], name)), start=1):
-        # Means that differ only by rounding are equal.
+        # Means that differ only by rounding share a rank.
         if not math.isclose(known[system], last, abs_tol=1e-12):
             rank, last = place, known[system]
         found[system] = rank

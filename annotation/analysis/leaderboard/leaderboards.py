@@ -1,4 +1,4 @@
-"""Load the stored leaderboard."""
+"""Loading the stored leaderboard."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def board(
 ) -> tuple[Leaderboard | None, StoredStatistics]:
     """Load the last computed leaderboard, ranked by a score, with its state.
 
-    Before the first computation the result is None; with `wait`, the call waits for it and raises NotReady after a time
-    limit. Raises Invalid (code `unknown_score`).
+    Before the first computation the result is None. With `wait`, the call waits for the first computation and raises
+    NotReady after a time limit. Raises Invalid (code `unknown_score`).
     """
     check_score(score)
     found = current_statistics(project=project, kind=Analysis.Kind.LEADERBOARD, key=score, wait=wait)
@@ -44,7 +44,7 @@ def board(
 def opening_board(
     project: Project, *, target_words: int | Targets | None = ALL, wait: bool = True
 ) -> tuple[Leaderboard | None, StoredStatistics]:
-    """Load it as `board` does, ranked by the default score of the table shown first."""
+    """Load the leaderboard as `board` does, ranked by the default score of the table that is shown first."""
     found, made = board(project, target_words=target_words, wait=wait)
     score = opening_score(found.foremost) if found else RANKED
     if score == RANKED:

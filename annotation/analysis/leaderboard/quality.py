@@ -1,4 +1,4 @@
-"""People's ratings by criterion and system. Assessors who must stay blind do not see them."""
+"""People's ratings by criterion and system, which assessors who must stay blind do not see."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class CriterionMean:
     """The mean of the answers to one criterion: over people, then over summaries, then over document sets.
 
-    It is None without answers. `n` counts the document sets with an answer.
+    `mean` is None without answers. `n` counts the document sets with an answer.
     """
 
     criterion: str
@@ -48,9 +48,9 @@ class QualityTable:
 
 
 def quality_tables(project: Project, *, target_words: int | Targets | None = ALL) -> list[QualityTable]:
-    """Average people's answers to the current criteria, for all target lengths or one. Two queries.
+    """Average people's answers to the current criteria, for all target lengths or one.
 
-    Answers in open assignments do not count. Target lengths without answers are omitted.
+    Answers in open assignments do not count. Target lengths without answers are omitted. Makes two queries.
     """
     asked = asked_of_people(project)
     ratings = Rating.objects.filter(

@@ -1,4 +1,4 @@
-"""Find the systems that may be best, and groups of systems that are not significantly different."""
+"""Finding the systems that may be best, and groups of systems that are not significantly different."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Front:
     - `may_be_best`: `level`, and the systems that are not significantly worse, best mean first
     - `untested`: the systems in `may_be_best` that have too few document sets to be compared
 
-    If there are only two systems, the test of the pair decides.
+    With only two systems, the two-sided test of the pair decides.
     """
 
     level: tuple[str, ...]
@@ -63,7 +63,7 @@ class Front:
 class SystemPair:
     """Two systems on their common document sets; `difference` is first minus second, and first ranks higher.
 
-    `p` and `adjusted_p` (Holm) come from a permutation test; for estimates they come from Student's t. `holds` is True
+    `p` and `adjusted_p` (Holm) come from a permutation test or, for estimates, from Student's t test. `holds` is True
     if the difference is significant or follows from other differences (`settled_order`). Figures are None if the test
     has no result, or if there are too few common document sets for the order of the means.
     """
@@ -81,8 +81,8 @@ class SystemPair:
 class Ranking:
     """The order of the systems by one score, and the significance of their differences.
 
-    `compared` has all pairs, smallest p first; `holding` of them differ at `level` after Holm's correction. `places`
-    has every system with a mean.
+    `compared` has all pairs, smallest p first; `holding` counts the pairs that differ at `level` after Holm's
+    correction. `places` has every system with a mean.
     """
 
     score: str
@@ -94,16 +94,16 @@ class Ranking:
 
     @property
     def holding(self) -> int:
-        """The number of pairs whose systems differ."""
+        """Return the number of pairs whose systems differ."""
         return sum(pair.holds for pair in self.compared)
 
     @property
     def has_groups(self) -> bool:
-        """True if the tests separate any systems; otherwise the letters say nothing."""
+        """Return True if the tests separate any systems; otherwise the letters have no meaning."""
         return self.holding > 0
 
     def sentence(self, *, is_unchecked: bool = False) -> str:
-        """Write a sentence that names the leading systems and those that may be best.
+        """Write a sentence that names the leading systems and the systems that could be as good.
 
         If the order comes from a judge that nobody has checked, the sentence says so and calls no system the best.
         """
@@ -160,8 +160,8 @@ def _ranking(
     best: frozenset[str],
 ) -> Ranking:
     means = {system: averages[system].mean or 0.0 for system in order}
-    # Two systems may differ in one direction over all sets and in the other on their common sets. Count such a pair as
-    # not different, because the page must not call a system worse that it ranks higher.
+    # Two systems may differ in one direction over all sets and in the other direction on their common sets. Count
+    # such a pair as not different, because the page must not call a system worse and rank it higher.
     settled = frozenset(
         (better, worse)
         for better, worse in settled_order(means, compared, level=SIGNIFICANCE_LEVEL)
@@ -211,7 +211,7 @@ def _front(
     first, *others = order
     sets = averages[first].n
     level = tuple(system for system in order if _is_same(averages[system], averages[first]))
-    # Skip the test against the best for two systems, because it is one-sided and could contradict the pair's test.
+    # For two systems skip the test against the best, which is one-sided and could contradict the pair's test.
     is_compared = len(order) > 2 and has_interval(sets)
     left = (best if is_compared else frozenset(order)) - {worse for _, worse in settled}
     near = tuple(system for system in order if system in level or system in left)

@@ -18,7 +18,9 @@ PAGE_SIZE = 200
 
 @dataclass(frozen=True, slots=True)
 class ScorePage:
-    """A page of a system's `count` scores. `after` is the summary after which the next page starts; "" at the end."""
+    """A page of the `count` scores of a system. `after` is the summary after which the next page starts; "" at the
+    end.
+    """
 
     rows: tuple[Score, ...]
     after: str
@@ -28,8 +30,8 @@ class ScorePage:
 def scores_of_system(project: Project, system: System, *, by: str = "coverage", after: str = "") -> ScorePage:
     """Load a page of the scores of a system's summaries, after the summary with the public id `after`.
 
-    At each target length, the lowest value of the score `by` comes first; rows without a target or value are last. It
-    makes two or three queries. Raises Invalid if the summary is not the system's or has no score.
+    At each target length, the lowest value of the score `by` comes first; rows without a target or value are last.
+    Makes two or three queries. Raises Invalid if no summary of the system has this id and a score.
     """
     scores = Score.objects.filter(project=project, summary__system=system)
     following, columns = scores, ("summary__target_words", by, "summary__document_set__external_id", "pk")

@@ -24,7 +24,7 @@ SYSTEM_COLUMNS = (
 
 
 def rows(project: Project, people: People) -> Iterator[TableRow]:
-    """Yield a row per average; its `document_id` is empty.
+    """Yield a row per system, target length and score. The column `document_id` is empty.
 
     `n` counts the document sets of a mean, and `basis` names the source of the value.
     """
@@ -69,7 +69,7 @@ LEAGUE_COLUMNS = (
 
 
 def league_rows(board: Leaderboard) -> Iterator[Mapping[str, Cell]]:
-    """Yield every system, target length and score of a leaderboard, in its order."""
+    """Yield a row per system, target length and score of a leaderboard, in its order."""
     for table in board.tables:
         for row in table.rows:
             place = table.ranking.places.get(row.system)

@@ -1,6 +1,6 @@
-"""Choose the value of each score for all compared systems: people's, the estimate, or the judge's with corrections.
+"""Choosing the value of each score for all compared systems: people's, the estimate, or the judge's with corrections.
 
-The choice is made once per table; every page, command, file and API reply uses it.
+The choice is made once per table. Every page, command, file and API reply uses it.
 """
 
 from __future__ import annotations
@@ -67,11 +67,10 @@ WITH_JUDGE = "The intervals cover the choice of documents and the judge's mistak
 class Basis:
     """The source of a score's values, the same for all systems of a table.
 
-    - `column`: the value that is shown
+    - `column`: the name of the value that is shown
     - `name`: the name of the value on screen; "" for scores that need no answers
-    - `caption`: says what its intervals cover
-
-    A judge is unchecked as long as there is no finished random sample of people's answers.
+    - `caption`: a sentence about what its intervals cover
+    - `is_unchecked`: True if the value comes from a judge and there is no finished random sample of people's answers
     """
 
     column: str
@@ -156,7 +155,7 @@ class _Chooser:
         return self._checks(score).filter(human_label__isnull=False).exists()
 
     def _is_census(self, score: str) -> bool:
-        """True if every check or unit of every compared summary has a blind answer."""
+        """Return True if every check or unit of every compared summary has a blind answer."""
         checks = self._checks(score)
         if score == "alignment":
             unanswered = checks.filter(Q(human_label=None) | ~Exists(_blind()))
@@ -178,7 +177,7 @@ class _Chooser:
 
 
 def _blind() -> QuerySet[Verdict]:
-    """Answers that people gave before they saw others' answers; answers of a file's raters count as blind."""
+    """Select answers that people gave before they saw others' answers. Answers of a file's raters count as blind."""
     return Verdict.objects.filter(
         check_row=OuterRef("pk"), role=Verdict.Role.REVIEWER, had_seen=False, withdrawn_at=None
     )

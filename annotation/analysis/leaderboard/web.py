@@ -91,7 +91,9 @@ def scores(request: Request, slug: str) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A column of a score: its heading, the source of its values, and True if it ranks the systems."""
+    """A column of a score: its heading `words` and the source of its values. `is_ranked` is True if it ranks the
+    systems.
+    """
 
     score: str
     words: str
@@ -100,7 +102,7 @@ class Head:
 
 
 def _offered(table: TargetTable, project: Project) -> dict[str, str]:
-    """The columns that a person can add: other scores that have values, and some counts."""
+    """Return the columns that a person can add: other scores that have values, and some counts."""
     has_own = not math.isclose(project.composite_weight, DUC_WEIGHT, abs_tol=1e-3)
     held = [
         name
@@ -111,7 +113,7 @@ def _offered(table: TargetTable, project: Project) -> dict[str, str]:
 
 
 def _chosen_columns(request: Request, offered: dict[str, str]) -> list[str]:
-    """The extra columns that the person chose; a choice in the query string is saved in the session."""
+    """Return the extra columns that the person chose. A choice in the query string is saved in the session."""
     if "choose" in request.GET:
         request.session["leaderboard_columns"] = [
             name for name in request.GET.getlist("column") if name in offered
@@ -123,8 +125,8 @@ def _chosen_columns(request: Request, offered: dict[str, str]) -> list[str]:
 class Unchecked:
     """A ranked score that comes from an unchecked judge.
 
-    It names the score that needs a sample, and says if the person may make the sample. `sample_id` is the id of a
-    sample that waits for answers; "" if there is none.
+    `score` needs a random sample, which the person may take if `may_check`. `sample_id` is the id of a sample that
+    waits for answers; "" if there is none.
     """
 
     score: str
@@ -148,14 +150,14 @@ def _unchecked(room: Room, table: TargetTable) -> Unchecked | None:
 
 
 def _sample_in_words(table: TargetTable) -> str:
-    """Describe a sample that does not yet give the ranked score an estimate; "" otherwise."""
+    """Describe a sample that does not yet give the ranked score an estimate; "" if there is no such sample."""
     estimate = table.estimates.get(table.ranking.score)
     is_begun = estimate is not None and (estimate.newer is not None or estimate.sample_id)
     return estimate.sentence if estimate and is_begun and not estimate.averages else ""
 
 
 def _other_values(table: TargetTable) -> list[tuple[str, list[str], list[tuple[str, list[Average]]]]]:
-    """The values of coverage and alignment among which the shown ones were chosen, by system."""
+    """Return, by system, the values of coverage and alignment from which the shown values were chosen."""
     made = []
     for score, versions in OTHER_VALUES.items():
         held = [name for name in versions if any(row.scores[name].mean is not None for row in table.rows)]
@@ -207,7 +209,7 @@ def differences(request: Request, slug: str) -> HttpResponse:
 
 
 def _matrix(table: TargetTable | None) -> list[tuple[str, list[MatrixCell | None]]]:
-    """The matrix of differences; empty if the systems fit into a list or are too many for a screen."""
+    """Return the matrix of differences; empty if the systems fit into a list or are too many for a screen."""
     order = [row.system for row in table.rows if row.rank is not None] if table else []
     return matrix(table.ranking, order) if table and MATRIX_FROM <= len(order) <= MATRIX_TO else []
 
@@ -233,7 +235,11 @@ def system(request: Request, slug: str, system_id: str) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """All means of a system at one target length: each score's name, source and mean, and its other values."""
+    """All means of a system at one target length.
+
+    `lines` has the name, source and mean of each score, `others` the values that were not chosen. `mixed` is the
+    warning of the table.
+    """
 
     target_words: int | None
     document_sets: int
@@ -264,7 +270,7 @@ def _means(board: Leaderboard, system: System) -> Iterator[Means]:
 
 @dataclass(frozen=True, slots=True)
 class ShownTable:
-    """The leaderboard by the requested score (None before its first computation), and the table to show."""
+    """The leaderboard by the requested score, None before its first computation, and the table to show."""
 
     board: Leaderboard | None
     made: StoredStatistics
@@ -273,7 +279,7 @@ class ShownTable:
 
 
 def shown_table(request: Request, project: Project, *, score: str = "") -> ShownTable:
-    """Read the requested table, or that of `score`, and wait a little for its first computation.
+    """Read the requested table, or the table of `score`, and wait a little for its first computation.
 
     Raises Invalid for a score that cannot rank systems, and NotFound for an unknown target length.
     """
