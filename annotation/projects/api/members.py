@@ -55,9 +55,9 @@ class Members(ApiView):
 
     @operation("add_member", request=NewMember, responses={201: MemberRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Add an account as a member.
+        """Add an existing account as a member.
 
-        Needs the verb "manage members". Returns a conflict (409) if the person is a member already.
+        Needs the verb "manage members". Refused (409) if the person is a member already.
         """
         project = self.enter(Verb.MANAGE_MEMBERS)
         member = service.add_member(project=project, by=self.person, **self.body(NewMember))
@@ -71,7 +71,7 @@ class OneMember(ApiView):
     def patch(self, request: Request, slug: str, public_id: str) -> Response:
         """Change the roles of a member.
 
-        Needs the verb "manage members". A project keeps an owner.
+        Needs the verb "manage members". Refused (409) if the project would have no owner.
         """
         project = self.enter(Verb.MANAGE_MEMBERS)
         member = only(members_of(project), public_id, "member")
@@ -82,7 +82,7 @@ class OneMember(ApiView):
     def delete(self, request: Request, slug: str, public_id: str) -> Response:
         """Remove a member and keep their answers.
 
-        Needs the verb "manage members". A project keeps an owner.
+        Needs the verb "manage members". Refused (409) if the project would have no owner.
         """
         project = self.enter(Verb.MANAGE_MEMBERS)
         service.remove_member(membership=only(members_of(project), public_id, "member"), by=self.person)

@@ -38,7 +38,7 @@ ProjectRow = shape_of(PROJECTS, "ProjectRow")
     {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "items": False}
 )
 class PointField(serializers.Field[Any, Any, Any, Any]):
-    """A whole number with its label."""
+    """A point of a scale: a whole number and its words."""
 
     def to_internal_value(self, given: Any) -> tuple[int, str]:
         match given:
@@ -138,7 +138,7 @@ class Projects(ApiView):
     get = operation_of(PROJECTS, ProjectRow, "List the projects of the caller without archived ones.")
 
     def viewer(self, *any_of: Verb) -> Viewer:
-        """The caller, without a project."""
+        """Return the caller as a viewer without a project."""
         return Viewer(self.person, Project(), frozenset())
 
     @operation(

@@ -20,7 +20,7 @@ class GuideStep(NamedTuple):
 
 
 def guide_steps(project: Project, verbs: Collection[Verb]) -> list[GuideStep]:
-    """List the steps if the person may take all of them and no run has finished; otherwise none. One query."""
+    """List the steps if the person may take all of them and no run has finished; otherwise no steps. One query."""
     if not set(verbs) >= NEEDED:
         return []
     runs = Run.objects.filter(project=OuterRef("pk"))

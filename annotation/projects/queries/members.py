@@ -1,4 +1,4 @@
-"""Members, invitations and the rows that remain after removing a member."""
+"""Members, invitations, and the rows that stay when a member is removed."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Left:
 
 
 def members_of(project: Project) -> QuerySet[Membership]:
-    """The members with their accounts, searchable by `full_name`."""
+    """Select the members with their accounts, searchable by `full_name`."""
     named = Concat("user__first_name", Value(" "), "user__last_name")
     return project.memberships.select_related("user", "project").alias(full_name=named)
 
@@ -91,7 +91,7 @@ def _roles(row: Membership | Invitation) -> list[str]:
 
 
 def state_of(row: Invitation) -> str:
-    """The state of an invitation: accepted, revoked, expired or waiting."""
+    """Return the state of an invitation: accepted, revoked, expired or waiting."""
     if row.accepted_at is not None:
         return "accepted"
     if row.revoked_at is not None:
@@ -197,12 +197,12 @@ def _summed(answers: list[tuple[str, str | None, int]]) -> Answers:
 
 
 def invitations_of(project: Project) -> QuerySet[Invitation]:
-    """All invitations with their senders and recipients, newest first."""
+    """Select all invitations with their senders and recipients, newest first."""
     return project.invitations.select_related("by", "accepted_by").order_by("-pk")
 
 
 def what_stays(membership: Membership) -> Left:
-    """Count the rows that stay if the member is removed."""
+    """Count the rows that stay in the project if the member is removed."""
     project, person = membership.project, membership.user
     assignments = Assignment.objects.filter(
         assessor=person, document_set__project=project, unassigned_at__isnull=True

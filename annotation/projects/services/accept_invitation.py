@@ -1,4 +1,4 @@
-"""Join a project by an invitation, with an existing or a new account."""
+"""Joining a project by an invitation, with an existing or a new account."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def open_invitation(secret: str) -> Invitation:
 def accept_invitation(*, secret: str, by: User) -> Membership:
     """Add the person with the roles of the invitation and mark it as used.
 
-    Raises the errors of `open_invitation`. Raises Conflict (code `is_member`) if the person is a member; the invitation
-    then stays valid, because an owner can give a member more roles directly.
+    Raises the errors of `open_invitation`. Raises Conflict (code `is_member`) if the person is a member already. Then
+    the invitation stays valid for somebody else.
     """
     found = open_invitation(secret)
     # Lock the project first, because removing an owner locks the project before the owner's invitations.
@@ -63,8 +63,7 @@ def accept_with_new_account(
 ) -> tuple[User, Membership]:
     """Create an account and accept the invitation with it, in one transaction.
 
-    Raises the errors of `accept_invitation`, Invalid for an unusable name or password, and Conflict (code
-    `name_taken`).
+    Raises the errors of `accept_invitation` and `new_account`.
     """
     found = open_invitation(secret)
     user = new_account(username=username, password=password, full_name=full_name, email=found.email)

@@ -1,7 +1,7 @@
-"""Add members, change their roles, or remove them.
+"""Adding members, changing their roles, and removing them.
 
-Answers stay after a member is removed. When somebody stops being an owner, their open invitations are revoked, so that
-they cannot join again by their own link.
+Answers stay after a member is removed. When somebody stops being an owner, their open invitations are revoked, so
+that they cannot join again by their own link.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def change_roles(
 ) -> Membership:
     """Replace the roles of a member.
 
-    `seen` are the roles on the caller's screen. If the roles have changed meanwhile, nothing is written and Conflict
-    (code `newer_roles`) has both versions. Raises NotFound if the person is no longer a member, and the errors of
-    `set_roles`.
+    `seen` are the roles on the caller's screen. If the roles have changed meanwhile, nothing is written, and Conflict
+    (code `newer_roles`) is raised with both versions in its details. Raises NotFound if the person is no longer a
+    member, and the errors of `set_roles`.
     """
     project = _locked(membership.project, by)
     now = Membership.objects.filter(pk=membership.pk).select_related("user", "project").first()
@@ -105,13 +105,13 @@ def remove_member(*, membership: Membership, by: User | None) -> None:
 
 
 def is_last_owner(membership: Membership) -> bool:
-    """True if this member is the only owner."""
+    """Return True if this member is the only owner."""
     others = Membership.objects.filter(project_id=membership.project_id).exclude(pk=membership.pk)
     return Role.OWNER in membership.role_set and not any(Role.OWNER in other.role_set for other in others)
 
 
 def checked_roles(roles: Collection[str]) -> list[str]:
-    """Sort the roles by name. Raises Invalid if a role is unknown or if there is none."""
+    """Sort the roles by name and remove duplicates. Raises Invalid if a role is unknown or if no role is given."""
     _refuse_unknown(roles)
     if not roles:
         raise Invalid("Choose at least one role.", field="roles")

@@ -1,4 +1,4 @@
-"""Create a project and change its rules."""
+"""Creating a project and changing its rules."""
 
 from __future__ import annotations
 
@@ -131,8 +131,8 @@ def own_project(name: str, owner: User) -> Project | None:
 def new_slug(name: str) -> str:
     """Make a slug from a project's name: "Harbour study" gives "harbour-study-k7qd".
 
-    The end is random, so that nobody can find out if other people's projects use a name. If a name has no Latin letter
-    or digit, the slug is "project-" and a random end.
+    The end is random, so that nobody can find out whether another person's project has a name. A name without Latin
+    letters and digits gives "project-" and a random end.
     """
     stem = slugify(name)[: LONGEST_SLUG - SUFFIX_LENGTH - 1].strip("-_") or "project"
     return f"{stem}-{get_random_string(SUFFIX_LENGTH, SUFFIX_LETTERS)}"
@@ -147,10 +147,10 @@ def change_project(
 ) -> Project:
     """Change the rules and criteria of a project, log old and new values, and rebuild scores and disputes.
 
-    Raises Invalid for a name that is not in `RULES`, and for a value out of range. Raises Conflict (code `judged`) if a
-    judged text would change, because of another over-length policy, length unit, or default target length to which
-    summaries are cut. The same error is raised if existing percents do not fit the new scale. Raises Conflict (code
-    `sample_open`) if the judge's verdict would be shown at once while a random sample waits for blind answers.
+    Raises Invalid for a name that is not in `RULES`, and for a value out of range. Raises Conflict (code `judged`) if
+    judged texts would change, because of another over-length policy, another length unit, or another default target
+    length to which summaries are cut. Raises it also if existing percents do not fit the new scale. Raises Conflict
+    (code `sample_open`) if the judge's verdict would be shown at once while a random sample waits for blind answers.
     """
     with transaction.atomic():
         project, moved = _with(project, by, changes)
@@ -188,7 +188,7 @@ def _with(
 
 
 def fixed_by_judgments(project: Project) -> frozenset[str]:
-    """The rules that are locked, because another value would change a judged text."""
+    """Return the names of the rules that are locked, because another value would change a judged text."""
     if not _is_judged(project):
         return frozenset()
     if project.over_length == Project.OverLength.TRUNCATE:

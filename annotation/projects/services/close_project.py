@@ -1,4 +1,4 @@
-"""Archive, reopen, delete and restore a project.
+"""Archiving, reopening, deleting and restoring a project.
 
 An archived project is read-only and missing from lists. A deleted project is hidden; after 30 days,
 `privacy/purge_project` removes it permanently.
@@ -26,13 +26,15 @@ RESTORABLE = timedelta(days=30)
 
 @transaction.atomic
 def archive_project(*, project: Project, by: User | None) -> Project:
-    """Make a project read-only and remove it from lists. Idempotent. Raises Conflict (code `busy`)."""
+    """Make a project read-only and remove it from lists. A second call changes nothing. Raises Conflict (code `busy`)
+    during a run.
+    """
     return _mark(project, by, verb="archive project", archived_at=timezone.now())
 
 
 @transaction.atomic
 def unarchive_project(*, project: Project, by: User | None) -> Project:
-    """Reopen an archived project. Idempotent."""
+    """Reopen an archived project. A second call changes nothing."""
     return _mark(project, by, verb="open project again", archived_at=None)
 
 
@@ -50,14 +52,16 @@ def delete_project(*, project: Project, name: str, by: User | None) -> Project:
 
 @transaction.atomic
 def restore_project(*, project: Project, by: User | None) -> Project:
-    """Restore a project within 30 days of its deletion. Idempotent. Raises Conflict (code `too_late`)."""
+    """Restore a project within 30 days of its deletion. A second call changes nothing. Raises Conflict (code
+    `too_late`).
+    """
     if project.deleted_at is not None and removed_at(project.deleted_at) <= shared_now():
         raise Conflict(f"{project.name} is being removed: its 30 days are over.", code="too_late")
     return _mark(project, by, verb="restore project", deleted_at=None)
 
 
 def removed_at(deleted_at: datetime) -> datetime:
-    """The time at which a deleted project is removed permanently."""
+    """Return the time at which a deleted project is removed permanently."""
     return deleted_at + RESTORABLE
 
 

@@ -1,4 +1,4 @@
-"""Invite a person into a project by a link, and revoke an invitation."""
+"""Inviting a person into a project by a link, and revoking an invitation."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ def invite(
 ) -> Issued:
     """Create a link with which one person can join with these roles, once within 14 days.
 
-    `note` names the invited person. With `email`, a worker mails another link, which replaces the returned link;
-    `address` is the base URL of the installation. Raises Invalid for missing or unknown roles, a too long note, an
-    unusable e-mail address, or an installation that sends no mail. Raises Conflict (code `too_many`) if 100 invitations
-    are waiting.
+    `note` names the invited person. With `email`, a worker makes and mails another secret, and the returned one is
+    never valid; `address` is the base URL of the installation. Raises Invalid for missing or unknown roles, a too
+    long note, an unusable e-mail address, or an installation that sends no mail. Raises Conflict (code `too_many`) if
+    100 invitations are waiting.
     """
     require(by, project, Verb.MANAGE_MEMBERS)
     wanted = checked_roles(roles)
@@ -104,9 +104,9 @@ def invite(
 
 @transaction.atomic
 def revoke_invitation(*, invitation: Invitation, by: User | None) -> Invitation:
-    """Revoke an invitation. Idempotent.
+    """Revoke an invitation. A second call changes nothing.
 
-    Raises Conflict (code `accepted`) if it was accepted; then the member must be removed.
+    Raises Conflict (code `accepted`) if it was accepted; then the member must be removed instead.
     """
     require(by, invitation.project, Verb.MANAGE_MEMBERS)
     now = Invitation.objects.select_for_update(of=("self",)).select_related("project").get(pk=invitation.pk)
@@ -132,9 +132,9 @@ def _ask_to_mail(invitation: Invitation) -> None:
 
 
 def ask_again_to_mail() -> None:
-    """Request the mails of the last day again that were not sent, some minutes after the previous attempt.
+    """Request again the mails of the last day that were not sent, some minutes after the previous request.
 
-    They are missing if the broker or the mail server was unavailable.
+    Mails are not sent if the broker or the mail server is unavailable.
     """
     now = timezone.now()
     waiting = Invitation.objects.filter(
@@ -152,8 +152,8 @@ def ask_again_to_mail() -> None:
 def mail_invitation(*, invitation_id: str, address: str) -> bool:
     """Mail the invitation's link once. Returns True if it was sent.
 
-    The link is created here, so that its secret is never in the queue. Nothing is sent if the invitation was revoked,
-    used or mailed already, or if the address has got too many mails in this hour.
+    The secret is made here, so that it is never in the queue. Nothing is sent if the invitation was revoked, used or
+    mailed already, or if too many mails went to the address in this hour.
     """
     secret = secrets.token_urlsafe(_SECRET_BYTES)
     invitation = _claim(invitation_id, secret)

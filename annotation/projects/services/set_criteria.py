@@ -1,4 +1,4 @@
-"""Replace the criteria that people of a project answer."""
+"""Replacing the criteria that people of a project answer."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ MOST_CRITERIA = 40
 def set_criteria(project: Project, criteria: Sequence[metrics.Criterion]) -> list[object] | None:
     """Replace the criteria that people answer, in this order.
 
-    Returns the names before and after, or None if nothing changes. The caller must have locked the project. A changed
-    criterion becomes a new version, and an omitted criterion is retired; both keep their ratings. Raises Invalid (field
-    `criteria`) for an unusable criterion. Raises Conflict (code `judged`) if a question is added before the reference
-    but assessors of open sets have seen references already.
+    Returns the lists of names before and after, or None if nothing changes. The caller must have locked the project.
+    A changed criterion becomes a new version, and an omitted criterion is retired; both keep their ratings. Raises
+    Invalid (field `criteria`) for an unusable criterion. Raises Conflict (code `judged`) if a question is added
+    before the reference but assessors of open sets have seen references already.
     """
     before = list(asked_of_people(project))
     standing = {row.fact: row for row in before}

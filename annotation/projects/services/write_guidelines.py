@@ -1,4 +1,4 @@
-"""Save a new version of a project's guidelines."""
+"""Saving a new version of a project's guidelines."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ def write_guidelines(
 ) -> Guideline:
     """Save guidelines as a new version. Earlier answers keep the version under which they were given.
 
-    `seen` is the version on the caller's screen, 0 for none. If there is a newer version, nothing is written and
-    Conflict (code `newer_guidelines`) has both; with None this is not tested. If the text has not changed, the current
-    row is returned. Raises Invalid for an empty or too long text.
+    `seen` is the version on the caller's screen, 0 for none; None is not tested. If there is a newer version, nothing
+    is written, and Conflict (code `newer_guidelines`) is raised with both versions in its details. If the text has
+    not changed, the current row is returned. Raises Invalid for an empty or too long text, and the errors of
+    `require`.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     text, note = checked_text(text), _checked_note(note)
@@ -56,7 +57,7 @@ def write_guidelines(
 
 
 def checked_text(text: str) -> str:
-    """Trim the text and make its line ends plain. Raises Invalid."""
+    r"""Trim the text and convert its line ends to "\n". Raises Invalid for an empty or too long text."""
     if_long = f"Guidelines take at most {LONGEST_TEXT:,} characters."
     return text_faults.checked_text(
         text, most=LONGEST_TEXT, if_empty="Enter the guidelines.", if_long=if_long

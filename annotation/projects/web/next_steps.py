@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A suggested step: `what` is its title, `why` its reason; `url_name` and `query` give the address of its page."""
+    """A suggested step. `what` is its title and `why` the reason; `url_name` and `query` give the address of its
+    page.
+    """
 
     what: str
     why: str

@@ -31,7 +31,7 @@ ROLES = [(role.value, role.label, DOES[role]) for role in Role]
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A refused form of the page with its values, so that nothing typed is lost; `where` names the form."""
+    """A refused form of the page with the submitted values, so that nothing typed is lost. `where` names the form."""
 
     where: str = ""
     roles: Sequence[str] = field(default_factory=list)
@@ -148,7 +148,7 @@ def _show(
     status = status_of(typed.refusal) if typed and typed.refusal else 200
     response = render(request, "projects/people/page.html", context, status=status)
     if issued:
-        # Prevent caching, because the link may be shown only once, and not again after the Back button.
+        # Prevent caching: the link is shown only once, and not again after the Back button.
         response["Cache-Control"] = "private, no-store"
     return response
 

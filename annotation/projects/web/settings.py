@@ -41,7 +41,9 @@ FIXED = "Locked: summaries have been judged, and another value would alter the j
 
 
 class ShareInput(forms.FloatField):
-    """A number from 0 to 1 by default, shown with four decimals. If the field is not edited, all digits are kept."""
+    """A form field for a number from 0 to `most`, shown with four decimals. If it is not edited,
+    all digits are kept.
+    """
 
     def __init__(self, help_text: str, *, most: float = 1) -> None:
         step = forms.NumberInput(attrs={"step": "any"})
@@ -155,7 +157,7 @@ class RulesForm(forms.Form):
         deciding: Any = self.fields["deciding_judge"]
         deciding.queryset = judges_of(project)
         if Verb.VIEW_SCORES not in room.verbs:
-            # Hide this, because people who are blind must not know which judge decides.
+            # People who are blind must not know which judge decides.
             del self.fields["deciding_judge"]
         fixed = fixed_by_judgments(project)
         for name, field in self.fields.items():
