@@ -59,11 +59,11 @@ class LabelCounts:
 
     @property
     def share_of_yes(self) -> float | None:
-        """The checks with yes divided by the scored checks, in [0, 1]; None if nothing is scored."""
+        """Return the checks with yes divided by the scored checks, in [0, 1]; None if nothing is scored."""
         return self.yes / self.scored if self.scored else None
 
     def lacks_scored(self, least: float) -> bool:
-        """True if a smaller share than `least` is scored."""
+        """Return True if a smaller share than `least` is scored."""
         return lacks_scored(self.scored, self.scored + self.unscored, least)
 
 

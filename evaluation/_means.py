@@ -10,15 +10,16 @@ ROUNDING = 1e-9
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """Arithmetic mean of the values that are not None; None if there are no such values."""
+    """Return the arithmetic mean of the values that are not None; None if all are None."""
     present = [value for value in values if value is not None]
     return math.fsum(present) / len(present) if present else None
 
 
 def weighted_mean(values: Sequence[float | None], weights: Sequence[float]) -> float | None:
-    """Weighted mean of the values that are not None; None if there are no such values or their weights add up to 0.
+    """Return the weighted mean of the values that are not None.
 
-    The result is always within the range of the values. Raises LengthMismatch, InvalidWeight.
+    The result is None if all values are None or the weights of the others add up to 0. Otherwise it is always within
+    the range of the values. Raises LengthMismatch, InvalidWeight.
     """
     check_same_length("values", values, "weights", weights)
     is_equal = len(set(weights)) == 1
@@ -43,7 +44,7 @@ def _clamped(result: float | None, values: Sequence[float | None]) -> float | No
 
 
 def is_below(value: float, bar: float) -> bool:
-    """True if a value is below a bar, ignoring differences that rounding can cause.
+    """Return True if a value is below a bar, ignoring differences that rounding can cause.
 
     Example: `is_below((0.3 + 0.6) / 2, 0.45)` is False, although the mean is .44999999999999996.
     """

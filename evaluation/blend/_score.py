@@ -68,22 +68,22 @@ class ScoredClaim:
 
     @property
     def human(self) -> Label | None:
-        """People's answer: the adjudicator's if there is one, otherwise the reviewer's."""
+        """Return people's answer: the adjudicator's if there is one, otherwise the reviewer's."""
         return self.adjudicated if self.adjudicated is not None else self.reviewer
 
     @property
     def automatic(self) -> Label | None:
-        """The answer without people: the rule's if there is one, otherwise the deciding judge's."""
+        """Return the answer without people: the rule's if there is one, otherwise the deciding judge's."""
         return self.rule if self.rule is not None else self.judge
 
     @property
     def final(self) -> Label | None:
-        """The final verdict; None means unscored."""
+        """Return the final verdict; None means unscored."""
         return self.human if self.human is not None else self.automatic
 
     @property
     def final_source(self) -> FinalSource | None:
-        """The source of the final verdict."""
+        """Return the source of the final verdict."""
         if self.adjudicated is not None:
             return "adjudicator"
         if self.reviewer is not None:

@@ -299,7 +299,7 @@ def _best_unit(gains: Sequence[float], part: Part, units: Sequence[Statement]) -
 
 
 def _is_flipped(ours: Statement, theirs: Statement) -> bool:
-    """True if one statement negates shared words and the other does not, and both have nearly the same words."""
+    """Return True if one statement negates shared words and the other does not, and both have nearly the same words."""
     if not (ours.denied or theirs.denied):
         return False
     both = frozenset(ours.keys) & frozenset(theirs.keys)

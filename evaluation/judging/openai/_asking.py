@@ -135,7 +135,7 @@ def _fault(call: StoredCall) -> str:
 
 
 def holds_claims(text: Text) -> bool:
-    """True if a unit can contain a claim: at least four words, or eight characters in a script without spaces.
+    """Return True if a unit can contain a claim: at least four words, or eight characters in a script without spaces.
 
     A question contains no claim.
     """

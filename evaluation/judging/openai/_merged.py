@@ -182,7 +182,7 @@ class ReadItems:
                 yield question, chunk
 
     def is_unit(self, item: str) -> bool:
-        """True if the item is a unit whose claims are requested."""
+        """Return True if the item is a unit whose claims are requested."""
         return item in self._units
 
     def reading(self, parts: Sequence[Mapping[str, Answered[Taken]]]) -> DocumentReading:
