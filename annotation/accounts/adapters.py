@@ -1,4 +1,6 @@
-"""django-allauth's adapters: they decide who gets an account, what is counted, and how secrets are stored."""
+"""django-allauth's adapters, which decide who gets an account, which attempts are counted, and how secrets are
+stored.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ PURPOSE = "second factor"
 
 
 def name_key(request: HttpRequest, credentials: dict[str, Any] | None = None) -> str:
-    """Hash a typed name, ignoring case; django-axes counts attempts under the hash.
+    """Hash a typed name, ignoring case. django-axes counts attempts under this hash.
 
     The name itself is not stored, because people may type a password there.
     """
@@ -64,21 +66,22 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no t
         return False
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        # Use the same address as all other limits, also behind proxies.
+        # Use the same address as all other limits, behind proxies too.
         return address_of(request) or super().get_client_ip(request)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Do nothing: a count per account would let strangers lock it. django-axes counts attempts instead."""
+        """Do nothing. A count per account would let strangers lock the account; django-axes counts attempts instead."""
 
     def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
-        """Allow only the second factor to people who have one: a password alone must not create a token."""
+        """Allow only the second factor to people who have one, because a password alone must not create a token."""
         methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         return [each for each in methods if each["id"].startswith("mfa")] or methods
 
     @transaction.atomic
     def set_password(self, user: User, password: str) -> None:
-        """Set the password. This ends the person's sessions, which contain a hash of the password, but not their
-        tokens.
+        """Set the password, and delete the person's tokens.
+
+        Sessions end by themselves, because they contain a hash of the password.
         """
         super().set_password(user, password)
         AuthToken.objects.filter(user=user).delete()
@@ -88,7 +91,7 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no t
         self.send_mail(prefix, email, context)
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Let a worker send the mail, so that the response time does not reveal who has an account.
+        """Let a worker send the mail, so that the response time does not reveal whether an account exists.
 
         An unknown address gets no mail, but takes the same time.
         """
@@ -106,7 +109,7 @@ class Identities(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth 
     """Identities of the OpenID Connect provider. An address counts only if both sides have verified it."""
 
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
-        """Bind the identity to the provider that signed it, and store nothing else from the provider."""
+        """Bind the identity to the provider that signed it, and store no other data of the provider."""
         account = sociallogin.account
         token = account.extra_data["id_token"]
         # OpenID Connect Core, 5.3.2 requires this check, because the data could describe another person.
@@ -128,7 +131,7 @@ class Identities(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth 
         return None
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        """Refuse everybody who gets no account under the operator's rules, and say what they can do."""
+        """Refuse sign-up with a message about what the person can do, if the operator's rules give them no account."""
         emails = _verified(sociallogin)
         refusal: Refusal
         if not emails or not _gets_account(emails[0]):
@@ -170,7 +173,7 @@ class Secrets(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
     def decrypt(self, encrypted_text: str) -> str:
         secret = unseal(encrypted_text, purpose=PURPOSE)
         if secret is None:
-            # Use a random secret: no code fits it, but codes of an empty secret could be computed.
+            # Return a random secret, which fits no code. Codes of an empty secret could be computed.
             logger.warning("A second factor was encrypted with another SECRET_KEY: have it reset")
             return base64.b32encode(secrets.token_bytes(20)).decode()
         return secret

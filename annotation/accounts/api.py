@@ -68,10 +68,10 @@ class Tokens(ApiView):
         """Exchange username and password for a token.
 
         The token is shown once, and only its hash is stored. Attempts are counted and limited. People with a second
-        factor must also send a code; without it the answer is 422 with `code_needed`.
+        factor must also send a code; without the code the response is 422 with `code_needed`.
         """
         given = self.body(Credentials)
-        # Pass the API's request, because the middleware of django-axes would replace the error body by a page.
+        # Pass the API's request: for Django's, the middleware of django-axes would replace the error body by a page.
         http = cast("HttpRequest", request)
         user = authenticate(http, username=given["username"], password=given["password"])
         if getattr(request, "axes_locked_out", False):

@@ -47,7 +47,10 @@ logger = logging.getLogger(__name__)
 
 
 def note_account(*, kind: Kind, person: User | None, client: Client = NOWHERE, note: str = "") -> None:
-    """Record an event of a person's account, and write it to the server's log. `note` must contain no secrets."""
+    """Record an event of a person's account, and write it to the server's log.
+
+    `note` must contain no secrets.
+    """
     event = AccountEvent.objects.create(
         kind=kind,
         person=person,
@@ -65,18 +68,20 @@ def note_account(*, kind: Kind, person: User | None, client: Client = NOWHERE, n
 
 
 def events_of(person: User) -> QuerySet[AccountEvent]:
-    """The latest events of the person's account, newest first."""
+    """Select the latest events of the person's account, newest first."""
     return AccountEvent.objects.filter(person=person)[:EVENTS_SHOWN]
 
 
 def listen() -> None:
-    """Connect to the signals of the libraries and record them. Called once, when the program starts."""
+    """Connect to the signals of the libraries, so that events of accounts are recorded. Called once, when the program
+    starts.
+    """
     for signal, kind in SIGNALS:
         signal.connect(partial(_note, kind), weak=False, dispatch_uid=f"account {kind}")
 
 
 def _note(kind: Kind, request: HttpRequest | None = None, **told: Any) -> None:
-    """Record one signal. Attempts during a lock are ignored, because they would fill the log."""
+    """Attempts during a lock are ignored, because they would fill the log."""
     is_locked = getattr(request, "axes_locked_out", False)
     is_new = getattr(request, "axes_failures_since_start", None) is not None
     is_of_codes = getattr(told.get("authenticator"), "type", "") == "recovery_codes" and kind != Kind.RECOVERY
@@ -93,6 +98,6 @@ def _note(kind: Kind, request: HttpRequest | None = None, **told: Any) -> None:
 def _person(told: dict[str, Any]) -> User | None:
     about = told.get("email_address") or told.get("sociallogin") or told.get("socialaccount")
     if credentials := told.get("credentials"):
-        # Store the account and never the typed name, because people may type a password there.
+        # Store the account and never the typed name, because people may type a password in its field.
         return User.objects.filter(username__iexact=str(credentials.get("username") or "")).first()
     return told.get("user") or getattr(about, "user", None)

@@ -1,4 +1,4 @@
-"""Require a second factor if the operator demands one; django-allauth has no such option."""
+"""Requiring a second factor, if the operator demands one. django-allauth has no such option."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ OPEN_PAGES = ("mfa_index", "account_reauthenticate", "account_logout")
 
 
 def has_second_factor(person: User) -> bool:
-    """True if the person is asked for a code when signing in."""
+    """Return True if the person is asked for a code when signing in."""
     return bool(is_mfa_enabled(person, [Authenticator.Type.TOTP]))
 
 
 def must_have_second_factor(person: User) -> bool:
-    """True if the operator requires a second factor from the person, even if it is not set up yet."""
+    """Return True if the operator requires a second factor of the person, set up or not."""
     is_staff = person.is_staff or person.is_superuser
     return settings.SECOND_FACTOR == "everybody" or (settings.SECOND_FACTOR == "staff" and is_staff)
 
 
 def refuse_without(person: User) -> None:
-    """Raise NotAllowed (code `second_factor_needed`) if a required second factor is not set up."""
+    """Raise NotAllowed (code `second_factor_needed`) if a second factor is required but not set up."""
     if must_have_second_factor(person) and not has_second_factor(person):
         raise NotAllowed("Set up a second factor on your account page first.", code="second_factor_needed")
 
@@ -57,8 +57,8 @@ def reset_second_factor(person: User) -> None:
 class HeldToSecondFactor:
     """Middleware: people who must set up a second factor can open only the pages for setting it up.
 
-    No session without the factor remains: setting it up ends all other sessions, and later sign-ins need it. Browsers
-    do not store account pages, because these show secrets.
+    Setting it up ends all other sessions, and later sign-ins need the factor, so no session without the factor
+    remains. Browsers do not store account pages, because these show secrets.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

@@ -1,4 +1,4 @@
-"""Links that the operator prints: to create the first administrator's account, and to set a new password."""
+"""Links that the operator prints: for creating the first administrator's account, and for setting a new password."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SECRET_BYTES = 32
 
 @transaction.atomic
 def issue_setup_link() -> str | None:
-    """Make the secret of a link that creates the first account; the link can be used once within a day.
+    """Make the secret of a link that creates the first account. The link can be used once within a day.
 
     Returns None if there is an administrator already. Earlier links become invalid.
     """
@@ -75,7 +75,7 @@ def _usable(link: SetupLink | None) -> SetupLink:
 
 
 def reset_path(person: User) -> str:
-    """Make the path of a link for setting a new password; it can be used once within a few days.
+    """Make the path of a link for setting a new password. The link can be used once within a few days.
 
     It becomes invalid when the person signs in. Raises Conflict (code `closed`) for a closed account.
     """

@@ -23,9 +23,9 @@ MOST_TOKENS = 20
 
 @transaction.atomic
 def make_token(*, person: User, days: int = DAYS, client: Client = NOWHERE) -> tuple[AuthToken, str]:
-    """Create a token. Returns its row and the token, which can be shown only this once.
+    """Create a token with its owner's permissions. Returns its row and the token, which can be shown only this once.
 
-    The token has its owner's permissions. Raises Invalid, and Conflict (code `too_many_tokens`).
+    Raises Invalid for an unusable number of days, and Conflict (code `too_many_tokens`).
     """
     if AuthToken.objects.filter(user=person).count() >= MOST_TOKENS:
         raise Conflict(
@@ -39,7 +39,7 @@ def make_token(*, person: User, days: int = DAYS, client: Client = NOWHERE) -> t
 
 
 def tokens_of(person: User) -> QuerySet[AuthToken]:
-    """The person's tokens, newest first."""
+    """Select the person's tokens, newest first."""
     found: QuerySet[AuthToken] = AuthToken.objects.filter(user=person)
     return found.order_by("-created", "digest")
 

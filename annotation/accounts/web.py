@@ -42,7 +42,7 @@ from annotation.web.screen import screen
 if TYPE_CHECKING:
     from typing import Any
 
-# Use a cookie, so that the theme applies before sign-in and costs no query. Each device has its own theme.
+# A cookie applies the theme before sign-in and without a query. Each device has its own theme.
 THEME_COOKIE = "coverdict_theme"
 THEME_SECONDS = 365 * 24 * 60 * 60
 THEMES = (("", "As the system"), ("light", "Light"), ("dark", "Dark"))
@@ -55,7 +55,7 @@ logger = logging.getLogger(__name__)
 
 @screen("GET", "POST")
 def account(request: Request) -> HttpResponse:
-    """Show the person's name, the browser's theme, the tokens and recent events."""
+    """Show the person's name, the browser's theme, the tokens and recent events, and change the first three."""
     act = request.POST.get("act", "")
     if not act:
         return _page(request)
@@ -110,13 +110,13 @@ def _page(request: Request, *, token: str = "") -> HttpResponse:
 
 @screen("GET", "POST")
 def no_password(request: Request) -> HttpResponse:
-    """Replace the page for a first password: with it, somebody with a borrowed session could take over the account."""
+    """Refuse to set a first password, which would let somebody with a borrowed session take over the account."""
     raise NotAllowed("This account has no password.", code="no_password")
 
 
 class SetUpFactor(ActivateTOTPView):  # type: ignore[misc]  # allauth has no types
     def form_valid(self, form: Any) -> HttpResponse:
-        """End the person's other sessions, which began before the second factor."""
+        """End the person's other sessions, because they began without the second factor."""
         response: HttpResponse = super().form_valid(form)
         sessions = UserSession.objects.filter(user=self.request.user)
         get_adapter().end_sessions([each for each in sessions if not each.is_current()])
@@ -124,7 +124,9 @@ class SetUpFactor(ActivateTOTPView):  # type: ignore[misc]  # allauth has no typ
 
 
 class ConfirmOwnEmail(ConfirmEmailView):  # type: ignore[misc]  # allauth has no types
-    """Confirm an address only for its signed-in owner: others could enter a stranger's address and wait for a click."""
+    """Confirms an address only for its signed-in owner. Otherwise a stranger could enter somebody's address and wait
+    for a click.
+    """
 
     def get_object(self, queryset: Any = None) -> Any:
         found = super().get_object(queryset)
@@ -148,7 +150,7 @@ def to_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
 
 
 def from_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """Accept the code with which the provider sends the person back. It works once, in the same browser."""
+    """Accept the code with which the provider sends the person back. A code works once, in the same browser."""
     try:
         response: HttpResponse = openid_connect.callback(request, provider_id)
     except PROVIDER_FAULTS:
@@ -176,7 +178,7 @@ def demo_sign_in(request: HttpRequest) -> HttpResponse:
 
 @secure_admin_login
 def admin_door(request: HttpRequest) -> HttpResponse:
-    """Replace the admin's own sign-in form, which does not ask for a second factor."""
+    """Replace the admin's own sign-in form, which asks for no second factor, by a refusal or a redirect."""
     if not admin.site.has_permission(request):
         message = "The admin is for superusers and for adjudicators on staff, without open assessor work."
         return refused(request, NotAllowed(message))
