@@ -1,6 +1,6 @@
 """Read-only rows for superusers.
 
-Answers, scores and judge calls are missing here, because the server must record who sees them.
+Answers, scores and judge calls are missing, because the server must record who sees them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ else:
     ModelAdmin = admin.ModelAdmin
     JudgeModelForm = forms.ModelForm
 
-# Remove these from the admin: nobody may read or change secrets of second factors and linked identities.
+# These models are removed from the admin: nobody may read or change secrets of second factors and linked identities.
 assert _email_addresses
 assert _second_factors
 assert _identities
@@ -63,7 +63,7 @@ admin.site.unregister((Authenticator, EmailAddress, SocialAccount, SocialApp, So
 
 
 class Rows(ModelAdmin):
-    """Read-only, because only the services log changes and rescore."""
+    """Rows are read-only, because only the services log changes and rescore."""
 
     ordering: ClassVar[tuple[str, ...]] = ("-pk",)
     list_select_related: ClassVar[bool | tuple[str, ...]] = True
@@ -150,7 +150,7 @@ class JudgeForm(JudgeModelForm):
 
 @admin.register(Judge)
 class JudgeAdmin(Rows):
-    """Shared judges are added here, but changed on the page Judges."""
+    """The form adds shared judges. Judges are changed on the page *Judges*."""
 
     form = JudgeForm
     list_display = ("name", "project", "kind", "model", "base_url", "archived_at")
