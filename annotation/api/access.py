@@ -1,4 +1,4 @@
-"""The base of all views: authentication, the project in the address, and reading input."""
+"""The base of all views of the API: authentication, the project in the address, and reading input."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class TokenAuthentication(KnoxAuthentication):  # type: ignore[misc]  # knox has
 
 
 class CookieAuthentication(SessionAuthentication):
-    """Authentication by the session of the web pages; unsafe methods need a CSRF token."""
+    """Authentication by the session of the web pages. Unsafe methods need a CSRF token."""
 
 
 class ApiView(GenericAPIView[Any]):
-    """A view for signed-in people. `schema.operation` documents its methods."""
+    """A view for signed-in people. Its methods are documented by `schema.operation`."""
 
     schema = ApiSchema()
     tag: ClassVar[str]
@@ -71,7 +71,7 @@ class ApiView(GenericAPIView[Any]):
     def enter(self, *any_of: Verb) -> Project:
         """Return the project in the address if the caller has one of the verbs.
 
-        Call it before reading anything else of the request, because people outside of the project must get no
+        Call it before reading other parts of the request, because people outside of the project must get no
         information. Raises the errors of `permissions.project_for`.
         """
         project = project_for(self.person, self.kwargs["slug"], Verb.VIEW_PROJECT)
@@ -81,20 +81,20 @@ class ApiView(GenericAPIView[Any]):
         return project
 
     def viewer(self, *any_of: Verb) -> Viewer:
-        """The caller as a viewer of the project's lists. Raises the errors of `enter`."""
+        """Return the caller as a viewer of the project's lists. Raises the errors of `enter`."""
         project, verbs = project_and_verbs(self.person, self.kwargs["slug"], Verb.VIEW_PROJECT)
         if verbs.isdisjoint(any_of):
             self.enter(*any_of)
         return Viewer(self.person, project, verbs)
 
     def body(self, shape: type[serializers.Serializer[Any]], *, partial: bool = False) -> dict[str, Any]:
-        """Read the request's body with the serializer. Unknown fields are refused."""
+        """Read the request's body with the serializer. Raises ValidationError, also for unknown fields."""
         return read(shape(data=self.request.data, partial=partial), self.request.data)
 
     def query(self, *shapes: type[serializers.Serializer[Any]]) -> dict[str, Any]:
-        """Read the query parameters with these serializers together. Raises ValidationError, like `body`.
+        """Read the query parameters with all these serializers. Raises ValidationError, also for unknown parameters.
 
-        Only parameters of these serializers are allowed, so no parameter reaches the database by its name.
+        Since unknown parameters are refused, no parameter reaches the database by its name.
         """
         given = self.request.query_params.dict()
         read: dict[str, Any] = {}
@@ -117,7 +117,7 @@ class ApiView(GenericAPIView[Any]):
 
 
 def only(rows: QuerySet[Row], public_id: str, what: str) -> Row:
-    """Return the row with this public id. Raises NotFound."""
+    """Return the row with this public id. Raises NotFound, whose message calls it `what`."""
     row = rows.filter(public_id=public_id).first()
     if row is None:
         raise NotFound(f"There is no such {what} in this project.")
@@ -127,7 +127,7 @@ def only(rows: QuerySet[Row], public_id: str, what: str) -> Row:
 def read(shape: serializers.Serializer[Any], given: Any) -> dict[str, Any]:
     """Read data with a serializer that was constructed with it.
 
-    Raises ValidationError, also for unknown fields.
+    `given` is the same data. Raises ValidationError, also for unknown fields.
     """
     if isinstance(given, Mapping):
         _refuse_unknown(given, _names(shape))
@@ -151,10 +151,7 @@ def _refuse_unknown(given: Mapping[str, Any], known: set[str]) -> None:
 
 
 class AnyContent(BaseContentNegotiation):
-    """Content negotiation for files: a file keeps its own format, whatever the client accepts.
-
-    Errors are JSON.
-    """
+    """Content negotiation for files. A file is sent in its own format, whatever the client accepts; errors are JSON."""
 
     def select_parser(self, request: Request, parsers: Iterable[Any]) -> Any:
         return next(iter(parsers))

@@ -98,7 +98,7 @@ def body_of(error: Exception) -> dict[str, Any]:
 
 
 def envelope(error: Exception, context: Mapping[str, Any]) -> Response:
-    """Build the response to an exception. It contains no internals; these go to the log."""
+    """Build the response to an exception. Internal details go to the log and not into the response."""
     if refusal := outage(error):
         logger.error("%s", refusal.code, exc_info=error)
         error = refusal
@@ -164,7 +164,7 @@ def _of_validation(detail: Any) -> Fault:
 
 
 def _wrong_inputs(detail: Any, path: str) -> Iterator[tuple[str, exceptions.ErrorDetail]]:
-    """Yield every message with the dotted path of its input; "" for the request as a whole."""
+    """Yield every message with the dotted path of its input, which is "" for the request as a whole."""
     if isinstance(detail, Mapping):
         for name, inner in detail.items():
             here = path if name == "non_field_errors" else f"{path}.{name}".lstrip(".")
@@ -186,7 +186,7 @@ def _headers(error: Exception) -> dict[str, str]:
 
 
 def outage(error: BaseException | None) -> Refusal | None:
-    """Build the refusal for an error of database or disk; None for other errors.
+    """Build the refusal for an error of the database or disk; None for any other error.
 
     If the error occurred during a commit, it is unknown whether the transaction was written.
     """

@@ -1,4 +1,4 @@
-"""Add examples to every request and response in the schema, generated from their descriptions."""
+"""Examples for every request and response in the schema, generated from their descriptions."""
 
 from __future__ import annotations
 

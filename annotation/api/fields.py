@@ -15,7 +15,7 @@ from annotation.models import Label
 class ShareField(serializers.FloatField):
     """A number from 0 to 1.
 
-    It refuses "nan", which a plain float field accepts because every comparison with it is false.
+    It refuses "nan". A plain float field would accept it, because every comparison with it is false.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -46,7 +46,7 @@ class NamedChoice(WordChoice):
 
 
 class FactsField(serializers.Field[Any, Any, Any, Any]):
-    """A read-only field: the dataclass that `facts_of` returns for a row; null if it returns None."""
+    """A read-only field with the dataclass that `facts_of` returns for a row; null if it returns None."""
 
     def __init__(self, shape: Any, facts_of: Callable[[Any], Any], **kwargs: Any) -> None:
         super().__init__(source="*", read_only=True, **kwargs)
@@ -58,7 +58,7 @@ class FactsField(serializers.Field[Any, Any, Any, Any]):
 
 
 class RowsField(serializers.JSONField):
-    """A list of rows. Each row is read separately, so that a bad row does not affect the others."""
+    """A list of rows. Each row is read separately, so that an invalid row does not affect the others."""
 
     def __init__(self, most: int, **kwargs: Any) -> None:
         super().__init__(help_text=f"1 to {most:,} rows.", **kwargs)

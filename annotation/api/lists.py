@@ -1,4 +1,4 @@
-"""Publish a list of `core.lists` as an operation of the API with its schema."""
+"""Publishing a list of `core.lists` as an operation of the API with its schema."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TYPES: dict[Kind, type] = {Kind.TEXT: str, Kind.COUNT: int, Kind.FLAG: bool}
 class Row(serializers.Serializer[Any]):
     """A row of a list, with its columns and the fields of a subclass.
 
-    If some people may not see a column, the context must contain the `viewer`.
+    If a column is hidden from some people, the context must contain the `viewer`.
     """
 
     columns: tuple[Column, ...] = ()
@@ -49,23 +49,23 @@ class Row(serializers.Serializer[Any]):
                 value = column.of(row)
             else:
                 continue
-            # Send the value of a choice; the field itself would send its displayed name.
+            # Send the value of a choice. The field itself would send its displayed name.
             is_plain = value is None or (column is not None and column.choices is not None)
             shown[name] = value if is_plain else field.to_representation(value)
         return shown
 
 
 def shape_of(listed: List, name: str) -> type[Row]:
-    """Build the serializer class of a list's rows; `name` is its name in the OpenAPI schema.
+    """Build the serializer class of a list's rows. `name` is its name in the OpenAPI schema.
 
-    Columns that some people may not see are optional.
+    Columns that are hidden from some people are optional.
     """
     fields = {column.name: _field(column) for column in listed.columns}
     return type(name, (Row,), {**fields, "columns": listed.columns, "__doc__": None})
 
 
 def operation_of(listed: List, shape: type[Row], description: str) -> Callable[..., Response]:
-    """Build the documented method that lists the rows that `ApiView.viewer` may see."""
+    """Build the documented GET method of a list, for people who may see it."""
 
     def get(view: ApiView, request: Request, **_: str) -> Response:
         viewer = view.viewer(*listed.verbs)
@@ -79,7 +79,7 @@ def operation_of(listed: List, shape: type[Row], description: str) -> Callable[.
 
 
 def _field(column: Column) -> serializers.Field[Any, Any, Any, Any]:
-    # Make a column optional if some people may not see it, because it is missing from their rows.
+    # A column that is hidden from some people is missing from their rows, so it is optional.
     options: dict[str, Any] = {
         "help_text": column.help,
         "allow_null": column.nullable,

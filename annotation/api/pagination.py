@@ -1,4 +1,4 @@
-"""Pages of the API: each page names the row that the next one starts after."""
+"""Pages of the API. Each page names the row after which the next page starts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Pages(BasePagination):
     """Describes pages in the schema; `ApiView.rows` makes them."""
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        """Return an empty list, because each list documents its own parameters."""
+        """Return no parameters, because each list documents its own."""
         return []
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:

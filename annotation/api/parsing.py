@@ -1,4 +1,4 @@
-"""Read JSON bodies, and refuse values that cannot be stored or sent back."""
+"""Reading JSON bodies, and refusing values that cannot be stored or sent back."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ TOO_DEEP = f"The JSON is nested more than {MOST_LEVELS} levels deep."
 class PlainJSONParser(JSONParser):
     """A JSON parser that refuses values that databases or responses cannot hold.
 
-    It refuses with 400 `parse_error`: nesting beyond MOST_LEVELS, NaN, infinite numbers (1e999), and lone surrogates
-    (U+D800), which not even an error message could contain.
+    These are nesting beyond MOST_LEVELS, NaN, infinite numbers (1e999), and lone surrogates (U+D800), which not even
+    an error message could contain. The refusal is 400 `parse_error`.
     """
 
     def parse(
@@ -34,7 +34,7 @@ class PlainJSONParser(JSONParser):
 
 
 def _parts(body: Any) -> Iterator[Any]:
-    """Yield every value and key. Raises ParseError beyond MOST_LEVELS."""
+    """Raises ParseError beyond MOST_LEVELS."""
     waiting = [(body, 1)]
     while waiting:
         value, level = waiting.pop()

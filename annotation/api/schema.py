@@ -86,14 +86,14 @@ def operation(
 ) -> Callable[[Handler], Handler]:
     """Document a method of a view: its operation id, request and responses.
 
-    `refusals` are further statuses, besides those that follow from its method and path.
+    `refusals` are further statuses, besides the statuses that follow from the method and path.
     """
     extend = extend_schema(
         operation_id=operation_id, request=request, responses=responses, parameters=parameters
     )
 
     def describe(handler: Handler) -> Handler:
-        # Set the class, because otherwise the decorator would extend the default schema class.
+        # Set the class; otherwise the decorator would extend the default schema class.
         handler.kwargs = {"schema": ApiSchema}  # type: ignore[attr-defined]
         handler.refusals = refusals  # type: ignore[attr-defined]
         extended: Handler = extend(handler)
@@ -145,7 +145,7 @@ class FactsFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-unty
 
 
 class NamedChoiceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
-    """Describes choices as one component, so that client generators make one type."""
+    """Describes each choice as one component, so that client generators make one type."""
 
     target_class = "annotation.api.fields.NamedChoice"
     match_subclasses = True

@@ -19,7 +19,7 @@ LONGEST_PASSWORD = 1000
 
 
 class PerMinute(BaseThrottle):
-    """A limit on requests with the same key per minute; all processes count together."""
+    """A limit on requests with the same key per minute. All processes count together."""
 
     scope: str
     most: int
@@ -29,7 +29,7 @@ class PerMinute(BaseThrottle):
         return key is None or count(key, seconds=MINUTE) <= self.most
 
     def get_cache_key(self, request: Request, view: Any) -> str | None:
-        """The key to count; None if the request is not limited."""
+        """Return the key to count; None if the request is not limited."""
         raise NotImplementedError
 
     def wait(self) -> float:
@@ -37,7 +37,7 @@ class PerMinute(BaseThrottle):
 
 
 class PerAddress(PerMinute):
-    """Limits requests from one client address (see `core.shared.clients`); forged headers are ignored."""
+    """Limits requests from one network (see `core.shared.clients`). Forged headers are ignored."""
 
     scope = "tokens-address"
     most = 60
