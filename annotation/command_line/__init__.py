@@ -1,1 +1,1 @@
-"""The program `coverdict` and the pytest plugin. Django is imported only by commands that need it."""
+"""The program `coverdict` and the pytest plugin. Only commands that need Django import it."""

@@ -1,4 +1,4 @@
-"""The command `coverdict gate FILE`: check that summaries are good enough and not worse than a baseline."""
+"""The command `coverdict gate FILE`, which checks that summaries are good enough and not worse than a baseline."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def gate(arguments: list[str]) -> int:
 
 
 def gate_parser() -> ArgumentParser:
-    """The options of `coverdict gate`."""
+    """Build the parser for the options of `coverdict gate`."""
     parser = ArgumentParser(
         prog="coverdict gate",
         description="Judge a file of summaries. Exit codes: 0 passed, 1 failed, 2 invalid arguments, 3 a "
@@ -207,8 +207,6 @@ def _report(options: Namespace, layout: Layout, judge: Judge, store: FileCallSto
 
 
 class _Progress:
-    """Prints the number of judged summaries at intervals."""
-
     def __init__(self, count: int) -> None:
         self._count = count
         self._done = 0
@@ -220,7 +218,7 @@ class _Progress:
 
 
 def _output_fault(path: Path | None) -> str:
-    """The reason why the report cannot be written to the path; "" if it probably can.
+    """Return the reason why the report cannot be written to the path; "" if it probably can.
 
     The command checks this before it pays for calls.
     """
@@ -235,7 +233,6 @@ def _output_fault(path: Path | None) -> str:
 
 
 def _check_judge(parser: ArgumentParser, options: Namespace) -> None:
-    """Refuse options that the chosen judge ignores."""
     if options.judge == LEXICAL:
         for name in ("base_url", "key_variable", "price", "max_cost", "instruction"):
             if getattr(options, name) is not None:
@@ -321,7 +318,7 @@ def _of_set(document_id: str, one: SetData) -> Iterator[GateSummary]:
 
 
 def _compared(one: SetData) -> Iterator[tuple[str, int | None, str, str | None]]:
-    """Yield each summary with each reference that an import would compare it with; None if there is none."""
+    """Yield each summary with each reference that an import would compare it with; None if there is no reference."""
     for (system, target), peer in one.peers.items():
         references = [
             (name, one.author_of(name), one.reference_for(name, target))
@@ -340,7 +337,6 @@ def _label(label: str | None) -> Label | None:
 
 
 def _tell(report: GateReport, options: Namespace) -> bool:
-    """Print the report and write it to the requested file. Returns False if it could not be written."""
     sys.stdout.write(gate_report_text(report, "table" if options.output else options.format))
     return options.output is None or _is_written(gate_report_text(report, options.format), options.output)
 

@@ -1,4 +1,4 @@
-"""The program `coverdict`: gates for plain files; if the server is installed, also projects, server and worker."""
+"""The program `coverdict`: gates for plain files and, if the server is installed, projects, server and worker."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code; 2 for an invalid call."""
+    """Run the command and return its exit code, which is 2 for an invalid call."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] in ([], ["-h"], ["--help"], ["help"]):
         sys.stdout.write(usage())
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def usage(program: str = "coverdict") -> str:
-    """List all commands; those of the server are included only if it is installed."""
+    """List all commands. The server's commands are included only if the server is installed."""
     lines = [
         f"Coverdict judges summaries claim by claim. `{program} COMMAND --help` lists a command's options.",
         "",
@@ -79,7 +79,7 @@ def _refused(message: str, code: int) -> Callable[[list[str]], int]:
 
 
 def _django(command: str, rest: list[str]) -> int:
-    """Run a Django command. If it fails, the process ends."""
+    """Run a Django command. If the command fails, the process ends."""
     name_settings(command)
     words = rest if command == "manage" else [command, *rest]
     # On a single machine, the first command must create the tables.

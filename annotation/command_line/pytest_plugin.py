@@ -1,4 +1,4 @@
-"""The pytest fixture `assert_summary`. It imports numerical libraries on first use."""
+"""The pytest fixture `assert_summary`, which imports the numerical libraries on first use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def coverdict_judge() -> Judge:
-    """The judge of `assert_summary`: the offline judge, unless your `conftest.py` overrides this fixture."""
+    """Return the judge of `assert_summary`: the offline judge, unless your `conftest.py` overrides this fixture."""
     from evaluation.judging import LexicalJudge  # noqa: PLC0415 - half a second of every test run
 
     return LexicalJudge()
@@ -24,7 +24,7 @@ def coverdict_judge() -> Judge:
 
 @pytest.fixture
 def assert_summary(coverdict_judge: Judge) -> Callable[..., SummaryEvaluation]:
-    """Call `assert_summary(document, summary, coverage=.7)`; it fails with the reason if a score is lower."""
+    """Return a function for tests: `assert_summary(document, summary, coverage=.7)` fails if a score is lower."""
     from evaluation.gate import assert_summary as assert_one  # noqa: PLC0415
 
     return partial(assert_one, judge=coverdict_judge)
