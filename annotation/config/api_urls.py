@@ -1,4 +1,4 @@
-"""Routes of the API. The address of everything in a project begins with the project's address."""
+"""The routes of the API. The address of everything in a project begins with the project's address."""
 
 from django.urls import URLPattern, URLResolver, include, path, re_path
 

@@ -19,15 +19,15 @@ app.autodiscover_tasks(["annotation"])
 
 @setup_logging.connect
 def keep_our_logging(**_: Any) -> None:
-    """Keep the logging of the settings: if this signal has a receiver, Celery does not set up its own logging."""
+    """Keep the logging of the settings. If this signal has a receiver, Celery does not set up its own logging."""
 
 
 @celeryd_init.connect
 def receive_on_the_queues_file_system(conf: Any = None, **_: Any) -> None:
     """Make a worker on the filesystem broker take messages by an atomic rename.
 
-    kombu moves each message to the temporary directory before reading it. If that is on another file system, the move
-    is a copy, and a worker that is killed meanwhile loses the message.
+    kombu moves each message to the temporary directory before reading it. If this directory is on another file
+    system, the move is a copy, and a worker that is killed meanwhile loses the message.
     """
     if conf is None or not str(conf.broker_url).startswith("filesystem:"):
         return
@@ -38,7 +38,7 @@ def receive_on_the_queues_file_system(conf: Any = None, **_: Any) -> None:
 
 @worker_ready.connect
 def collect_seldom(**_: Any) -> None:
-    """Exclude the loaded program from garbage collection, and collect garbage less often, to save time and memory."""
+    """Exclude the loaded program from garbage collection, and collect less often, to save time and memory."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
@@ -48,8 +48,8 @@ def collect_seldom(**_: Any) -> None:
 def outlive_the_broker(conf: Any = None, **_: Any) -> None:
     """Keep a worker alive if Redis becomes unavailable.
 
-    Otherwise the attempt to return its messages to the queue would end the worker. Nothing is lost without this
-    attempt, because workers also look for jobs in the database.
+    Otherwise its attempt to return messages to the queue would end the worker. No work is lost without this attempt,
+    because workers also look for jobs in the database.
     """
     if conf is not None and str(conf.broker_url).startswith("redis"):
         from kombu.transport.redis import Channel  # noqa: PLC0415 - it imports the client of Redis

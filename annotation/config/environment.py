@@ -1,4 +1,4 @@
-"""Convert environment variables to settings: database, broker, cache, files, secrets."""
+"""Converting environment variables to settings: database, broker, cache, files, secrets."""
 
 import os
 import re
@@ -12,7 +12,7 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 SQLITE_OPTIONS: dict[str, Any] = {
-    # IMMEDIATE takes the write lock at BEGIN, so that a second writer waits and does not fail later.
+    # IMMEDIATE takes the write lock at BEGIN, so that a second writer waits instead of failing later.
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
     "init_command": (
@@ -52,11 +52,11 @@ NOT_FOR_JUDGES = (
 def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = True) -> dict[str, Any]:
     """Build Django's settings for the database that a URL names.
 
-    SQLite gets write-ahead logging and immediate transactions. Its threads keep their connections, because closing the
-    last connection would write the whole log back after every request. A PostgreSQL host may be a socket folder,
+    SQLite gets write-ahead logging and immediate transactions. Its threads keep their connections, because closing
+    the last connection would write the whole log back after every request. A PostgreSQL host may be a socket folder,
     written `postgres://user@%2Frun%2Fpostgresql/name` as in libpq. `keep_seconds` is the time for which connections
-    stay open. `server_side_cursors` must be False behind a pooler in transaction mode; this also turns prepared
-    statements off, which such a pooler does not support.
+    stay open. `server_side_cursors` must be False behind a pooler in transaction mode; then there are no prepared
+    statements either, because such a pooler does not support them.
     """
     config: dict[str, Any] = dict(environ.Env.db_url_config(url))
     options = dict(config.get("OPTIONS") or {})
@@ -67,8 +67,8 @@ def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = Tru
         "HOST": unquote(str(config.get("HOST") or "")),
         "OPTIONS": {
             "connect_timeout": POSTGRESQL_CONNECT_SECONDS,
-            # Prepare hand-written statements only if connections are stable; a pooler that exchanges connections would
-            # lose them.
+            # Prepare hand-written statements only if connections are stable: a pooler that exchanges connections
+            # would lose prepared statements.
             "prepare_threshold": USES_BEFORE_PREPARED if server_side_cursors else None,
             **options,
         },
@@ -148,7 +148,7 @@ def kept_files(place: str) -> dict[str, Any]:
 
 
 def kept_secret(path: Path) -> str:
-    """Read the secret in this file; create it on the first call.
+    """Read the secret in this file. The first call creates the file.
 
     Two processes that start at the same time get the same secret, because only one of them can create the link to the
     file. Only the owner can read the file.
@@ -184,17 +184,16 @@ def token(name: str, value: str) -> str:
 
 
 def count(name: str, value: str) -> int:
-    """Return the value as a number of 0 or more. Raises ImproperlyConfigured."""
+    """Return the value as a whole number of 0 or more. Raises ImproperlyConfigured."""
     if not (value.isascii() and value.isdigit()):
         raise ImproperlyConfigured(f"{name} is a number, 0 or more, not {value!r}.")
     return int(value)
 
 
 def mail(url: str, sender: str) -> dict[str, Any]:
-    """Django's settings for the mail server of a URL such as "smtp+tls://user:password@mail.example.org:587".
+    """Build Django's settings for a mail server from a URL such as "smtp+tls://user:password@mail.example.org:587".
 
-    The settings are empty for an empty URL. Raises ImproperlyConfigured for an invalid URL or a missing
-    sender.
+    An empty URL gives no settings. Raises ImproperlyConfigured for an invalid URL or a missing sender.
     """
     if not url:
         return {}
@@ -213,7 +212,7 @@ def mail(url: str, sender: str) -> dict[str, Any]:
 
 
 def single_sign_on(issuer: str, client_id: str, client_secret: str, name: str) -> dict[str, Any]:
-    """Build django-allauth's settings for an OpenID Connect provider; empty if none is configured.
+    """Build django-allauth's settings for an OpenID Connect provider; empty if no provider is configured.
 
     Raises ImproperlyConfigured if values are missing or the issuer uses plain HTTP.
     """
@@ -236,7 +235,10 @@ def single_sign_on(issuer: str, client_id: str, client_secret: str, name: str) -
 
 
 def new_accounts(entries: list[str]) -> list[str]:
-    """Check the rules for new accounts by single sign-on: "invited" and e-mail domains. Raises ImproperlyConfigured."""
+    """Check the rules for new accounts by single sign-on, which are "invited" and e-mail domains.
+
+    Raises ImproperlyConfigured for any other rule.
+    """
     known = [entry.strip().lower() for entry in entries if entry.strip()]
     for entry in known:
         if entry != "invited" and not EMAIL_DOMAIN.fullmatch(entry):
@@ -249,8 +251,8 @@ def new_accounts(entries: list[str]) -> list[str]:
 def judge_urls(entries: list[str]) -> list[str]:
     """Check the base URLs that judges may call. Raises ImproperlyConfigured for a URL that would match nothing.
 
-    `:*` allows every port of this machine and is refused for other hosts. The message names the position and not the
-    URL, which may contain a password.
+    `:*` allows every port of this machine and is refused for other hosts. The message has the position of the URL and
+    not the URL, which may contain a password.
     """
     from evaluation.judging.openai import ANY_PORT, base_url_fault  # noqa: PLC0415 - commands need no judge
 
@@ -265,10 +267,11 @@ def judge_urls(entries: list[str]) -> list[str]:
 
 
 def judge_keys(entries: list[str]) -> dict[str, list[str]]:
-    """Parse the base URLs to which the key in each variable may be sent.
+    """Parse the entries that name, for environment variables with keys, the base URLs to which the key may be sent.
 
     An entry is "OPENAI_API_KEY=https://api.openai.com/v1"; a variable may have several entries. Raises
-    ImproperlyConfigured for an invalid entry and for a secret of the installation; the message has only the name.
+    ImproperlyConfigured for an invalid entry and for a secret of the installation; the message has only the name of
+    the variable.
     """
     from evaluation.judging.openai import base_url_fault  # noqa: PLC0415 - as above
 

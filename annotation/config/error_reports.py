@@ -1,7 +1,7 @@
-"""Report errors to Sentry or a compatible service if the operator sets a DSN, but without people's texts.
+"""Reports of errors to Sentry or a compatible service, if the operator sets a DSN. They contain no texts of people.
 
-Reports are built only from allowed parts, because messages, local variables and bodies may contain texts, names or
-keys. They contain the error, its place in the code, the request, the run and the job.
+Messages, local variables and bodies may contain texts, names or keys, so a report is built only from allowed parts:
+the error, its place in the code, the request, the run and the job.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CONTEXT = ("request_id", "run", "job")
 
 
 def report_errors(dsn: str, *, environment: str) -> None:
-    """Start to report errors; an empty DSN does nothing."""
+    """Start to report errors. An empty DSN reports nothing."""
     if not dsn:
         return
     import sentry_sdk  # noqa: PLC0415 - loaded only if it is configured
@@ -58,7 +58,7 @@ def without_texts(event: Event, hint: Hint) -> Event:
     raised = (known.get("exception") or {}).get("values") or ()
     report["exception"] = {"values": [_raised(each) for each in raised]}
     if not raised:
-        # Use the message as written in the code, without the values that were inserted into it.
+        # Use the message as it is written in the code, without the inserted values.
         report["logentry"] = {"message": str((known.get("logentry") or {}).get("message", ""))}
     bound = structlog.contextvars.get_contextvars()
     report["tags"] = {name: str(bound[name]) for name in CONTEXT if name in bound}

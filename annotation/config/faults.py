@@ -1,6 +1,6 @@
-"""Respond to requests that failed with an exception, with a page, notice, JSON, API error or text.
+"""Responses to requests that failed with an exception: a page, notice, JSON, API error or text.
 
-The code makes no queries, because the database may be the cause.
+The code makes no queries, because the database may be the cause of the failure.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Health checks: `healthz` checks the process, `readyz` the parts that it needs to serve pages."""
+"""Health checks. `healthz` checks the process, `readyz` also the parts that it needs to serve pages."""
 
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -14,9 +14,9 @@ from annotation.watching.queries import files_fault, missing_migrations
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 as long as the process lives.
+    """Answer 200 as long as the process lives. Supervisors call it.
 
-    It is for supervisors. It ignores the database, which a restart of this process could not repair.
+    The database is ignored, because a restart of this process could not repair it.
     """
     return HttpResponse("ok", content_type="text/plain")
 
@@ -24,7 +24,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Answer 200 if pages can be served, 503 if the database fails. It is for load balancers and operators.
+    """Answer 200 if pages can be served, 503 if the database fails. Load balancers and operators call it.
 
     The JSON has "ok" or the fault of each part: database, migrations, broker, worker, files. A fault that only delays
     work is a warning, because taking the server out of service would not help.
@@ -36,7 +36,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 
 def _parts() -> dict[str, str]:
-    # Omit the folder's name, because everybody may read this response; administrators see it on the page Status.
+    # Everybody may read this response, so omit the folder's name; administrators see it on the page Status.
     files = "the folder for files is not writable; see the page Status" if files_fault() else "ok"
     apart = {"broker": broker_fault() or "ok", "files": files}
     fault = _database_fault()

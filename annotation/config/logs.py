@@ -16,13 +16,16 @@ SHARED: list[structlog.typing.Processor] = [
 
 
 def as_warning(record: logging.LogRecord) -> bool:
-    """Turn an error that a malformed request caused into a one-line warning (log filter)."""
+    """Turn an error that a malformed request caused into a one-line warning. It is a log filter."""
     record.levelno, record.levelname, record.exc_info = logging.WARNING, "WARNING", None
     return True
 
 
 def without_address(record: logging.LogRecord) -> bool:
-    """Replace the address in Django's lines by its route, because it may contain the secret of a link (log filter)."""
+    """Replace the address in Django's log lines by its route, because an address may contain the secret of a link.
+
+    It is a log filter.
+    """
     request = getattr(record, "request", None)
     if request is not None and isinstance(record.args, tuple):
         record.args = tuple(route_of(request) if each == request.path else each for each in record.args)
@@ -30,14 +33,14 @@ def without_address(record: logging.LogRecord) -> bool:
 
 
 def plain(level: str) -> dict[str, Any]:
-    """Build Django's LOGGING for a terminal: one readable line per event from this level."""
-    # Use plain tracebacks, because the default prints local variables, which may include a judge's key.
+    """Build Django's LOGGING for a terminal, with one readable line per event of at least this level."""
+    # Use plain tracebacks. The default prints local variables, which may include a judge's key.
     console = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
     return _logging(level, [console])
 
 
 def json_lines(level: str) -> dict[str, Any]:
-    """Build Django's LOGGING for a collector: one JSON object per line from this level, exceptions as text."""
+    """Build Django's LOGGING for a collector, with one JSON object per line, for events of at least this level."""
     return _logging(level, [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()])
 
 
@@ -79,13 +82,14 @@ def _logging(level: str, rendering: list[structlog.typing.Processor]) -> dict[st
             # Remove Django's default handlers, which would print the same event twice.
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.server": {"handlers": [], "level": level, "propagate": True},
-            # Django logs requests with a numeric address or an invented host name as errors with a traceback; log a
-            # warning.
+            # Django logs requests with a numeric address or an invented host name as errors with a traceback. Log a
+            # warning instead.
             "django.security.DisallowedHost": {"filters": ["as warning"]},
-            # Hide INFO of httpx2: it logs every request's address, and a judge's address may contain a secret.
+            # Hide the INFO level of httpx2, which logs every request's address: a judge's address may contain a
+            # secret.
             "httpx2": {"level": "WARNING"},
             "openai": {"level": "WARNING"},
-            # Hide the start-up banner of axes; its lock-outs are warnings.
+            # Hide the start-up banner of axes. Its messages about locks are warnings.
             "axes": {"level": "WARNING"},
         },
     }

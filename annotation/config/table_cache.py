@@ -1,6 +1,6 @@
 """Django's database cache with an atomic increment.
 
-Django reads and then writes a number, which loses concurrent increments. Migrations create the table.
+Django itself reads and then writes a number, which loses concurrent increments. Migrations create the table.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from annotation.models import CachedValue
 class TableCache(DatabaseCache):
     @transaction.atomic
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
-        """Add `delta` to the number under a key and return the sum; the expiry does not change.
+        """Add `delta` to the number under a key and return the sum. The expiry does not change.
 
-        Raises ValueError if the key is missing.
+        Raises ValueError if the key is missing or expired.
         """
         known = CachedValue.objects.filter(
             cache_key=self.make_and_validate_key(key, version=version), expires__gt=timezone.now()

@@ -1,4 +1,4 @@
-"""Routes of the pages. Ids are public ids; a project is named by its slug."""
+"""The routes of the pages. Ids are public ids; a project is named by its slug."""
 
 from __future__ import annotations
 

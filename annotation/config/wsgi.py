@@ -13,7 +13,7 @@ name_settings(otherwise=PRODUCTION)
 
 
 def require_static_files() -> None:
-    """Refuse to start if the manifest of static files is missing, because then every page would fail."""
+    """Refuse to start if the manifest of static files is missing, because every page would fail."""
     # Only storages with a manifest have this method.
     if getattr(staticfiles_storage, "read_manifest", lambda: "")() is None:
         raise SystemExit(
@@ -24,5 +24,5 @@ def require_static_files() -> None:
 
 application = get_wsgi_application()
 require_static_files()
-# Load the routes now, so that `gunicorn --preload` loads them once and not in each process at its first request.
+# Load the routes now, so that `gunicorn --preload` loads them once instead of in each process at its first request.
 import_module(settings.ROOT_URLCONF)

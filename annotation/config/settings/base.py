@@ -1,4 +1,4 @@
-"""Common settings. Environment variables, and the module of each environment, change them."""
+"""The settings that all environments share. Environment variables and the modules of the environments change them."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -12,7 +12,7 @@ from annotation.config import environment
 
 env = environ.Env()
 
-# Templates, static files and help pages are in an installed package, or in a clone beside it.
+# Templates, static files and help pages are inside an installed package, or beside the package in a clone.
 PACKAGE_DIR = Path(annotation.__file__).resolve().parent
 IS_INSTALLED = (PACKAGE_DIR / "templates").is_dir()
 BASE_DIR = PACKAGE_DIR if IS_INSTALLED else PACKAGE_DIR.parent
@@ -23,17 +23,18 @@ VAR_DIR = Path(env.str("COVERDICT_VAR", default=str(_VAR))).resolve()
 DEBUG = False
 # Sign-in as people of the demo with one click; True only in the demo settings.
 DEMO_SIGN_IN = False
-# Only this machine may reach the demo, because anybody can sign in there as anybody.
+# The demo listens only on this machine, because anybody can sign in there as anybody.
 DEMO_HOST = "127.0.0.1"
 # Base URLs that a judge may call. An entry allows URLs with its scheme, host, port (by default the scheme's) and
 # path prefix. If the list is empty, no judge may use a network.
 COVERDICT_JUDGE_URLS = environment.judge_urls(env.list("COVERDICT_JUDGE_URLS", default=[]))
-# The port of the demo, which no judge may call; 0 if this is no demo.
+# The port of the demo, which no judge may call; 0 outside of the demo.
 OWN_PORT = env.int("COVERDICT_OWN_PORT", default=0)
-# Environment variables whose keys judges may use, each with the base URLs to which its key may be sent, matched as
-# above: COVERDICT_JUDGE_KEYS=OPENAI_API_KEY=https://api.openai.com/v1,OTHER_KEY=https://llm.example.org/v1
+# Environment variables with keys that judges may use, each with the base URLs to which its key may be sent. URLs
+# match as in COVERDICT_JUDGE_URLS. Example:
+# COVERDICT_JUDGE_KEYS=OPENAI_API_KEY=https://api.openai.com/v1,OTHER_KEY=https://llm.example.org/v1
 COVERDICT_JUDGE_KEYS = environment.judge_keys(env.list("COVERDICT_JUDGE_KEYS", default=[]))
-# How many days judges' replies, exported files and the log are kept; no limit if empty.
+# The number of days for which judges' replies, exported files and the log are kept; no limit if empty.
 COVERDICT_KEEP_CALLS_DAYS: int | None = env.int("COVERDICT_KEEP_CALLS_DAYS", default=None)
 COVERDICT_KEEP_EXPORTS_DAYS: int | None = env.int("COVERDICT_KEEP_EXPORTS_DAYS", default=None)
 COVERDICT_KEEP_LOG_DAYS: int | None = env.int("COVERDICT_KEEP_LOG_DAYS", default=None)
@@ -41,14 +42,14 @@ COVERDICT_KEEP_LOG_DAYS: int | None = env.int("COVERDICT_KEEP_LOG_DAYS", default
 COVERDICT_NEW_PROJECTS = environment.one_of(
     "COVERDICT_NEW_PROJECTS", env.str("COVERDICT_NEW_PROJECTS", default="staff"), ("staff", "everybody")
 )
-# The mail server, for forgotten passwords and invitations. Without it, an administrator creates the links.
+# The mail server, for forgotten passwords and invitations. Without a mail server, an administrator passes links on.
 EMAIL_URL = env.str("EMAIL_URL", default="")
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="")
 EMAIL_TIMEOUT = 20
 vars().update(environment.mail(EMAIL_URL, DEFAULT_FROM_EMAIL))
 # Prometheus reads figures at /metrics with this token; without a token, the page does not exist.
 METRICS_TOKEN = environment.token("METRICS_TOKEN", env.str("METRICS_TOKEN", default=""))
-# Single sign-on by OpenID Connect, which needs all three variables, and its rules for new accounts.
+# Single sign-on by OpenID Connect needs the first three variables. OIDC_NEW_ACCOUNTS has the rules for new accounts.
 OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
 OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
 OIDC_CLIENT_SECRET = env.str("OIDC_CLIENT_SECRET", default="")
@@ -62,13 +63,13 @@ SECOND_FACTOR = environment.one_of(
 )
 # True accepts the request id in X-Request-ID. Use it only behind a proxy that sets this header itself.
 TRUST_REQUEST_ID = False
-# The number of the operator's proxies in front of the server, each appending to X-Forwarded-For.
+# The number of the operator's proxies in front of the server. Each must append its caller to X-Forwarded-For.
 TRUSTED_PROXIES = environment.count("TRUSTED_PROXIES", env.str("TRUSTED_PROXIES", default="0"))
 # A worker that has not reported for this many seconds counts as dead.
 WORKER_SILENT_SECONDS = env.int("WORKER_SILENT_SECONDS", default=30)
 # If a job's lease was not extended for this many seconds, another worker takes the job.
 JOB_LEASE_SECONDS = env.float("JOB_LEASE_SECONDS", default=10)
-# A worker imports files whose total size exceeds this; smaller files are imported during the request.
+# Files whose total size exceeds this are imported by a worker, smaller files during the request.
 IMPORT_BACKGROUND_BYTES = env.int("IMPORT_BACKGROUND_BYTES", default=2 * 1024 * 1024)
 
 INSTALLED_APPS = [
@@ -138,7 +139,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 PLAIN_STORAGES: dict[str, Any] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    # This storage has exports and waiting uploads; web servers and workers exchange files through it.
+    # The storage of exports and waiting uploads, through which web servers and workers exchange files.
     "kept": environment.kept_files(env.str("COVERDICT_FILES", default="") or str(VAR_DIR)),
 }
 HASHED_STORAGES: dict[str, Any] = {
@@ -185,7 +186,7 @@ AXES_CLIENT_IP_CALLABLE = "annotation.core.shared.clients.network_of"
 AXES_USERNAME_CALLABLE = "annotation.accounts.adapters.name_key"
 AXES_SENSITIVE_PARAMETERS = ["login", "username", "ip_address", "code"]
 AXES_LOCKOUT_TEMPLATE = "429.html"
-# Disable the access log of axes, because the log of accounts replaces it.
+# The log of accounts replaces the access log of axes.
 AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
 
@@ -198,7 +199,7 @@ ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_RATE_LIMITS = {"login": "60/m/ip", "reset_password": "30/h/ip,3/h/key"}
 MFA_ADAPTER = "annotation.accounts.adapters.Secrets"
-# Allow this, because without a mail server no address can be verified.
+# Without a mail server no address can be verified, so unverified addresses must be allowed.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_TOTP_ISSUER = "Coverdict"
 SOCIALACCOUNT_ADAPTER = "annotation.accounts.adapters.Identities"
@@ -253,7 +254,7 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Coverdict API",
     "DESCRIPTION": "Summaries judged claim by claim: projects, runs, verdicts, scores and exports.",
     "VERSION": annotation.__version__,
-    # Use OpenAPI 3.1, because its types are those of JSON Schema, which also describe facts.
+    # The types of OpenAPI 3.1 are those of JSON Schema, which also describes facts.
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,
@@ -264,12 +265,12 @@ SPECTACULAR_SETTINGS = {
     ],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    # Set null, because otherwise the page would send the schema's address to a validator on the internet.
+    # Without null, the page would send the schema's address to a validator on the internet.
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
     "REDOC_DIST": "SIDECAR",
 }
 
-# Background work. A Job row describes the work; a message, which may get lost, only wakes a worker.
+# Background work. A Job row describes the work. A message only wakes a worker and may get lost.
 
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="filesystem://localhost")
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -278,15 +279,15 @@ CELERY_RESULT_BACKEND = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
-# Acknowledge messages on receipt: the work survives a lost message, because it is in the Job rows.
+# Messages are acknowledged on receipt: losing one loses no work, because the work is in the Job rows.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# Each kind of work has a thread; the other threads send mails and start missing threads.
+# Each kind of work has a thread. The remaining threads send mails and start missing threads.
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_CONCURRENCY = 7
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = not CELERY_BROKER_URL.startswith("filesystem:")
-# Do not retry for long, because a page must not hang on an unavailable broker; the reaper queues the job again.
+# Retries are short, because a page must not hang on an unavailable broker; workers find the job in the database.
 CELERY_TASK_PUBLISH_RETRY_POLICY = {
     "max_retries": 1,
     "interval_start": 0,
@@ -297,12 +298,12 @@ CELERY_TIMEZONE = "UTC"
 
 
 def shared_cache(database: dict[str, Any]) -> dict[str, Any]:
-    """Choose a cache that all processes share, so that limits apply to them together."""
+    """Choose a cache that all processes share, so that limits count all processes together."""
     return environment.caches(env.str("CACHE_URL", default=""), broker=CELERY_BROKER_URL, database=database)
 
 
 def embedded_services() -> dict[str, Any]:
-    """Configure services that need no installation: SQLite and a file queue, both below VAR_DIR."""
+    """Configure services that need no installation: SQLite and a file queue, both in VAR_DIR."""
     VAR_DIR.mkdir(parents=True, exist_ok=True)
     url = env.str("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'coverdict.sqlite3'}")
     return {

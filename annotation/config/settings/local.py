@@ -1,4 +1,4 @@
-"""The settings of manage.py: the database is the demo's, under var/, but there is no one-click sign-in."""
+"""The settings of manage.py. The database is the demo's, in var/, but there is no one-click sign-in."""
 
 from annotation.config import environment, logs
 from annotation.config.settings.base import *
@@ -10,11 +10,11 @@ from annotation.config.settings.base import (
     env,
 )
 
-# DEBUG is off by default, because with it Django keeps every query of a long command in memory.
+# With DEBUG, Django keeps every query of a long command in memory, so it is off by default.
 DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY", default="") or environment.kept_secret(VAR_DIR / "secret_key")
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
-# By default, judges may call this machine, which only its user reaches, and OpenAI. The environment adds others.
+# By default, judges may call this machine and OpenAI. The environment adds further URLs.
 COVERDICT_JUDGE_URLS = [
     *("http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*", "https://api.openai.com"),
     *COVERDICT_JUDGE_URLS,

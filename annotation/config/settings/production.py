@@ -137,8 +137,8 @@ DATABASES = {
     "default": environment.database(
         DATABASE_URL,
         keep_seconds=env.int("CONN_MAX_AGE", default=60),
-        # SERVER_SIDE_CURSORS must be false behind a pooler in transaction mode; this also turns prepared statements
-        # off.
+        # SERVER_SIDE_CURSORS must be false behind a pooler in transaction mode; then there are no prepared statements
+        # either.
         server_side_cursors=env.bool("SERVER_SIDE_CURSORS", default=True),
     )
 }
@@ -160,7 +160,7 @@ CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 SESSION_COOKIE_SECURE = True
 CSRF_COOKIE_SECURE = True
 SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", default=True)
-# Allow plain HTTP for health probes, which come from the internal network.
+# Health probes come from the internal network, so allow plain HTTP for them.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=31_536_000)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("SECURE_HSTS_INCLUDE_SUBDOMAINS", default=False)
@@ -168,7 +168,7 @@ if env.bool("TRUST_PROXY_HEADER", default=False):
     # Trust this header only behind a proxy that sets it itself; otherwise any browser could set it.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     TRUST_REQUEST_ID = True
-# Silence these checks, because the owner of the domain decides about subdomains and preload lists.
+# These checks are silenced, because the owner of the domain decides about subdomains and preload lists.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
 # The service for error reports in Sentry's protocol; none by default.

@@ -13,14 +13,14 @@ _embedded = embedded_services()
 DATABASES = _embedded["DATABASES"]
 CELERY_BROKER_TRANSPORT_OPTIONS = _embedded["CELERY_BROKER_TRANSPORT_OPTIONS"]
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    # Use a database file, as in the demo, because SQLite in memory has no write-ahead log and only one process.
+    # Use a database file as in the demo: SQLite in memory has no write-ahead log and allows only one process.
     DATABASES["default"]["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-# Disable axes: `client.login` has no request, so failures cannot be counted. Tests of the lock enable it.
+# axes is off: `client.login` has no request, so failures cannot be counted. Tests of the lock turn it on.
 AXES_ENABLED = False
 
-# Create the folder, because WhiteNoise warns if it is missing; the live server finds static files itself.
+# WhiteNoise warns if this folder is missing. The live server finds static files itself.
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 
 LOGGING = logs.plain("WARNING")
