@@ -49,7 +49,7 @@ DESCRIPTION = (
 def begin_harbour(by: User | None) -> Project:
     """Create the project with people, texts and closed assignments, but without verdicts.
 
-    Idempotent: existing rows stay unchanged.
+    Rows that exist already stay unchanged.
     """
     project = Project.objects.filter(slug=SLUG).first()
     if project is None:
@@ -65,7 +65,7 @@ def begin_harbour(by: User | None) -> Project:
         },
     )
     import_files(project=project, files=[NamedFile("harbour.jsonl", FOLDER / "harbour.jsonl")], by=None)
-    # Set the kind here, because a flat file has no column that says that a system is a person.
+    # A flat file has no column for the kind of a system, so set it here.
     System.objects.filter(project=project, name="human-b").update(kind=System.Kind.PERSON)
     _add_percents(project, _judgments()["unit_percents"])
     open_set = DocumentSet.objects.get(project=project, external_id=OPEN_SET)
@@ -75,7 +75,7 @@ def begin_harbour(by: User | None) -> Project:
 
 
 def is_harbour_answered(project: Project) -> bool:
-    """True if the project has texts, the judge's verdicts and reviewers' answers."""
+    """Return True if reviewers have answered, which is the last step of making the project."""
     return Verdict.objects.filter(role=Verdict.Role.REVIEWER, check_row__project=project).exists()
 
 
@@ -137,7 +137,6 @@ def _comparison(document_set: DocumentSet, entry: dict[str, Any]) -> Comparison:
 
 
 def _matching_checks(project: Project, wanted: dict[str, Any], reviewer: User) -> list[Check]:
-    """Find checks that the reviewer has not answered and whose claim contains all requested words."""
     words = set(_words(wanted["match"]))
     checks = Check.objects.filter(
         project=project,

@@ -1,4 +1,4 @@
-"""The people of the sample project. In the demo everybody can sign in as them; elsewhere nobody can."""
+"""The people of the sample project. In the demo everybody can sign in as one of them; elsewhere nobody can."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DEMO_PEOPLE = (MONA, ANA, CLEO)
 
 @transaction.atomic
 def add_people(project: Project, roles: Mapping[DemoPerson, tuple[Role, ...]]) -> None:
-    """Add these people to a project, creating missing accounts; existing members stay unchanged."""
+    """Add these people to a project and create missing accounts. Existing members stay unchanged."""
     for person, theirs in roles.items():
         user, is_new = User.objects.get_or_create(
             username=_username(person),
@@ -50,5 +50,5 @@ def user_of(person: DemoPerson) -> User:
 
 
 def _username(person: DemoPerson) -> str:
-    """The username; outside of the demo it has a suffix, so that it is not the name of a real account."""
+    """Outside of the demo the name has a suffix, so that it is not the name of a real account."""
     return person.username if settings.DEMO_SIGN_IN else f"sample-{person.username}"

@@ -1,4 +1,4 @@
-"""Add and remove the sample project."""
+"""Adding and removing the sample project."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ def sample_for(person: User) -> Project | None:
 
 
 def ask_for_sample(*, by: User) -> None:
-    """Ask a worker to add the sample project with `by` as owner. Idempotent.
+    """Ask a worker to add the sample project with `by` as owner.
 
-    Raises the errors of `sample_for`, and Conflict if it exists (code `slug_taken`) or no worker runs (`no_worker`).
+    Raises the errors of `sample_for`, and Conflict if the project exists (code `slug_taken`) or no worker runs
+    (`no_worker`).
     """
     _require_absent(sample_for(by))
     if not (is_worker_alive() and hint(ADD_SAMPLE, kwargs={"by_id": by.pk}, waits="the sample project")):
@@ -57,11 +58,11 @@ def _require_absent(there: Project | None) -> None:
 
 
 def add_sample_project(*, by: User | None) -> Project:
-    """Create the complete sample project with `by` as an owner. It takes some seconds.
+    """Create the complete sample project with `by` as an owner, which takes some seconds.
 
-    Workers judge it with the lexical judge; without workers, this process does. An interrupted call can be repeated.
-    Raises Conflict with code `slug_taken` if another project has its slug, and with code `busy` if judging takes too
-    long.
+    Workers judge the project with the lexical judge; without workers, this process does. An interrupted call can be
+    repeated. Raises Conflict with code `slug_taken` if another project has the slug, and with code `busy` if judging
+    takes too long.
     """
     _require_absent(Project.objects.filter(slug=SLUG).first())
     project = begin_sample_project(by=by)
@@ -78,7 +79,10 @@ def add_sample_project(*, by: User | None) -> Project:
 
 
 def begin_sample_project(*, by: User | None) -> Project:
-    """Create the project with people, texts and a waiting run; parts that exist stay unchanged."""
+    """Create the project with people, texts and a waiting run. Parts that exist already stay unchanged.
+
+    Raises Conflict (code `slug_taken`) if another project has the slug.
+    """
     there = Project.objects.filter(slug=SLUG).first()
     if there is not None and is_harbour_answered(there):
         return there
@@ -92,9 +96,10 @@ def begin_sample_project(*, by: User | None) -> Project:
 
 
 def remove_sample_project(*, project: Project, by: User | None) -> None:
-    """Remove the sample project with all its rows, including its log. Only owners may do so. Accounts remain.
+    """Remove the sample project with all its rows, including its log. Accounts remain.
 
-    Raises Conflict if the project is not a sample (code `no_sample`), and during a run (`busy`).
+    Raises Conflict if the project is not a sample (code `no_sample`) and during a run (`busy`), and the errors of
+    `require`: only owners may remove it.
     """
     require(by, project, Verb.MANAGE_MEMBERS)
     if not is_sample(project):
@@ -111,7 +116,7 @@ def remove_sample_project(*, project: Project, by: User | None) -> None:
 
 
 def is_sample(project: Project) -> bool:
-    """True if the program created the project as the sample.
+    """Return True if the program created the project as the sample.
 
     The name is not enough, because a person may use it for another project.
     """
