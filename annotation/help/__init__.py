@@ -1,1 +1,1 @@
-"""Serve the documentation of `docs/` under /help/."""
+"""The documentation of `docs/`, served under /help/."""

@@ -1,6 +1,6 @@
-"""Render pages of `docs/` as HTML.
+"""Rendering pages of `docs/` as HTML.
 
-On a code host the same files also work, because links between them lead to `name.md`.
+The same files also work on a code host, because links between them lead to `name.md`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _PAGE_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of a page; `anchor` is the id that code hosts give it."""
+    """A heading of a page. `anchor` is the id that code hosts give it."""
 
     anchor: str
     text: str
@@ -50,7 +50,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class HelpPage:
-    """A rendered page. `headings` has the headings of the second level, in order; `html` begins with the page's h1."""
+    """A rendered page. `headings` has the headings of the second level, in order. `html` begins with the page's h1."""
 
     title: str
     html: SafeString
@@ -63,7 +63,7 @@ def docs_folder() -> Path:
 
 
 def help_page(name: str) -> HelpPage | None:
-    """Render the page `docs/<name>.md`; None if there is none. It is rendered again when the file changes."""
+    """Render the page `docs/<name>.md`; None if there is no such page. The result is cached until the file changes."""
     if name != INDEX and not _PAGE_NAME.fullmatch(name):
         return None
     path = docs_folder() / f"{name}.md"
@@ -73,7 +73,7 @@ def help_page(name: str) -> HelpPage | None:
 
 
 def help_file(name: str) -> Path | None:
-    """Find a picture or example in `docs/`; None for names or types that are not served."""
+    """Find a picture or example in `docs/`; None for files that are not served."""
     path = docs_folder() / name
     is_served = bool(_FILE_NAME.fullmatch(name)) and path.suffix in FILE_TYPES and path.is_file()
     return path if is_served else None
@@ -94,7 +94,7 @@ def _made(path: Path, _changed: int) -> HelpPage:
             _lead_here(part)
     html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, environment)
     title = next((text for level, text in headings if level == "h1"), path.stem)
-    # This is safe, because these are our own files, and the parser shows HTML in them as text.
+    # The HTML is safe: the files are our own, and the parser shows HTML in them as text.
     return HelpPage(
         title,
         mark_safe(html),  # noqa: S308
@@ -149,14 +149,14 @@ def _end_of_table(
 def _code(
     renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: dict[str, Any]
 ) -> str:
-    # Let wide code get the focus, because otherwise keyboard users cannot scroll it.
+    # Let code blocks get the focus, because keyboard users could not scroll a wide one otherwise.
     return renderer.fence(tokens, index, options, env).replace("<pre>", '<pre tabindex="0">', 1)
 
 
 def _picture(
     renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: dict[str, Any]
 ) -> str:
-    """Render a picture, and its dark version if there is one. Lazy loading keeps the hidden one from being fetched."""
+    """Render a picture, with its dark version if there is one. Lazy loading prevents that the hidden one is fetched."""
     by_day = tokens[index]
     by_day.attrSet("loading", "lazy")
     stem, _, ending = str(by_day.attrGet("src")).rpartition(".")
