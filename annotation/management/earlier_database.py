@@ -1,4 +1,4 @@
-"""Refuse databases of an earlier version of Coverdict."""
+"""Refusing databases of an earlier version of Coverdict."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ APP = "annotation"
 
 
 def refuse_earlier_database(connection: BaseDatabaseWrapper) -> None:
-    """Raise CommandError if the database has migrations that this version lacks. Nothing is changed."""
+    """Raise CommandError if the database has migrations that this version lacks. The database is not changed."""
     applied = {name for app, name in MigrationRecorder(connection).applied_migrations() if app == APP}
     known = {name for app, name in MigrationLoader(None).disk_migrations if app == APP}
     if applied <= known:

@@ -1,4 +1,4 @@
-"""Find rows by the arguments of commands."""
+"""Finding rows by the arguments of commands."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ ADDRESS_HELP = (
 
 
 def own_address() -> str:
-    """The installation's base URL: HTTPS in production, otherwise an address of this machine."""
+    """Return the installation's base URL: HTTPS in production, otherwise an address of this machine."""
     if not settings.SESSION_COOKIE_SECURE:
         return "http://127.0.0.1:8000"
     hosts = settings.ALLOWED_HOSTS
@@ -25,7 +25,8 @@ def own_address() -> str:
 def setup_words(address: str, *, asked: bool = False) -> str:
     """Write the message with a new link for creating an administrator; "" if there is an administrator.
 
-    Unless `asked` is True, any account makes it "", because the demo has accounts but no administrator.
+    Unless `asked` is True, the result is "" also if there is any account, because the demo has accounts but no
+    administrator.
     """
     secret = None if User.objects.exists() and not asked else issue_setup_link()
     if secret is None:

@@ -25,7 +25,7 @@ LONGEST_PAUSE_SECONDS = 10.0
 
 
 class Process(Protocol):
-    """A running process; it has the methods of `subprocess.Popen` that this module uses."""
+    """A running process, with the methods of `subprocess.Popen` that this module uses."""
 
     @property
     def pid(self) -> int: ...
@@ -35,13 +35,13 @@ class Process(Protocol):
 
 def spawned(command: Sequence[str], environment: Mapping[str, str], *, stdout: int | None = None) -> Process:
     """Start the command in a new process with additional environment variables."""
-    # Start a new session, so that Ctrl-C reaches only the supervisor, which stops its children in order.
+    # In a new session, Ctrl-C reaches only the supervisor, which stops its children in order.
     return subprocess.Popen(command, env={**os.environ, **environment}, stdout=stdout, start_new_session=True)
 
 
 @dataclass
 class Fork:
-    """A fork of this process; it shares the memory of imported modules."""
+    """A fork of this process, which shares the memory of imported modules."""
 
     process: BaseProcess
 
@@ -57,7 +57,7 @@ class Fork:
 
 
 def forked(work: Callable[[], object]) -> Process:
-    """Run the work in a fork. Threads and connections of this process must not be in use."""
+    """Run the work in a fork of this process, whose threads and connections must not be in use."""
 
     def begin() -> None:
         os.setpgid(0, 0)
@@ -78,7 +78,7 @@ def forked(work: Callable[[], object]) -> Process:
 
 
 def run_here(command: Sequence[str]) -> None:
-    """Run a module as `python -m module ...` does, but with the modules that this process has imported already."""
+    """Run a module as `python -m module ...` does, with the modules that this process has imported already."""
     sys.argv = list(command[2:])
     runpy.run_module(command[2], run_name="__main__", alter_sys=True)
 
@@ -118,7 +118,7 @@ class Child:
         self.start_again_at = time.monotonic() + pause
 
     def stop(self) -> None:
-        """Ask the process to end; after a while, kill its group."""
+        """Ask the process to end. After a while, kill its group."""
         if self.process is None:
             return
         _signal_group(self.process, signal.SIGTERM)
@@ -131,9 +131,9 @@ class Child:
 
 @dataclass
 class Supervisor:
-    """Child processes and an optional periodic task; they end at SIGINT or SIGTERM.
+    """Child processes and an optional periodic task `chore`, which end at SIGINT or SIGTERM.
 
-    Use it in a with statement: it stops all children at the end.
+    Use it in a with statement, which stops all children at its end.
     """
 
     say: Callable[[str], None]

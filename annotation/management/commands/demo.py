@@ -46,7 +46,7 @@ HIGHEST_PORT = 65535
 
 
 class Command(BaseCommand):
-    # Skip the checks, which `make check` runs, because they would delay every start by a second.
+    # The checks, which `make check` runs, would delay every start by a second.
     requires_system_checks = ()
     help = "Serve the sample project, judged by the offline lexical baseline, on 127.0.0.1."
 
@@ -62,7 +62,7 @@ class Command(BaseCommand):
     def handle(self, *_: Any, port: str, no_browser: bool, empty: bool, **__: Any) -> None:
         wanted = LOCAL if empty else DEMO_SETTINGS
         if wanted != settings.SETTINGS_MODULE:
-            # Use the demo's own settings, because anybody can sign in as the demo's people.
+            # The demo has settings of its own, because anybody can sign in as the demo's people.
             os.environ["DJANGO_SETTINGS_MODULE"] = wanted
             os.execv(sys.executable, [sys.executable, *sys.argv])
         refuse_earlier_database(connection)
@@ -104,7 +104,6 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def _show_judged(self) -> None:
-        """Print the sample's leaderboard once its first run and answers are complete."""
         project = Project.objects.get(slug=SLUG)
         if not is_harbour_answered(project):
             self.say("Judging the sample project claim by claim, through Celery ...")
@@ -117,7 +116,7 @@ class Command(BaseCommand):
                 self.say(f"Some of the sample could not be judged: {progress.failures[0].error}")
             answer_harbour(project)
             self.say(f"Judged {progress.summaries_done} summaries in {time.monotonic() - started:.1f} s.")
-        # Compute an outdated leaderboard in this fork, which releases its memory at its end; a worker would keep it.
+        # Compute an outdated leaderboard in this fork, which frees its memory at its end; a worker would keep it.
         recompute(project=project, kind=Analysis.Kind.LEADERBOARD, key=RANKED)
         shown, _ = opening_board(project)
         if shown is not None:
@@ -133,7 +132,7 @@ class Command(BaseCommand):
 
 def _import_what_forks_share() -> None:
     import_module(settings.ROOT_URLCONF)
-    # Hide Celery's warning about root, because a demo in a container runs as root.
+    # A demo in a container runs as root, so hide Celery's warning about root.
     warnings.filterwarnings("ignore", module="celery.platforms")
     os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
     # Exclude existing objects from garbage collection, which would copy their memory in every fork.
@@ -143,13 +142,12 @@ def _import_what_forks_share() -> None:
 
 def _child(name: str, command: Sequence[str]) -> Child:
     if sys.platform == "darwin":
-        # Start a new process, because on macOS the numerical and network libraries do not work after a fork.
+        # On macOS the numerical and network libraries do not work after a fork, so start a new process.
         return Child(name, partial(spawned, command, worker_environment()))
     return Child(name, partial(forked, partial(run_here, command)))
 
 
 def _prepare_tables() -> None:
-    """Create tables and, if needed, collect static files."""
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         call_command("migrate", interactive=False, verbosity=0)
@@ -158,7 +156,6 @@ def _prepare_tables() -> None:
 
 
 def _prepare() -> None:
-    """Create the tables, collect static files, and create the sample project with its waiting run."""
     _prepare_tables()
     begin_sample_project(by=None)
 
@@ -180,7 +177,7 @@ def _free_port(named: str) -> int:
 
 
 def _purge_queue(folder: Path) -> None:
-    """Delete messages of an earlier process. No work is lost, because the Job rows have it."""
+    """No work is lost, because the Job rows describe it."""
     for message in folder.rglob("*"):
         if message.is_file():
             message.unlink(missing_ok=True)

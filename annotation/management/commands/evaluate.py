@@ -44,7 +44,7 @@ class ScoreBar(NamedTuple):
 
 
 class Command(BaseCommand):
-    # Skip the checks, which would load every page and all statistics.
+    # The checks would load every page and all statistics.
     requires_system_checks = ()
     help = (
         "Run a judge on a project. Exit codes: 1 failed, 2 invalid arguments, 3 a system is below "
@@ -128,7 +128,7 @@ class Command(BaseCommand):
             if options[name] is not None
         }
         try:
-            # Use a transaction, so that a refused run also rolls back changed settings and the copy of a judge.
+            # In one transaction, a refused run also rolls back changed settings and the copy of a judge.
             with transaction.atomic():
                 row = change_project(project=row, by=None, **rules) if rules else row
                 chosen = _instructed(_judge_named(judge, row), row, instruction.strip())
@@ -159,10 +159,7 @@ class Command(BaseCommand):
         repeat_share: float | None,
         wait: bool,
     ) -> Run:
-        """Start a run.
-
-        With `wait`, continue the active run of this judge over the whole project if it has the same options.
-        """
+        """With `wait`, continue the active run of this judge over the whole project if it has the same options."""
         try:
             return start_run(
                 project=project,
@@ -197,8 +194,8 @@ class Command(BaseCommand):
     def _wait(self, run: Run) -> float:
         """Wait until the run is over, and return the seconds.
 
-        If no worker is alive, this process works on the run. If the wait is interrupted, and this process has worked on
-        the run, the run is cancelled.
+        If no worker is alive, this process works on the run. If this process has worked on the run, an interrupt
+        cancels the run.
         """
         began, line, shown_at, own = time.monotonic(), _ProgressLine(self), -math.inf, _OwnWorker()
         with _interrupted() as is_interrupted, own:
@@ -260,7 +257,7 @@ def _interrupted() -> Iterator[threading.Event]:
 
 
 class _OwnWorker:
-    """A worker for runs in this process. Because of its heartbeat, other processes count it as a worker."""
+    """A worker for runs in this process. Its heartbeat makes other processes count it as a worker."""
 
     def __init__(self) -> None:
         self._heartbeat = Heartbeat(new_worker_name())
@@ -273,7 +270,7 @@ class _OwnWorker:
     def go_on(self) -> None:
         """Start a thread that works on due runs, unless one is running."""
         if self._thread is None:
-            # Hide log lines, which would disturb the command's own output.
+            # Log lines would disturb the command's own output.
             logging.getLogger("annotation").setLevel(logging.WARNING)
             self._heartbeat.start()
         elif self._thread.is_alive():
@@ -347,7 +344,6 @@ def _bar(argument: str) -> ScoreBar:
 
 
 def _judge_named(name: str | None, project: Project) -> Judge:
-    """Find the judge with this name; without a name, the deciding judge, or the lexical judge if there is none."""
     deciding = project.deciding_judge.name if project.deciding_judge else LEXICAL
     return judge_by_name(name or deciding, project)
 
@@ -369,7 +365,7 @@ def _instructed(judge: Judge, project: Project, instruction: str) -> Judge:
 
 
 def _require_deciding(judge: Judge, project: Project) -> None:
-    """Refuse minimums if the judge does not decide, because they would test the other judge's scores."""
+    """Refuse minimums if another judge decides, because they would test that judge's scores."""
     deciding = project.deciding_judge
     if deciding is not None and deciding != judge:
         raise CommandError(

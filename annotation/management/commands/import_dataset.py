@@ -23,7 +23,7 @@ SECONDS_BETWEEN_LINES = 2.0
 
 
 class Command(BaseCommand):
-    # Skip the checks, which would load every page and all statistics.
+    # The checks would load every page and all statistics.
     requires_system_checks = ()
     help = (
         "Import a CSV, JSON, JSONL or Parquet file of summaries, or any number of SEE HTML files and "
@@ -91,8 +91,7 @@ class Command(BaseCommand):
             "progress": _ProgressLines(self),
         }
         for path in file:
-            # Open the file first: if it cannot be read, this raises an OSError with the path before anything is
-            # imported.
+            # Open the file first: an unreadable file raises an OSError with its path before anything is imported.
             path.open("rb").close()
         there = Project.objects.select_related("deciding_judge").filter(slug=project).first()
         if there is None and not create:
@@ -119,8 +118,6 @@ class Command(BaseCommand):
 
 
 class _ProgressLines(Progress):
-    """Prints the progress to standard error every two seconds."""
-
     def __init__(self, command: Command) -> None:
         super().__init__()
         self._command = command
@@ -135,7 +132,7 @@ class _ProgressLines(Progress):
 
 
 def _name(path: Path, paths: list[Path]) -> str:
-    """The name of a file, with its folder if the folder may distinguish references from summaries."""
+    """Return the name of a file, with its folder if the folder may distinguish references from summaries."""
     has_role = len(paths) > 1 or path.suffix.lower() in {".html", ".htm"}
     return "/".join((*path.parent.parts[-1:], path.name)) if has_role else path.name
 

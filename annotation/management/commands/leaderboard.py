@@ -54,7 +54,7 @@ class Command(BaseCommand):
 
 
 def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
-    """Write the leaderboard as aligned lines, with a block per target length."""
+    """Yield the leaderboard as aligned lines, with a block per target length."""
     if not board.tables:
         yield f"{board.project} has no scored summaries yet."
         return
@@ -80,7 +80,6 @@ def _is_shown(table: TargetTable, score: str) -> bool:
 
 
 def _sentences(table: TargetTable) -> Iterator[str]:
-    """Write the sentences below a table: its ranking and the source of its values."""
     ranked = table.ranking.score
     yield table.headline
     yield f"{ranked.replace('_', ' ').capitalize()}: {table.rests_on[:1].lower()}{table.rests_on[1:]}"
@@ -141,7 +140,7 @@ def _pad(cell: str, width: int) -> str:
 
 
 def _width(text: str) -> int:
-    """The width of a text in a terminal: wide characters take two columns, combining characters none."""
+    """Wide characters take two columns of a terminal, combining characters none."""
     return sum(
         0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
         for character in text

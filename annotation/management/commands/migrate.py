@@ -1,4 +1,4 @@
-"""Django's `migrate`, but it refuses a database of an earlier version."""
+"""Django's `migrate`, which also refuses a database of an earlier version."""
 
 from typing import Any
 

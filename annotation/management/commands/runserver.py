@@ -1,4 +1,4 @@
-"""Django's development server; it also prints the link for the first account."""
+"""Django's development server, which also prints the link for the first account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Serve the application with gunicorn. First collect static files and, on a single machine, create tables."""
+"""Serving the application with gunicorn. Before, static files are collected and, on a single
+machine, tables created.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 class Command(BaseCommand):
-    # Skip the checks, because gunicorn loads the program itself and the checks would load it twice.
+    # gunicorn loads the program itself; the checks would load it twice.
     requires_system_checks = ()
     help = (
         "Serve the application with gunicorn. When it is stopped, running requests are finished, for at most "
@@ -84,17 +86,17 @@ def gunicorn_command(bind: str, *, workers: int = FEWEST_WORKERS, threads: int =
 
 
 def fitting_workers() -> int:
-    """Choose the number of processes: one per processor, fewer if half of the memory is too small, at least two."""
+    """Choose the number of processes: one per processor, but at most half of the memory, and at least two."""
     return max(FEWEST_WORKERS, min(_processors(), _memory() // 2 // BYTES_OF_A_WORKER))
 
 
 def _processors() -> int:
-    # Count only the processors that this process may use; not all systems report them.
+    # Count only the processors that this process may use. Not all systems report them.
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _memory() -> int:
-    """The memory of the machine in bytes, or the memory limit of the container if it is smaller."""
+    """Return the memory of the machine in bytes, or the memory limit of the container if it is smaller."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limit = CGROUP_LIMIT.read_text().strip() if CGROUP_LIMIT.exists() else "max"
     return machine if limit == "max" else min(machine, int(limit))

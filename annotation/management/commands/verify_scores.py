@@ -1,4 +1,4 @@
-"""Check that all derived data match the answers."""
+"""Checking that all derived data match the answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from evaluation.blend import ScoreRules, SummaryScore
 
 COMPARED_COLUMNS = ("peer_words", *SCORES, "passed", "claims", "claims_unscored", "flags", "signature")
-# Allow for rounding: sums in another order or on another machine may differ in the last digits.
+# The largest difference that counts as equal: sums in another order or on another machine may differ in the last
+# digits.
 TOLERANCE = 1e-9
 LISTED = 100
 
@@ -49,7 +50,7 @@ class Command(BaseCommand):
             rescore(project=project)
         _require_signature(project)
         count = 0
-        # Read from one snapshot, because people and runs continue to answer meanwhile.
+        # People and runs continue to answer meanwhile, so read from one snapshot.
         with snapshot():
             for count, line in enumerate(differences(project), start=1):
                 if count <= LISTED:
@@ -63,7 +64,6 @@ class Command(BaseCommand):
 
 
 def _require_signature(project: Project) -> None:
-    """Raise CommandError if other scoring rules made the stored scores."""
     others = Score.objects.filter(project=project).exclude(signature=score_rules(project).signature).count()
     if others:
         raise CommandError(
@@ -73,7 +73,7 @@ def _require_signature(project: Project) -> None:
 
 
 def differences(project: Project) -> Iterator[str]:
-    """Yield a line for each stored value that differs from its recomputation. Nothing is changed."""
+    """Yield a line for each stored value that differs from its recomputation. No value is changed."""
     for check in not_as_their_claims(Check.objects.filter(project=project)):
         difference = (
             "is in force, though its claim is not"
