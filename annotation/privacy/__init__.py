@@ -1,1 +1,1 @@
-"""Erase a person, remove deleted projects, and apply retention periods."""
+"""Erasing a person, removing deleted projects, and applying retention periods."""

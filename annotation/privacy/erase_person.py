@@ -1,4 +1,4 @@
-"""Erase a person: the account identifies nobody any more, and the answers remain under a pseudonym.
+"""Erasing a person. The account identifies nobody any more, and the answers remain under a pseudonym.
 
 All scores stay the same.
 """
@@ -64,10 +64,10 @@ logger = logging.getLogger(__name__)
 def erase_person(*, person: User, remove_texts: bool = False, dry_run: bool = False) -> Mapping[str, int]:
     """Remove everything that identifies a person. Returns the number of changed rows by table.
 
-    It removes name, address, rights, sessions, tokens, sign-in records and memberships, and the name in texts that the
-    program wrote. Answers remain under a pseudonym; `remove_texts` also removes their reasons, notes and comments.
-    Exported files with people's names are deleted in the person's projects. With `dry_run` nothing changes. An
-    interrupted call can be repeated. Raises Conflict (code `last_administrator`).
+    Removed are name, address, rights, sessions, tokens, sign-in records and memberships, and the name in texts that
+    the program wrote. Answers remain under a pseudonym; `remove_texts` also removes their reasons, notes and
+    comments. In the person's projects, exported files with people's names are deleted. With `dry_run` nothing
+    changes. An interrupted call can be repeated. Raises Conflict (code `last_administrator`).
     """
     if person.is_superuser and not administrators().exclude(pk=person.pk).exists():
         raise Conflict("This is the last administrator: make another one first.", code="last_administrator")
@@ -95,7 +95,7 @@ def erase_person(*, person: User, remove_texts: bool = False, dry_run: bool = Fa
 
 
 def _projects_of(person: User) -> list[Project]:
-    """Find projects with any row of the person; answers may be left even if memberships and log entries are gone."""
+    """Find projects with any row of the person. Answers may be left even if memberships and log entries are gone."""
     keys = {
         key
         for model, field in _naming_users()
@@ -111,7 +111,6 @@ def _names(person: User) -> frozenset[str]:
 
 
 def _rename_in_rows(names: Collection[str], shown: str, gone: Counter[str]) -> None:
-    """Replace the names in texts that the program wrote."""
     for model, column in HOLDING_NAMES:
         escaped = {
             name.encode("ascii", "backslashreplace").decode().replace("\\x", "\\u00") for name in names
@@ -147,7 +146,7 @@ def _write(model: type[models.Model], column: str, values: Mapping[Any, object],
     for step in in_steps(list(values)):
         with transaction.atomic(), rewritten() if model is Event else nullcontext():
             for key in step:
-                # Use a plain queryset, because the log's own manager refuses changes.
+                # The log's own manager refuses changes, so use a plain queryset.
                 models.QuerySet(model).filter(pk=key).update(**{column: values[key]})
 
 
@@ -172,7 +171,7 @@ def _blank(rows: models.QuerySet[Any], gone: Counter[str], **blank: object) -> N
 
 
 def _named_exports(projects: list[Project]) -> list[Export]:
-    """Find exports with people's names. Exports that a worker is still writing are cancelled."""
+    """Find exports with people's names, and cancel those that a worker is still writing."""
     named = Export.objects.filter(project__in=projects, named_people=True)
     jobs = Job.objects.filter(export__in=named)
     started = set(jobs.filter(state__in=OPEN).values_list("export", flat=True))
@@ -181,20 +180,19 @@ def _named_exports(projects: list[Project]) -> list[Export]:
 
 
 def _end_account(person: User, names: Collection[str], projects: list[Project], gone: Counter[str]) -> None:
-    """Delete everything that belongs only to the account."""
     User.objects.select_for_update(no_key=True).get(pk=person.pk)
     sessions = Session.objects.filter(
         session_key__in=UserSession.objects.filter(user=person).values("session_key")
     )
     gone["django_session"] += sessions.delete()[0]
     begins = any_of(("object_repr__startswith", f"{name} ") for name in names)
-    # Delete entries of Django's admin, such as "mona in Harbour", even if their rows are gone.
+    # Entries of Django's admin, such as "mona in Harbour", remain after their rows, so delete them too.
     gone["django_admin_log"] += LogEntry.objects.filter(begins | Q(object_repr__in=names)).delete()[0]
     for model, field in _naming_users():
         if field.remote_field.on_delete is models.CASCADE:
             _, by_kind = model._base_manager.filter(**{field.name: person}).delete()
             gone[model._meta.db_table] += by_kind.get(model._meta.label, 0)
-    # Delete stored statistics with names; they are computed again when somebody asks for them.
+    # Stored statistics may have names. They are computed again when somebody asks for them.
     Analysis.objects.filter(project__in=projects).delete()
     mailed = any_of(("email__iexact", name) for name in names)
     Invitation.objects.filter(mailed | Q(accepted_by=person)).update(note="", email="")

@@ -1,4 +1,4 @@
-"""Find the rows that belong to a project by the foreign keys of the models, and delete them."""
+"""Finding the rows that belong to a project by the foreign keys of the models, and deleting them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ STEP = 1000
 def remove_in_steps(project: Project) -> dict[str, int]:
     """Delete a project with all its rows and its log. Returns the number of rows by table.
 
-    Each transaction takes about a tenth of a second. Rows are deleted before the rows they refer to, newest first, so
-    an interrupted call leaves no dangling key and can be repeated.
+    Each transaction takes about a tenth of a second. Rows are deleted before the rows that they refer to, newest
+    first, so an interrupted call leaves no dangling key and can be repeated.
     """
     Project.all_projects.filter(pk=project.pk).update(deciding_judge=None)
     known = apps.get_app_config("annotation").get_models(include_auto_created=True)
     held = {model: paths for model in known if (paths := paths_to_project(model))}
-    # Ignore this cycle: the project's reference to its deciding judge was just removed.
+    # The project's reference to its deciding judge, which would make a cycle, was just removed.
     order = TopologicalSorter(
         {
             model: {key.related_model for key in _keys_of(model)} & held.keys() - {model}
@@ -58,7 +58,7 @@ def remove_in_steps(project: Project) -> dict[str, int]:
                 rows._raw_delete(using=rows.db)
         if keys:
             gone[model._meta.db_table] = len(keys)
-            # Delete entries of Django's admin, because they name people and projects.
+            # Entries of Django's admin name people and projects, so delete them too.
             entries = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(model))
             about = set(entries.values_list("object_id", flat=True)) & set(map(str, keys))
             entries.filter(object_id__in=about).delete()
@@ -66,7 +66,7 @@ def remove_in_steps(project: Project) -> dict[str, int]:
 
 
 def in_steps(keys: list[int]) -> Iterator[list[int]]:
-    """Yield the keys in slices; a transaction needs about a tenth of a second for a slice."""
+    """Yield the keys in slices that are small enough for a transaction of about a tenth of a second."""
     for start in range(0, len(keys), STEP):
         yield keys[start : start + STEP]
 
@@ -87,8 +87,8 @@ def any_of(conditions: Iterable[tuple[str, object]]) -> Q:
 def paths_to_project(model: Model) -> list[str]:
     """Find the paths from a model to the project with which its rows are deleted.
 
-    If every row depends on one path, only that path is returned, otherwise all paths. The list is empty if rows are not
-    deleted with a project.
+    If one path leads from every row to its project, only this path is returned, otherwise all paths. The list is
+    empty if rows are not deleted with a project.
     """
     if model is Project:
         return ["pk"]

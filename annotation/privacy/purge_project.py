@@ -1,4 +1,4 @@
-"""Remove a deleted project permanently, with its rows, calls and files."""
+"""Removing a deleted project permanently, with its rows, calls and files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 def overdue() -> QuerySet[Project]:
-    """Deleted projects that can no longer be restored."""
+    """Select the deleted projects that can no longer be restored."""
     return Project.all_projects.filter(deleted_at__lte=shared_now() - RESTORABLE).order_by("pk")
 
 
@@ -30,8 +30,8 @@ def purge(project: Project) -> Mapping[str, int]:
     """Remove an overdue project. Returns the number of rows by table. An interrupted call can be repeated.
 
     Each transaction takes about a tenth of a second. Shared judges remain. Calls that its runs paid for are removed
-    even if other projects used them; these projects would have to pay again. If the project was restored, nothing
-    happens.
+    even if other projects used them; these projects would have to pay again. A project that was restored meanwhile is
+    kept.
     """
     if not overdue().filter(pk=project.pk).exists():
         return {}

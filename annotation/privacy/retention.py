@@ -1,4 +1,4 @@
-"""Remove data that is older than its retention period.
+"""Removing data that is older than its retention period.
 
 Documents, summaries, answers, runs and scores are never removed.
 """
@@ -35,10 +35,10 @@ FOUNDING = Q(target_kind__in=("sample", "project")) | Q(verb="start run")
 
 
 def apply_retention() -> Mapping[str, int]:
-    """Remove everything that is due. Returns the counts by kind. It is safe to run this concurrently.
+    """Remove everything that is due. Returns the counts by kind. Workers may call it concurrently.
 
-    An erased call keeps its tokens and duration but no longer answers its question: asking again costs money again, and
-    the estimate of a run says so.
+    An erased call keeps its tokens and duration but no longer answers its question: asking again costs money again,
+    and the estimate of a run includes this cost.
     """
     now, removed = shared_now(), Counter[str]()
     for project in overdue():
@@ -47,7 +47,7 @@ def apply_retention() -> Mapping[str, int]:
     UserSession.objects.exclude(session_key__in=Session.objects.values("session_key")).delete()
     AccessAttempt.objects.filter(attempt_time__lt=now - settings.AXES_COOLOFF_TIME).delete()
     if (cut := _cut(settings.COVERDICT_KEEP_CALLS_DAYS, now)) is not None:
-        # Keep calls of active runs, so that they are not paid for again after a worker dies.
+        # Keep calls of active runs, so that nothing is paid for twice after a worker dies.
         calls = JudgeCall.objects.filter(erased_at__isnull=True, created_at__lt=cut)
         removed["calls"] = _erase_calls(calls.exclude(run__state=Run.State.ACTIVE), now)
     if (cut := _cut(settings.COVERDICT_KEEP_EXPORTS_DAYS, now)) is not None:
