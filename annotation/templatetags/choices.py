@@ -15,7 +15,7 @@ register = template.Library()
 
 @register.simple_tag
 def answers() -> tuple[tuple[str, str, str], ...]:
-    """The possible answers to a check, as label, word and key."""
+    """Return the possible answers to a check, as label, word and key."""
     return tuple((value, word, str(key)) for key, (value, word) in enumerate(Label.choices, start=1))
 
 
@@ -28,7 +28,7 @@ REMEMBERED = 64
 @register.simple_tag
 @lru_cache(REMEMBERED)
 def options(choices: tuple[tuple[str, str], ...], chosen: str) -> SafeString:
-    """Render the options of a select; the option with the value `chosen` is selected."""
+    """Render the options of a select field. The option with the value `chosen` is selected."""
     return format_html_join(
         "",
         '<option value="{}"{}>{}</option>',

@@ -14,7 +14,7 @@ register.simple_tag(operator_commands.as_typed)
 
 @register.filter
 def in_code(message: str) -> str | SafeString:
-    """Mark text between backticks as code; a message with an unpaired backtick stays unchanged."""
+    """Mark text between backticks as code. A message with an unpaired backtick stays unchanged."""
     parts = str(message).split("`")
     if len(parts) % 2 == 0:
         return message

@@ -11,7 +11,7 @@ register = template.Library()
 
 @register.simple_tag
 def demo_people() -> list[DemoPerson]:
-    """The people as whom one can sign in with one click; empty outside of the demo."""
+    """Return the people as whom everybody can sign in with one click; nobody outside of the demo."""
     if not settings.DEMO_SIGN_IN:
         return []
     known = User.objects.filter(username__in=[person.username for person in DEMO_PEOPLE], is_active=True)

@@ -1,4 +1,4 @@
-"""The steps to a first judged run; the pages where people take these steps show them."""
+"""The steps to a first judged run, which the pages of these steps show."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ register = template.Library()
 
 
 class Guide(NamedTuple):
-    """The steps, and the first open step; None if the step of the current page is open.
+    """The steps, and the first open step, which is None if the step of the current page is open.
 
-    People who cannot take the steps get none.
+    People who cannot take the steps get no steps.
     """
 
     steps: list[GuideStep]
@@ -24,9 +24,9 @@ class Guide(NamedTuple):
 
 @register.simple_tag
 def guide(room: Room, here: str = "") -> Guide:
-    """Build the guide: `{% guide room "judges" as way %}`.
+    """Build the guide for `{% guide room "judges" as way %}`.
 
-    `way.following` is the first open step; None if there is none or if the step of the current page is open.
+    `way.following` is the first open step; None if no step or the step of the current page is open.
     """
     steps = guide_steps(room.project, room.verbs)
     open_ones = [step for step in steps if not step.is_done]

@@ -8,5 +8,5 @@ register = template.Library()
 
 @register.simple_tag
 def has_mail() -> bool:
-    """True if the installation sends mail."""
+    """Return True if the installation sends mail."""
     return bool(settings.EMAIL_URL)

@@ -40,7 +40,7 @@ def score(value: float | None) -> str:
 @register.filter
 def short(value: float | None) -> str:
     """Format a score with two decimals; a missing score is a dash."""
-    # Add 0 to remove the sign of a number that is rounded to -0.
+    # Adding 0 removes the sign of a number that is rounded to -0.
     return NOTHING if value is None else f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
 
 
@@ -58,19 +58,19 @@ def thousands(count: int) -> str:
 
 @register.simple_tag
 def why_no_bounds(clusters: int) -> str:
-    """Write why there is no interval: "no interval: 3 document sets, 5 needed"."""
+    """Write why there is no interval, such as "no interval: 3 document sets, 5 needed"."""
     return why_no_interval(clusters)
 
 
 @register.simple_tag
 def no_bounds(clusters: int) -> SafeString:
-    """A short text that replaces a missing interval; its tooltip has the reason."""
+    """Render a short text in place of a missing interval. Its tooltip has the reason."""
     return format_html('<abbr class="muted" title="{}">no interval</abbr>', why_no_interval(clusters))
 
 
 @register.simple_tag
 def fewest_sets() -> int:
-    """The smallest number of clusters for which intervals are shown."""
+    """Return the smallest number of clusters for which intervals are shown."""
     return FEWEST_FOR_INTERVAL
 
 
@@ -81,7 +81,7 @@ def p_value(value: float | None) -> str:
 
 
 def mean(average: Average, n: int) -> SafeString:
-    """Format a mean with three decimals; if its number of document sets differs from `n`, show the number."""
+    """Format a mean with three decimals. If its number of document sets differs from `n`, the number is shown."""
     if average.mean is None or average.n == n:
         return format_html("{}", score(average.mean))
     return format_html(
@@ -94,7 +94,7 @@ def mean(average: Average, n: int) -> SafeString:
 
 @register.filter
 def percent(value: float | None) -> str:
-    """Format a share in whole percent, but never round it to 0 or 100 %."""
+    """Format a share in whole percent. Only exact 0 and 1 are shown as 0 % and 100 %."""
     if value is None:
         return NOTHING
     rounded = round(value * 100)
@@ -105,19 +105,19 @@ def percent(value: float | None) -> str:
 
 @register.filter
 def sign(label: str | None) -> str:
-    """The sign of a label, so that labels differ by more than their colour."""
+    """Return the sign of a label, so that labels differ by more than their colour."""
     return SIGNS[Label(label)] if label in Label.values else "·"
 
 
 @register.filter
 def marked_by(units: list[JudgedUnit], number: int) -> list[int]:
-    """The numbers of the reference units for which this summary unit is marked."""
+    """Return the numbers of the reference units for which this summary unit is marked."""
     return [unit.number for unit in units if number in unit.marks]
 
 
 @register.simple_tag
 def label(value: str | None) -> SafeString:
-    """Show a label with its sign; None is "unscored"."""
+    """Render a label with its sign. None is "unscored"."""
     word = value or "unscored"
     return format_html(
         '<span class="label {}"><span aria-hidden="true">{}</span> {}</span>', word, sign(value), word
@@ -126,7 +126,7 @@ def label(value: str | None) -> SafeString:
 
 @register.simple_tag
 def share(value: float | None, words: str = "") -> SafeString:
-    """Show a share as a small bar and in percent."""
+    """Render a share as a small bar and in percent. A missing share is a dash."""
     if value is None:
         return format_html('<span class="muted">{}</span>', NOTHING)
     return format_html(

@@ -17,19 +17,19 @@ register = template.Library()
 
 @register.simple_tag
 def alike(places: Mapping[str, Place], system: str) -> SafeString:
-    """Show the system's letters, each in its group's column, so that a group forms a line down the table."""
+    """Render the system's letters, each in its group's column, so that a group forms a line down the table."""
     place = places.get(system)
     if place is None:
         return format_html('<span class="muted">{}</span>', "–")
     letters = iter(_letters(place.letters))
-    # Keep a column for each group, also for groups without this system, so that equal letters are aligned.
+    # Every group has a column, with or without this system, so that equal letters are aligned.
     cells = [(next(letters),) if is_in else ("",) for is_in in place.group_marks]
     return format_html('<span class="groups">{}</span>', format_html_join("", "<i>{}</i>", cells))
 
 
 @register.simple_tag
 def alike_heads(places: Mapping[str, Place]) -> SafeString:
-    """Show the letters of all groups, each above its group's column."""
+    """Render the letters of all groups, each above its group's column."""
     named: dict[int, str] = {}
     for place in places.values():
         groups = (number for number, is_in in enumerate(place.group_marks) if is_in)
@@ -58,7 +58,7 @@ def level(value: float) -> str:
 @register.filter
 def signed(value: float | None) -> str:
     """Format a difference with its sign and three decimals; a missing difference is a dash."""
-    # Add 0 to remove the sign of a number that is rounded to -0.
+    # Adding 0 removes the sign of a number that is rounded to -0.
     return "–" if value is None else f"{round(value, 3) + 0.0:+.3f}".replace("-", "−")
 
 
@@ -73,7 +73,7 @@ def signed_short(value: float | None) -> str:
 
 @register.filter
 def p_short(value: float | None) -> str:
-    """Format a p-value for a narrow cell: exact near the level, never 0."""
+    """Format a p-value for a narrow cell: three decimals below .1, two above, and never 0."""
     if value is None:
         return "–"
     if value < 0.01:

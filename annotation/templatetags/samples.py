@@ -9,5 +9,5 @@ register = template.Library()
 
 @register.filter
 def method_label(method: str) -> str:
-    """The displayed name of a sampling method."""
+    """Return the displayed name of a sampling method."""
     return str(Sample.Method(method).label)

@@ -1,4 +1,4 @@
-"""Show scores as links to their explanation."""
+"""Scores as links to their explanation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NEEDS_TARGET = ("brevity", "composite_2_3", "composite_custom")
 
 @register.simple_tag(takes_context=True)
 def why(context: dict[str, Any], row: Score, column: str) -> SafeString:
-    """Show a summary's score, linked to its explanation."""
+    """Render a summary's score, linked to its explanation. A missing score is a dash."""
     value: float | None = getattr(row, column)
     if value is None:
         return _blank(context, column, row.summary.target_words)
@@ -33,9 +33,9 @@ def why(context: dict[str, Any], row: Score, column: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def why_mean(context: dict[str, Any], row: SystemRow, column: str, n: int = 0) -> SafeString:
-    """Show a system's mean, linked to the system's page with its lowest summaries first.
+    """Render a system's mean, linked to the system's page with its lowest summaries first.
 
-    If its number of document sets differs from `n`, the number is shown.
+    If the mean's number of document sets differs from `n`, the number is shown.
     """
     average = row.scores[column]
     if average.mean is None:
@@ -46,12 +46,12 @@ def why_mean(context: dict[str, Any], row: SystemRow, column: str, n: int = 0) -
 
 @register.simple_tag
 def value(row: SystemRow, column: str) -> Average:
-    """A system's average of a score."""
+    """Return a system's average of a score."""
     return row.scores[column]
 
 
 def _blank(context: dict[str, Any], column: str, target: int | None) -> SafeString:
-    """Show a dash. If the target length is missing, link it to the setting for people who may change that."""
+    """Render a dash. If the target length is missing, it links to the setting for people who may change it."""
     room = context["room"]
     if column not in NEEDS_TARGET or target or room.project.target_length:
         return format_html('<span class="muted">{}</span>', NOTHING)
