@@ -1,8 +1,8 @@
 """The figures of an installation in Prometheus' text format.
 
-Figures named `coverdict_…` come from the database, so they are the same on every server; their cost grows only with
-open jobs and with the calls of active runs. Counts of requests and statements come from django-prometheus and are those
-of one server.
+Figures named `coverdict_…` come from the database, so they are the same on every server. Their cost grows only with
+open jobs and with the calls of active runs. Counts of requests and statements come from django-prometheus and cover
+only one server.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ logger = logging.getLogger(__name__)
 
 
 def as_text() -> bytes:
-    """Write all figures. If the database is down, `coverdict_database_up` is 0 and its figures are missing."""
+    """Write all figures. If the database is down, `coverdict_database_up` is 0 and the database's figures are
+    missing.
+    """
     return generate_latest(_registry())
 
 
 def _registry() -> CollectorRegistry:
     registry = CollectorRegistry(auto_describe=False)
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
-        # Read this folder, into which all processes of the server write their counts of requests and statements.
+        # All processes of the server write their counts of requests and statements into this folder.
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call] # it has no types
     registry.register(_Installation())
     return registry

@@ -31,8 +31,8 @@ from annotation.operator_commands import own_user
 class KindState:
     """The open jobs of a kind.
 
-    `oldest_seconds` is the longest time that a job has been waiting although it could be taken; 0 if there is none.
-    Jobs that wait for another attempt count as waiting, but their time starts after their pause.
+    `oldest_seconds` is the longest time that a job has been waiting although it could be taken; 0 if no such job
+    waits. Jobs that wait for another attempt count as waiting, but their time starts after their pause.
     """
 
     kind: Job.Kind
@@ -107,7 +107,7 @@ class WorkerState:
 
 
 def workers() -> list[WorkerState]:
-    """Load every worker that reported within the last day, with its state."""
+    """Load the state of every worker that reported within the last day."""
     lately = shared_now() - timedelta(seconds=settings.WORKER_SILENT_SECONDS)
     return [
         WorkerState(
@@ -140,7 +140,7 @@ def disk() -> Disk:
 
 
 def files_fault() -> str | None:
-    """Write a sentence that names a folder for files to which this process cannot write; None if there is none."""
+    """Return a sentence about a folder for files to which this process cannot write; None if all are writable."""
     for folder in filter(None, (settings.VAR_DIR, kept_folder())):
         if not os.access(_existing(folder), os.W_OK | os.X_OK):
             return f"{folder} is not writable by the user {own_user()}"
@@ -159,7 +159,7 @@ def missing_migrations() -> int:
 
 
 def versions() -> dict[str, str]:
-    """List the versions of the running software, by name."""
+    """Return the versions of the running software, by name."""
     if connection.vendor == "postgresql":
         number = int(getattr(connection, "pg_version"))  # noqa: B009 - other databases have none
         database = f"PostgreSQL {number // 10_000}.{number % 10_000}"

@@ -61,7 +61,7 @@ def status(request: Request) -> HttpResponse:
 
 @screen("POST")
 def allow_server(request: Request) -> HttpResponse:
-    """Let judges call a server, by the form on the *Status* page."""
+    """Let judges call the server that the form on the page *Status* names."""
     server = servers.allow_server(url=request.POST.get("url", ""), by=request.user)
     messages.success(request, f"Judges may call {server.url}.")
     return redirect("status")
@@ -76,7 +76,9 @@ def disallow_server(request: Request, server_id: str) -> HttpResponse:
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Send the figures to Prometheus: 404 if no METRICS_TOKEN is set, 401 if the request lacks it."""
+    """Send the figures to Prometheus. Without a METRICS_TOKEN the response is 404; a request without the token gets
+    401.
+    """
     if not settings.METRICS_TOKEN:
         return HttpResponse("There is no such page.", content_type="text/plain", status=404)
     scheme, _, given = request.headers.get("Authorization", "").partition(" ")
