@@ -1,4 +1,4 @@
-"""Refuse unreadable forms and addresses before any view or the CSRF check reads them."""
+"""Refusing unreadable forms and addresses before any view or the CSRF check reads them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ NOTHING_SAVED = "Nothing was saved. Your input is still in your browser: go back
 class ReadableRequests:
     """Middleware that answers unreadable requests with a page or notice: 413 if too large, otherwise 400.
 
-    It must run before the CSRF check, which would read the form first. Views without the CSRF check (those of the API)
-    read their bodies themselves.
+    It must run before the CSRF check, which would read the form first. Views without the CSRF check, such as those of
+    the API, read their bodies themselves.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -76,5 +76,5 @@ def _fault_of_form(request: HttpRequest) -> Refusal | None:
 
 
 def _holds_nul(given: QueryDict) -> bool:
-    """True if a value contains NUL, which databases can neither store nor search."""
+    """Databases can neither store nor search NUL."""
     return any("\0" in value for _, values in given.lists() for value in values)

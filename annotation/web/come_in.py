@@ -1,4 +1,4 @@
-"""Sign in people who have proved their identity without a password, for example by a link with a secret."""
+"""Signing in people who have proved their identity without a password, for example by a link with a secret."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ if TYPE_CHECKING:
 
 
 def come_in(request: HttpRequest, person: User, *, after: str) -> HttpResponse:
-    """Sign the person in (after the second factor, if they have one), and redirect to `after`."""
+    """Sign the person in, after the second factor if there is one, and redirect to `after`."""
     response: HttpResponse = perform_login(request, person, redirect_url=after)
     return response

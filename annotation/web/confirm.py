@@ -1,4 +1,4 @@
-"""A confirmation page that shows the consequences of an action before it happens."""
+"""A confirmation page, which shows the consequences of an action before it happens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def is_confirmed(request: Request) -> bool:
-    """True if the form was sent from the confirmation page."""
+    """Return True if the form was sent from the confirmation page."""
     return request.POST.get("confirmed") == "1"
 
 

@@ -1,4 +1,4 @@
-"""Respond with a page or a fragment.
+"""Responses with a page or a fragment.
 
 One view and one context serve both, because the template of the page includes the template of the fragment.
 """
@@ -20,16 +20,16 @@ VARIES_BY = ("HX-Request", "HX-History-Restore-Request")
 
 
 class Request(HttpRequest):
-    """A request by a signed-in person (only a type)."""
+    """A request by a signed-in person. The class only declares types."""
 
     user: User
     htmx: HtmxDetails
 
 
 def wants_fragment(request: HttpRequest) -> bool:
-    """True if htmx inserts the response into an existing page.
+    """Return True if htmx inserts the response into an existing page.
 
-    It is False if htmx restores a page from the history, because then it needs the whole page.
+    If htmx restores a page from the history, the result is False, because htmx needs the whole page.
     """
     details: HtmxDetails | None = getattr(request, "htmx", None)
     return bool(details) and details is not None and not details.history_restore_request

@@ -1,4 +1,4 @@
-"""Show a list of `core.lists` as a page, a fragment or a CSV file."""
+"""Showing a list of `core.lists` as a page, a fragment or a CSV file."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def listed(
     request: Request, room: Room, what: List, *, address: str = "", is_beside: bool = False
 ) -> dict[str, Any]:
-    """Build the context of `_list.html`. `address` is the list's own address if it differs from the request's.
+    """Build the context of `_list.html`. `address` is the list's own address, if it differs from the request's.
 
-    If `is_beside`, the page has another main content: the list shows its first rows and ignores the query.
+    With `is_beside`, the list is not the main content of the page: it shows its first rows and ignores the query.
     """
     look = look_of(request, room, what, {} if is_beside else request.GET.dict())
     rows, following = look.page()
@@ -36,7 +36,7 @@ def listed(
 
 
 def look_of(request: Request, room: Room, what: List, given: Mapping[str, str]) -> Listing:
-    """Read the request for a list from the address. Raises the errors of `List.look`."""
+    """Build the listing that the parameters ask for. Raises the errors of `List.look`."""
     return what.look(Viewer(request.user, room.project, room.verbs), given)
 
 

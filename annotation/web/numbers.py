@@ -9,7 +9,7 @@ MOST = 2**31 - 1
 
 
 def whole_number(text: str, *, most: int = MOST) -> int | None:
-    """Read a whole number from 0 to `most`; None if the text is no such number."""
+    """Read a whole number from 0 to `most`; None for any other text."""
     digits = text.strip()
     if not (digits.isascii() and digits.isdecimal() and len(digits) <= len(str(most))):
         return None
@@ -18,7 +18,7 @@ def whole_number(text: str, *, most: int = MOST) -> int | None:
 
 
 def need_whole_number(text: str, message: str, *, field: str, most: int = MOST) -> int:
-    """Read a number as `whole_number` does, but raise Invalid with the message if it is no such number."""
+    """Read a whole number from 0 to `most`. Raises Invalid with the message for any other text."""
     number = whole_number(text, most=most)
     if number is None:
         raise Invalid(message, field=field)

@@ -1,4 +1,4 @@
-"""Show refusals as a page, or as a notice on the current page."""
+"""Refusals as a page, or as a notice on the current page."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def status_of(refusal: Refusal) -> int:
 
 
 def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
-    """Show the refusal as a page; for htmx, as a notice."""
+    """Render the refusal as a page or, for htmx, as a notice."""
     status = status_of(refusal)
     context = {
         "refusal": refusal,
@@ -94,7 +94,7 @@ def to_notices(response: HttpResponse) -> HttpResponse:
 
 
 def sign_in_first(request: HttpRequest) -> HttpResponse:
-    """Redirect to the sign-in page; htmx gets 401 and a notice, so that nothing typed is lost."""
+    """Redirect to the sign-in page. htmx gets 401 and a notice instead, so that nothing typed is lost."""
     after = request.get_full_path() if request.method in ("GET", "HEAD") else page_before(request)
     if wants_fragment(request):
         return to_notices(render(request, "_signed_out.html", {"after": after}, status=401))
@@ -102,14 +102,14 @@ def sign_in_first(request: HttpRequest) -> HttpResponse:
 
 
 def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Respond to a form without a valid CSRF token. If cookies are disabled, the session is missing too."""
+    """Respond to a form without a valid CSRF token. For htmx, a missing session gets the notice to sign in."""
     if wants_fragment(request) and not request.user.is_authenticated:
         return sign_in_first(request)
     return csrf_failure(request, reason)
 
 
 def page_before(request: HttpRequest) -> str:
-    """The path of the page that sent the request; the list of projects if that is no page of ours."""
+    """Return the path of the page that sent the request; "/" if it is no page of ours."""
     referer = request.headers.get("Referer", "")
     if not referer or not url_has_allowed_host_and_scheme(referer, allowed_hosts={request.get_host()}):
         return "/"

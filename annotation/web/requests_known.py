@@ -1,4 +1,4 @@
-"""Give every request an id, and log it in one line."""
+"""An id and a line in the log for every request."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ logger = structlog.get_logger(__name__)
 class KnownRequests:
     """The outermost middleware, which sees the final response.
 
-    All log lines of the request, and of the jobs that it creates, have the id. The log has the route and the project
-    but not the address, which may contain the secret of a link.
+    All log lines of the request, and of the jobs that it creates, have the id of the request. The log has the route
+    and the project but not the address, which may contain the secret of a link.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -51,12 +51,12 @@ class KnownRequests:
 
 
 def route_of(request: HttpRequest) -> str:
-    """The pattern of the request's address, without its values."""
+    """Return the pattern of the request's address, without its values."""
     match = request.resolver_match
     return match.route if match else UNMATCHED
 
 
 def _id_of(request: HttpRequest) -> str:
-    """The id from a trusted proxy if it is short and plain; otherwise a new id."""
+    """Return the id from a trusted proxy if it is short and plain; otherwise a new id."""
     given = request.headers.get(HEADER, "") if settings.TRUST_REQUEST_ID else ""
     return given if _SANE.fullmatch(given) else secrets.token_hex(16)

@@ -1,4 +1,4 @@
-"""A project as one person sees it, with their permissions and the navigation."""
+"""A project as one person sees it, with the person's permissions and the navigation."""
 
 from __future__ import annotations
 
@@ -101,12 +101,12 @@ class Room:
 
     @property
     def guidelines(self) -> InForce | None:
-        """The current guidelines. They are loaded on use, so that pages without guidelines make no query."""
+        """Return the current guidelines. They are loaded on use, so that pages without guidelines make no query."""
         return in_force(self.project)
 
     @property
     def may(self) -> dict[str, bool]:
-        """Permissions for templates, such as `room.may.view_scores`."""
+        """Return the permissions for templates, such as `room.may.view_scores`."""
         return {verb.name.lower(): verb in self.verbs for verb in Verb}
 
 
@@ -117,7 +117,7 @@ def enter(request: Request, slug: str, verb: Verb, *, here: str) -> Room:
 
 
 def found(rows: QuerySet[Row], public_id: str, what: str) -> Row:
-    """Return the row with this public id among rows that the person may see. Raises NotFound."""
+    """Return the row with this public id among `rows`. Raises NotFound, whose message calls it `what`."""
     row = rows.filter(public_id=public_id).first()
     if row is None:
         raise NotFound(f"There is no such {what} in this project.")

@@ -45,9 +45,9 @@ def screen(
 def json_screen(
     view: Callable[Concatenate[Request, Arguments], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, Arguments], HttpResponse]:
-    """Make a view for requests of our own scripts. It never redirects, and refusals are JSON too.
+    """Make a view for requests of our own scripts. It never redirects, and its refusals are JSON too.
 
-    It sets `speaks_json` on the view, so that the error handler also responds in JSON.
+    The attribute `speaks_json` of the view makes the error handler respond in JSON.
     """
 
     @wraps(view)
