@@ -1,4 +1,4 @@
-"""Access to the admin site. On import, the package `admin` registers its rows with this site."""
+"""Access to the admin site. The package `admin` registers its rows with this site when it is imported."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Site(AdminSite):
 
 
 def adjudicated_projects(person: User) -> list[int]:
-    """The keys of the projects whose disputes the person may decide now."""
+    """Return the keys of the projects whose disputes the person may decide now."""
     return [
         project.pk for project in visible_projects(person) if Verb.ADJUDICATE in verbs_in(person, project)
     ]

@@ -17,6 +17,6 @@ class AnnotationConfig(AppConfig):
 
 
 class GatedAdmin(apps.SimpleAdminConfig):
-    # Do not load the classes of the admin here but with the addresses, because commands do not need them.
+    # The classes of the admin are loaded with its addresses and not here, because commands do not need them.
     default = False
     default_site = "annotation.admin_site.Site"

@@ -30,7 +30,9 @@ SERVER_COMMANDS: Mapping[str, str] = {
 
 
 def as_typed(name: str, *words: str) -> str:
-    """Write a command as an operator types it: `coverdict ...` if the program is installed, otherwise manage.py."""
+    """Write a command as an operator types it: `coverdict ...` if the program is installed,
+    otherwise with manage.py.
+    """
     from django.conf import settings  # noqa: PLC0415 - `coverdict gate` runs without Django
 
     program = "coverdict" if settings.IS_INSTALLED else ".venv/bin/python manage.py"
@@ -40,8 +42,8 @@ def as_typed(name: str, *words: str) -> str:
 def execute(words: Sequence[str], *, makes_tables: bool = False) -> int:
     """Run a Django command from its arguments, and return its exit code.
 
-    The first argument is the program. For faults of settings, database or files, advice is printed and the exit code is
-    1. `makes_tables` first creates the tables of an empty SQLite database.
+    The first argument is the program. For faults of settings, database or files, advice is printed and the exit code
+    is 1. With `makes_tables`, the tables of an empty SQLite database are created first.
     """
     import django  # noqa: PLC0415 - see above
     from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415
@@ -71,7 +73,7 @@ def execute(words: Sequence[str], *, makes_tables: bool = False) -> int:
 
 
 def _database_fault(error: Exception) -> str | None:
-    """Advice for an error of the database; None for errors of the program."""
+    """Return advice for an error of the database; None for an error of the program."""
     from django.db import InterfaceError, OperationalError  # noqa: PLC0415 - see above
 
     reason = str(error).partition("\n")[0]
@@ -86,7 +88,7 @@ def _database_fault(error: Exception) -> str | None:
 
 
 def _file_fault(error: OSError, words: Sequence[str]) -> str | None:
-    """Advice for a file that the system does not let us use; None for other errors."""
+    """Return advice for a file that the system does not let us use; None for other errors."""
     from django.conf import settings  # noqa: PLC0415 - see above
 
     if error.filename is None:
@@ -106,7 +108,7 @@ def _file_fault(error: OSError, words: Sequence[str]) -> str | None:
 
 
 def _comes_to(path: Path, typed: Path) -> bool:
-    """True for the file that the operator typed, and for its temporary file in the same folder."""
+    """Return True for the file that the operator typed, and for its temporary file in the same folder."""
     beside = path.is_relative_to(typed.parent) and str(path.relative_to(typed.parent))
     return path == typed or bool(beside and beside.startswith(f".{typed.name}."))
 
@@ -115,7 +117,7 @@ NO_SPACE = "No space is left on the disk."
 
 
 def own_user() -> str:
-    """The name of the user who runs the process; the user's number if there is no name."""
+    """Return the name of the user who runs the process, or the user's number if there is no name."""
     import pwd  # noqa: PLC0415 - `coverdict gate` also runs on systems without it
 
     try:

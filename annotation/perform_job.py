@@ -1,4 +1,4 @@
-"""The work of a worker: each kind of job has its own threads, so that a run does not delay files."""
+"""The work of a worker. Each kind of job has its own threads, so that a run does not delay files."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ logger = logging.getLogger(__name__)
 
 stopping = threading.Event()
 """An event that is set when the process is asked to end; then it takes no more jobs."""
-# Use two threads for exports, so that a large export does not delay small ones.
+# Exports have two threads, so that a large export does not delay small ones.
 AT_ONCE = {kind: 2 if kind is Job.Kind.EXPORT else 1 for kind in Job.Kind}
 _guard = threading.Lock()
 _at_work = dict.fromkeys(Job.Kind, 0)
 
 
 def pull(kind: Job.Kind) -> None:
-    """Work on jobs of a kind until none is waiting. Returns at once if enough threads already do so."""
+    """Work on jobs of a kind until none is waiting. Returns at once if `AT_ONCE` threads of this process already do
+    so.
+    """
     with at_work_on(kind) as may_work:
         if may_work:
             _WORK[kind]()
@@ -74,7 +76,7 @@ def pull_in_thread(kind: Job.Kind) -> None:
     try:
         pull(kind)
     except Exception:
-        # Catch all errors, because a failing thread must not end the worker; its jobs are retried after their leases
+        # A failing thread must not end the worker, so catch all errors. Its jobs are tried again after their leases
         # end.
         logger.exception("The work on %s broke off", kind.label)
     finally:
@@ -107,15 +109,15 @@ def _judge_runs() -> None:
 def _one_by_one(kind: Job.Kind, act: Callable[[jobs.Claimed, jobs.Lease], None]) -> None:
     """Work on due jobs, the smallest first.
 
-    The `total` of an export is its number of summaries; other jobs have none.
+    The `total` of an export is its number of summaries; other jobs have no `total`.
     """
     while not stopping.is_set() and (smallest := jobs.due(kind).order_by("total", "pk").first()):
-        # The list is empty if another worker has taken the job.
+        # If another worker has taken the job, the list is empty.
         for claimed in jobs.take(jobs.due(kind).filter(pk=smallest.pk)):
             jobs.carry_out(claimed, act)
 
 
-# Import the modules of a kind with its first job, because a command that works on a run needs no others.
+# A kind's modules are imported with its first job, because a command that works on a run needs no other modules.
 
 
 def _bring_in() -> None:

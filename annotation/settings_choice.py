@@ -1,4 +1,4 @@
-"""Choose the settings of a process before Django is imported."""
+"""Choosing the settings of a process before Django is imported."""
 
 import os
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ ONLY_ON_ONE_MACHINE = "demo"
 def name_settings(command: str = "", *, otherwise: str = LOCAL) -> None:
     """Set the settings module, unless the environment sets it.
 
-    If the environment suggests that the server has other users, it is the production module; if not, it is `otherwise`.
+    If the environment suggests that the server has other users, the module is production, otherwise `otherwise`.
     """
     chosen = PRODUCTION if command != ONLY_ON_ONE_MACHINE and signs_of_production(os.environ) else otherwise
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", chosen)

@@ -48,20 +48,20 @@ def apply_retention() -> None:
 
 
 def look() -> None:
-    """Look for waiting jobs whose message was lost."""
+    """Start work on waiting jobs and mails whose message was lost."""
     perform_job.look()
     ask_again_to_mail()
 
 
 def ask_for_retention() -> None:
-    """Once an hour, let one worker apply retention."""
+    """Ask one worker, once an hour, to apply retention."""
     if count("retention", seconds=HOUR_SECONDS) == 1:
         jobs.hint(APPLY_RETENTION, waits="what is due to be removed")
 
 
 @shared_task(name=ADD_SAMPLE)
 def add_sample(by_id: int) -> None:
-    """Create the sample project that a person has requested, unless it exists."""
+    """Create the sample project that a person has requested. A refusal is only logged."""
     person = User.objects.filter(pk=by_id).first()
     try:
         add_sample_project(by=person)
@@ -71,7 +71,7 @@ def add_sample(by_id: int) -> None:
 
 @shared_task(name=MAIL, **TRIED_AGAIN)
 def mail(to: str, subject: str, body: str) -> None:
-    """Send a mail; an empty address gets none."""
+    """Send a mail. Nothing is sent to an empty address."""
     if to:
         send_mail(subject, body, None, [to])
 
@@ -86,7 +86,7 @@ def mail_an_invitation(invitation_id: str, address: str) -> None:
 def let_people_go_first(**_: Any) -> None:
     """Lower the worker's priority, because the machine may also serve people.
 
-    On SQLite the priority is unchanged, because a slow writer delays all others.
+    On SQLite the priority is unchanged, because a slow writer delays all other writers.
     """
     if connection.vendor != "sqlite":
         os.nice(NICENESS)

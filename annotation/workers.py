@@ -1,4 +1,4 @@
-"""Start workers, and record which of them are alive."""
+"""Starting workers, and recording which of them are alive."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ logger = logging.getLogger(__name__)
 
 
 def worker_command() -> list[str]:
-    """The command that starts a worker. Runs, exports and statistics in it do not wait for each other."""
+    """Return the command that starts a worker. In a worker, runs, exports and statistics do not wait for each other."""
     celery = [sys.executable, "-m", "celery", "--quiet", "-A", "annotation.config.celery"]
     return [*celery, "worker", "--loglevel=WARNING", "--without-gossip", "--without-mingle"]
 
 
 def worker_environment() -> dict[str, str]:
-    """The environment variables that a worker of this process needs in addition."""
+    """Return the environment variables that a worker needs in addition to those of this process."""
     temporary = settings.VAR_DIR / "tmp"
     temporary.mkdir(parents=True, exist_ok=True)
-    # Add the folder of the packages to the path, because a worker may be started in any folder.
+    # A worker may be started in any folder, so add the folder of the packages to the path.
     paths = [str(Path(annotation.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     return {
         "DJANGO_SETTINGS_MODULE": settings.SETTINGS_MODULE,
-        # Use a folder on the queue's own file system, because otherwise kombu may lose messages.
+        # kombu may lose messages unless this folder is on the queue's file system.
         "TMPDIR": str(temporary),
         "PYTHONPATH": os.pathsep.join(path for path in paths if path),
         "PYTHONWARNINGS": "ignore:::celery.platforms",
@@ -57,8 +57,8 @@ def new_worker_name() -> str:
 class Heartbeat:
     """Reports a worker as alive every few seconds from its own thread, until it is stopped.
 
-    Each beat also returns the jobs of dead workers, and sets with expired leases, to their queues, and looks for work
-    whose message was lost. Once an hour it runs periodic tasks, so an installation needs no scheduler.
+    Each beat also returns the jobs of dead workers and document sets with expired leases to their queues, and looks
+    for work whose message was lost. Once an hour it runs periodic tasks, so an installation needs no scheduler.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Heartbeat:
         self._thread.start()
 
     def stop(self) -> None:
-        """Delete the worker's row; a beat that is running is not awaited."""
+        """Stop the beats and delete the worker's row."""
         self._ended.set()
         with self._reporting:
             Worker.objects.filter(name=self._name).delete()
@@ -92,7 +92,7 @@ class Heartbeat:
     def _beat(self) -> None:
         try:
             with self._reporting:
-                # Do not create the row again that `stop` has deleted.
+                # `stop` has deleted the row; do not create it again.
                 if self._ended.is_set():
                     return
                 report_alive(self._name)
@@ -103,10 +103,10 @@ class Heartbeat:
                 self._hour = hour
                 self._hourly()
         except Error as error:
-            # Log no traceback, because the next attempt follows within seconds.
+            # The next attempt follows within seconds, so log no traceback.
             logger.warning("The heartbeat did not reach the database: %s", str(error).strip())
         except Exception:
-            # Keep the thread alive, because it returns jobs of dead workers; the next beat tries again.
+            # The thread must live, because it returns jobs of dead workers; the next beat tries again.
             logger.exception("A heartbeat broke off")
         finally:
             # Close the connection after each beat, so that a pool of forks does not inherit it.

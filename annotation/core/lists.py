@@ -367,7 +367,7 @@ class Listing:
 
     @property
     def sorted_by(self) -> Order | None:
-        """The named order in use; None if the list is sorted by a column."""
+        """Return the named order in use; None if the list is sorted by a column."""
         return next((each for each in self.of.orders if each.by == self.order), None)
 
     @property

@@ -421,7 +421,7 @@ def reviewers(project: Project) -> list[str]:
 
 
 def has_panel(project: Project) -> bool:
-    """True if the deciding judge is a panel, whose members can differ."""
+    """Return True if the deciding judge is a panel, whose members can differ."""
     judge = project.deciding_judge
     return judge is not None and judge.kind == Judge.Kind.PANEL
 
