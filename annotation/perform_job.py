@@ -31,7 +31,7 @@ _guard = threading.Lock()
 _at_work = dict.fromkeys(Job.Kind, 0)
 
 
-def pull(kind: Job.Kind) -> None:
+def work_on(kind: Job.Kind) -> None:
     """Work on jobs of a kind until none is waiting. Returns at once if `AT_ONCE` threads of this process already do
     so.
     """
@@ -56,11 +56,11 @@ def at_work_on(kind: Job.Kind) -> Iterator[bool]:
             _at_work[kind] -= may_work
 
 
-def look() -> None:
+def start_missing_threads() -> None:
     """Start a thread for each kind that has waiting jobs but fewer threads of this process than `AT_ONCE`."""
     for kind in Job.Kind:
         if _at_work[kind] < AT_ONCE[kind] and not stopping.is_set() and _is_something_due(kind):
-            threading.Thread(target=pull_in_thread, args=(kind,), name=f"jobs-{kind}").start()
+            threading.Thread(target=work_on_in_thread, args=(kind,), name=f"jobs-{kind}").start()
 
 
 def _is_something_due(kind: Job.Kind) -> bool:
@@ -71,10 +71,10 @@ def _is_something_due(kind: Job.Kind) -> bool:
     )
 
 
-def pull_in_thread(kind: Job.Kind) -> None:
-    """Run `pull` in a thread. Errors are logged and not raised."""
+def work_on_in_thread(kind: Job.Kind) -> None:
+    """Call `work_on` in a thread. Errors are logged and not raised."""
     try:
-        pull(kind)
+        work_on(kind)
     except Exception:
         # A failing thread must not end the worker, so catch all errors. Its jobs are tried again after their leases
         # end.

@@ -38,7 +38,7 @@ _heartbeats: list[Heartbeat] = []
 @shared_task(name=jobs.WORK)
 def work(kind: str) -> None:
     """Work on waiting jobs of a kind, unless enough threads of this worker already do."""
-    perform_job.pull(Job.Kind(kind))
+    perform_job.work_on(Job.Kind(kind))
 
 
 @shared_task(name=APPLY_RETENTION)
@@ -49,7 +49,7 @@ def apply_retention() -> None:
 
 def look() -> None:
     """Start work on waiting jobs and mails whose message was lost."""
-    perform_job.look()
+    perform_job.start_missing_threads()
     ask_again_to_mail()
 
 

@@ -174,7 +174,7 @@ class Coverdict:
         """
         is_repeatable = method == "GET" or path.endswith("/push/")
         # Until the server has answered once, the address may be wrong, so stop repeating early.
-        patience = _Patience(self.patience if self._has_answered else min(self.patience, FIRST_PATIENCE))
+        patience = _RetryLimit(self.patience if self._has_answered else min(self.patience, FIRST_PATIENCE))
         while True:
             try:
                 answer = self._http.request(method, path, json=body, params=params)
@@ -208,7 +208,7 @@ class Coverdict:
             part.unlink(missing_ok=True)
 
     def _download(self, path: str, out: IO[bytes], name: str) -> str:
-        patience, furthest, tag, size = _Patience(self.patience), 0, "", -1
+        patience, furthest, tag, size = _RetryLimit(self.patience), 0, "", -1
         # Ask for an uncompressed file, because parts of a compressed download cannot be joined.
         headers = {"Accept-Encoding": "identity"}
         while out.tell() != size:
@@ -231,8 +231,8 @@ class Coverdict:
                         out.write(block)
                         if out.tell() > furthest:
                             # More bytes have arrived, so start the time limit again.
-                            furthest, patience = out.tell(), _Patience(self.patience)
-                        self.tell(name, out.tell(), size)
+                            furthest, patience = out.tell(), _RetryLimit(self.patience)
+                        self.report_progress(name, out.tell(), size)
             except httpx2.TransportError as broken:
                 patience.wait(self._no_answer(broken))
         return tag
@@ -266,7 +266,7 @@ class Coverdict:
             return made.DataFrame(found) if name == "pandas" else made.Table.from_pylist(found)
         return found
 
-    def tell(self, what: str, done: int, total: int) -> None:
+    def report_progress(self, what: str, done: int, total: int) -> None:
         """Report the progress of the work `what`: `done` of `total` items."""
         if callable(self._progress):
             self._progress(what, done, total)
@@ -308,7 +308,7 @@ class Project:
                 else:
                     counts[outcome["state"]] += 1
             done += len(batch)
-            self.server.tell("push", done, len(given))
+            self.server.report_progress("push", done, len(given))
         return PushResult(**counts, refused=tuple(refused))
 
     def run(
@@ -374,7 +374,7 @@ class Project:
             body = {"answers": batch, "skip_invalid": skip_invalid}
             with _named_rows(len(outcomes)):
                 outcomes += self._ask("POST", "checks/answers/", body)["results"]
-            self.server.tell("answers", len(outcomes), len(given))
+            self.server.report_progress("answers", len(outcomes), len(given))
         return outcomes
 
     def export(
@@ -441,7 +441,7 @@ class Run:
         until = None if timeout is None else time.monotonic() + timeout
         while True:
             progress = self.facts["progress"]
-            self.project.server.tell("run", progress["done"], progress["total_jobs"])
+            self.project.server.report_progress("run", progress["done"], progress["total_jobs"])
             if self.state == "finished":
                 return self
             if self.state != "active":
@@ -452,7 +452,7 @@ class Run:
             self.refresh()
 
 
-class _Patience:
+class _RetryLimit:
     def __init__(self, seconds: float) -> None:
         self._until, self._pause = time.monotonic() + seconds, FIRST_PAUSE
 

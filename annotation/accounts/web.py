@@ -33,11 +33,11 @@ from annotation.core.shared.clients import client_of
 from annotation.demo.people import DEMO_PEOPLE
 from annotation.models import Project
 from annotation.projects.services.accept_invitation import set_name
-from annotation.web.come_in import come_in
 from annotation.web.htmx import Request
 from annotation.web.numbers import whole_number
 from annotation.web.refusals import refused
 from annotation.web.screen import screen
+from annotation.web.sign_in import sign_in
 
 if TYPE_CHECKING:
     from typing import Any
@@ -173,7 +173,7 @@ def demo_sign_in(request: HttpRequest) -> HttpResponse:
     if not settings.DEMO_SIGN_IN or username not in {person.username for person in DEMO_PEOPLE}:
         raise Http404
     user = get_object_or_404(User, username=username, is_active=True)
-    return come_in(request, user, after=get_next_redirect_url(request) or "/")
+    return sign_in(request, user, after=get_next_redirect_url(request) or "/")
 
 
 @secure_admin_login
@@ -204,7 +204,7 @@ def setup(request: HttpRequest, secret: str) -> HttpResponse:
         return refused(request, refusal)
     first = "" if Project.objects.exists() else " Create your first project."
     messages.success(request, f"Welcome, {user.get_username()}.{first}")
-    return come_in(request, user, after="/")
+    return sign_in(request, user, after="/")
 
 
 def _setup_page(request: HttpRequest, typed: dict[str, str], refusal: Invalid | None = None) -> HttpResponse:

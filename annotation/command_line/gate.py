@@ -75,7 +75,7 @@ def gate(arguments: list[str]) -> int:
         words = way_out(error.problems, COMMAND_WORDS) if isinstance(error, ImportRefused) else ()
         sys.stderr.write("\n".join((str(error), *words, "")))
         return FAILED
-    return report.exit_code if _tell(report, options) else FAILED
+    return report.exit_code if _write_report(report, options) else FAILED
 
 
 def gate_parser() -> ArgumentParser:
@@ -336,7 +336,7 @@ def _label(label: str | None) -> Label | None:
     return next((known for known in LABELS if known == label), None)
 
 
-def _tell(report: GateReport, options: Namespace) -> bool:
+def _write_report(report: GateReport, options: Namespace) -> bool:
     sys.stdout.write(gate_report_text(report, "table" if options.output else options.format))
     return options.output is None or _is_written(gate_report_text(report, options.format), options.output)
 

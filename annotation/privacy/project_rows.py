@@ -47,7 +47,7 @@ def remove_in_steps(project: Project) -> dict[str, int]:
         keys = list(found.order_by("-pk").values_list("pk", flat=True).distinct())
         for step in in_steps(keys):
             with transaction.atomic():
-                let_go_of_log(project)
+                unlock_log(project)
                 rows = model._base_manager.filter(pk__in=step)
                 for other in model._meta.related_objects:
                     if other.on_delete is models.SET_NULL and other.related_model not in held:
@@ -71,7 +71,7 @@ def in_steps(keys: list[int]) -> Iterator[list[int]]:
         yield keys[start : start + STEP]
 
 
-def let_go_of_log(project: Project) -> None:
+def unlock_log(project: Project) -> None:
     """Allow the current transaction to delete entries of the project's log."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:

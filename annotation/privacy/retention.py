@@ -20,7 +20,7 @@ from django.db.models.functions import Concat
 from annotation.core.shared.clock import shared_now
 from annotation.exports.services import remove_file
 from annotation.models import AccountEvent, Event, Export, JudgeCall, Project, Run
-from annotation.privacy.project_rows import in_steps, let_go_of_log
+from annotation.privacy.project_rows import in_steps, unlock_log
 from annotation.privacy.purge_project import overdue, purge
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _shorten_log(project: Project, cut: datetime) -> int:
     keys = list(entries.order_by("-pk").values_list("pk", flat=True))
     for step in in_steps(keys):
         with transaction.atomic():
-            let_go_of_log(project)
+            unlock_log(project)
             Event.objects.filter(pk__in=step)._raw_delete(using=entries.db)
     return len(keys)
 

@@ -157,7 +157,7 @@ def colleague(world: World, transactional_db: None) -> Iterator[None]:
         try:
             while not ended.wait(0.05):
                 for kind in Job.Kind:
-                    perform_job.pull(kind)
+                    perform_job.work_on(kind)
         finally:
             connection.close()
 

@@ -81,6 +81,6 @@ def test_a_message_to_a_worker_that_is_at_it_is_ignored(world: World) -> None:
 
 def test_a_worker_finds_work_without_any_message(transactional_db: None, world: World) -> None:
     run = start_run(project=world.project, judge=world.judge, by=None)
-    perform_job.look()
+    perform_job.start_missing_threads()
     wait_until(lambda: Run.objects.get(pk=run.pk).state == "finished")
     wait_until(lambda: not any(thread.name.startswith("jobs-") for thread in threading.enumerate()))

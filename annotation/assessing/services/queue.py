@@ -12,7 +12,7 @@ from django.db import transaction
 from annotation.assessing.queries.assignments import lacking_sets, queued_sets
 from annotation.assessing.services.assign import give, lock_work
 from annotation.assessing.services.open_assignment import lease_end
-from annotation.assessing.services.unassign import held, logged, put_away
+from annotation.assessing.services.unassign import held, logged, mark_unassigned
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, NotFound
@@ -96,7 +96,7 @@ def give_back(*, assignment: Assignment, by: User) -> Assignment:
     if assignment.lease_until is None:
         raise Conflict("This set is not from the queue. Ask a manager to unassign it.", code="not_pulled")
     if assignment.is_open:
-        put_away(assignment)
+        mark_unassigned(assignment)
         log(project=project, actor=by, verb=GIVE_BACK, target=assignment, data=logged(assignment))
     return assignment
 
@@ -127,7 +127,7 @@ def _lapse(key: int, now: datetime) -> bool:
     )
     if assignment is None:
         return False
-    put_away(assignment)
+    mark_unassigned(assignment)
     log(
         project=assignment.document_set.project,
         actor=None,

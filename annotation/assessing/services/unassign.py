@@ -27,7 +27,7 @@ def unassign(*, assignment: Assignment, by: User | None) -> Assignment:
     assignment = held(assignment)
     if assignment.unassigned_at is None:
         assignment.lease_until = None
-        put_away(assignment)
+        mark_unassigned(assignment)
         log(project=project, actor=by, verb="unassign", target=assignment, data=logged(assignment))
     return assignment
 
@@ -48,7 +48,7 @@ def held(assignment: Assignment) -> Assignment:
     return found
 
 
-def put_away(assignment: Assignment) -> None:
+def mark_unassigned(assignment: Assignment) -> None:
     """Unassign a locked assignment.
 
     If the assessor's roles allow seeing others' answers from now on, the answers of the assignment are marked as not

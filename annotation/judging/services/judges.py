@@ -241,7 +241,7 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
         built = build(judge, store_of=store_of, remember=remember, budget=budget, told=told)
         other = None
         if examples is not None and isinstance(built, OpenAIJudge):
-            other = built.told(prompts_with(examples, 1, own_prompts(judge)))
+            other = built.with_prompts(prompts_with(examples, 1, own_prompts(judge)))
         loop, thread = opened.enter_context(_loop_in_thread())
         try:
             yield JudgeAtWork(built, judge, loop, thread, other)

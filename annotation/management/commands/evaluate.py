@@ -202,7 +202,7 @@ class Command(BaseCommand):
             while is_under_way(run) and not is_interrupted.is_set():
                 # Check repeatedly, because a killed worker counts as alive for a while.
                 if own.has_begun or not is_worker_alive():
-                    own.go_on()
+                    own.ensure_running()
                 if time.monotonic() - shown_at > PROGRESS_EVERY_SECONDS:
                     line.show(run_progress(run))
                     shown_at = time.monotonic()
@@ -267,7 +267,7 @@ class _OwnWorker:
     def has_begun(self) -> bool:
         return self._thread is not None
 
-    def go_on(self) -> None:
+    def ensure_running(self) -> None:
         """Start a thread that works on due runs, unless one is running."""
         if self._thread is None:
             # Log lines would disturb the command's own output.
@@ -275,7 +275,9 @@ class _OwnWorker:
             self._heartbeat.start()
         elif self._thread.is_alive():
             return
-        self._thread = threading.Thread(target=perform_job.pull_in_thread, args=(Job.Kind.RUN,), name="runs")
+        self._thread = threading.Thread(
+            target=perform_job.work_on_in_thread, args=(Job.Kind.RUN,), name="runs"
+        )
         self._thread.start()
 
     def __enter__(self) -> _OwnWorker:

@@ -108,9 +108,9 @@ class Command(BaseCommand):
         for line in _report_lines(report, project):
             self.stdout.write(line)
         if there is None and not report.dry_run:
-            self._tell_of_members(project)
+            self._say_how_to_add_members(project)
 
-    def _tell_of_members(self, slug: str) -> None:
+    def _say_how_to_add_members(self, slug: str) -> None:
         how = as_typed("add_member", slug, "NAME", "owner")
         self.stdout.write(
             f"The project has no members yet. Administrators see it in the browser; to add others: {how}"

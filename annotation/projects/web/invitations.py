@@ -26,8 +26,8 @@ from annotation.models import Invitation, Membership, Role
 from annotation.projects.queries.members import DOES
 from annotation.projects.services import accept_invitation as service
 from annotation.projects.services.accept_invitation import open_invitation
-from annotation.web.come_in import come_in
 from annotation.web.refusals import refused, status_of
+from annotation.web.sign_in import sign_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,7 +86,7 @@ def _join_again(request: HttpRequest, secret: str, found: Invitation) -> HttpRes
         if refusal.code != "name_taken":
             raise
         return _show(request, found, typed=typed, refusal=refusal)
-    return come_in(request, user, after=_welcome(request, membership))
+    return sign_in(request, user, after=_welcome(request, membership))
 
 
 def _welcome(request: HttpRequest, membership: Membership) -> str:

@@ -36,8 +36,8 @@ from annotation.models import (
 )
 from annotation.reviewing.queries.check_view import of_project
 from annotation.reviewing.queries.review_queue import checks_list
-from annotation.reviewing.queries.sight import keeps_back, with_known
-from annotation.reviewing.services.lease_check import keep
+from annotation.reviewing.queries.sight import hides_answers, with_known
+from annotation.reviewing.services.lease_check import renew_lease
 from annotation.reviewing.services.look_at_check import look_at, see_checks
 from annotation.reviewing.services.review import (
     LONGEST_REASON,
@@ -57,12 +57,12 @@ ANSWERED = ("label", "reason", "evidence", "error_type", "confidence", "active_m
 
 
 def _see(viewer: Viewer, rows: Sequence[Check]) -> None:
-    if not keeps_back(viewer):
+    if not hides_answers(viewer):
         shown = Check.objects.filter(pk__in=[check.pk for check in rows])
         see_checks(project=viewer.project, checks=shown, by=viewer.person)
 
 
-CHECKS = replace(checks_list(keeps_back), prepare=_see)
+CHECKS = replace(checks_list(hides_answers), prepare=_see)
 
 CheckRow = shape_of(CHECKS, "CheckRow")
 
@@ -179,7 +179,7 @@ class CheckLooks(ApiView):
         Needs the verb "review". The caller gets a lease of five minutes, unless somebody else holds the check.
         """
         project = self.enter(Verb.REVIEW)
-        keep(check=_check(project, public_id), by=self.person)
+        renew_lease(check=_check(project, public_id), by=self.person)
         return Response(shown_detail(project, public_id, self.person))
 
 
@@ -305,7 +305,7 @@ def shown_detail(project: Project, public_id: str, person: User, *, at_desk: boo
     viewer = Viewer.now(person, project)
     if at_desk:
         viewer = replace(viewer, verbs=viewer.verbs - {Verb.ADJUDICATE})
-    if keeps_back(viewer):
+    if hides_answers(viewer):
         look_at(check=_check(project, public_id), by=person)
     else:
         see_checks(project=project, checks=Check.objects.filter(public_id=public_id), by=person)
@@ -320,7 +320,7 @@ def _detail(viewer: Viewer, public_id: str) -> dict[str, Any]:
     said = Verdict.objects.select_related("judge", "person").order_by("pk")
     of_project = Check.objects.filter(project=viewer.project)
     checks = (
-        with_known(of_project, viewer.person, is_kept_back=keeps_back(viewer))
+        with_known(of_project, viewer.person, is_kept_back=hides_answers(viewer))
         .select_related(
             "project__deciding_judge",
             "claim__unit",

@@ -13,7 +13,7 @@ from annotation.core.permissions import Verb
 from annotation.models import Check
 from annotation.reviewing.api.checks import ShownCheck, shown_detail
 from annotation.reviewing.queries.review_queue import QUEUE, queue_of, sample_first, sampled
-from annotation.reviewing.services.lease_check import hand_out, let_go
+from annotation.reviewing.services.lease_check import end_lease, hand_out
 
 
 class HandedOut(serializers.Serializer[Any]):
@@ -49,6 +49,6 @@ class CheckNext(ApiView):
             sample = queue.chosen.get("sample")
             found = hand_out(look=queue, after=after)
         if after is not None:
-            let_go(check=after, by=self.person)
+            end_lease(check=after, by=self.person)
         detail = shown_detail(viewer.project, found.public_id, self.person, at_desk=True) if found else None
         return Response({"check": detail, "sample": sample if found else None})

@@ -29,7 +29,7 @@ from annotation.models import (
 )
 from annotation.models.claim import OF_CLAIMS
 from annotation.reviewing.queries.known_checks import answered, knows
-from annotation.reviewing.queries.sight import DECIDED_BY_RULE, keeps_back, with_known
+from annotation.reviewing.queries.sight import DECIDED_BY_RULE, hides_answers, with_known
 from annotation.sampling.queries.check_samples import (
     CheckSample,
     check_samples,
@@ -137,7 +137,7 @@ COLUMNS = (
         "uncertainty",
         kind=Kind.NUMBER,
         head="Judge uncertainty",
-        seen_by=lambda viewer: not keeps_back(viewer),
+        seen_by=lambda viewer: not hides_answers(viewer),
         help="1: maximally uncertain; 0: certain.",
     ),
     Column(

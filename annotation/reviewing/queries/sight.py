@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 DECIDED_BY_RULE = Q(final_source=Check.Decider.RULE)
 
 
-def keeps_back(viewer: Viewer) -> bool:
+def hides_answers(viewer: Viewer) -> bool:
     """Return True if others' answers are hidden from the viewer until the viewer has answered.
 
     Answers are hidden from reviewers who do not adjudicate, unless the project shows verdicts at once.
@@ -57,7 +57,7 @@ def has_unanswered(viewer: Viewer, claim: str) -> Q:
 
     A comment can reveal the answer to any check of its claim. Checks that a rule decides do not count.
     """
-    if not keeps_back(viewer):
+    if not hides_answers(viewer):
         return Q(pk__in=())
     checks = Check.objects.filter(claim=OuterRef(claim), is_current=True).exclude(DECIDED_BY_RULE)
     return Q(Exists(checks.filter(~answered(viewer.person))))

@@ -32,16 +32,16 @@ def hand_out(*, look: Listing, after: Check | None = None) -> Check | None:
     return _hand_out(look, after)
 
 
-def move_on(*, look: Listing, here: str) -> Check | None:
+def look_and_hand_out(*, look: Listing, here: str) -> Check | None:
     """Record a look at the check with public id `here`, extend its lease, and lease the next check.
 
-    It is equal to `stay` and `hand_out` but tests permissions once, and raises their errors.
+    It is equal to `look_and_renew` and `hand_out` but tests permissions once, and raises their errors.
     """
-    check, _ = stay(project=look.viewer.project, here=here, by=look.viewer.person)
+    check, _ = look_and_renew(project=look.viewer.project, here=here, by=look.viewer.person)
     return _hand_out(look, check)
 
 
-def stay(*, project: Project, here: str, by: User) -> tuple[Check, Look]:
+def look_and_renew(*, project: Project, here: str, by: User) -> tuple[Check, Look]:
     """Record a look at the check with public id `here`, and extend its lease.
 
     Raises NotFound, and the errors of `require`.
@@ -51,16 +51,16 @@ def stay(*, project: Project, here: str, by: User) -> tuple[Check, Look]:
         raise NotFound("There is no such check in this project.")
     check.project = project
     look = look_at(check=check, by=by)
-    keep(check=check, by=by)
+    renew_lease(check=check, by=by)
     return check, look
 
 
-def keep(*, check: Check, by: User) -> None:
+def renew_lease(*, check: Check, by: User) -> None:
     """Extend the person's lease of a check; take the lease if nobody holds the check."""
     leases.renew(check, by=by, most=MOST_HELD)
 
 
-def let_go(*, check: Check, by: User) -> None:
+def end_lease(*, check: Check, by: User) -> None:
     """End the person's lease of a check."""
     leases.give_back(Check.objects.filter(pk=check.pk), by=by)
 

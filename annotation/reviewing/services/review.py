@@ -22,7 +22,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.reviewing.queries.before_answer import BeforeAnswer, before_answer
-from annotation.reviewing.services.lease_check import let_go
+from annotation.reviewing.services.lease_check import end_lease
 from annotation.reviewing.services.look_at_check import reveal
 from annotation.sampling.services.finish_sample import finish_check_samples
 from annotation.scoring.records import SummaryRecord, hold_scored
@@ -109,7 +109,7 @@ def override(
     reveal(check=check, to=by, look=before.look)
     records = rescore_held(project=check.project, held=held)
     if check.leased_to_id == by.pk:
-        let_go(check=check, by=by)
+        end_lease(check=check, by=by)
     log_answer(
         verdict,
         verb="override",

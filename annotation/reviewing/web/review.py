@@ -36,7 +36,7 @@ from annotation.reviewing.queries.review_queue import (
     sampled_scores,
 )
 from annotation.reviewing.services import review as service
-from annotation.reviewing.services.lease_check import hand_out, keep, move_on, stay
+from annotation.reviewing.services.lease_check import hand_out, look_and_hand_out, look_and_renew, renew_lease
 from annotation.reviewing.services.look_at_check import look_at
 from annotation.sampling.queries.check_samples import held_by_others, is_kept_by_a_sample
 from annotation.scoring.score_changes import ScoreChange, ShownScores, in_words, score_changes, scores_now
@@ -60,7 +60,7 @@ def check(request: Request, slug: str, check_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.REVIEW, here="review")
     row = check_of(room.project, check_id)
     look_at(check=row, by=request.user)
-    keep(check=row, by=request.user)
+    renew_lease(check=row, by=request.user)
     return _show(request, room, row)
 
 
@@ -75,7 +75,7 @@ def next_check(request: Request, slug: str) -> HttpResponse:
     if request.method != "POST":
         return redirect(_queue_address(slug, queue))
     here = request.POST.get("here", "")
-    following = move_on(look=queue, here=here) if here else hand_out(look=queue)
+    following = look_and_hand_out(look=queue, here=here) if here else hand_out(look=queue)
     if not wants_fragment(request):
         return _to_check(request, following, queue)
     if following is None:
@@ -104,7 +104,7 @@ def _finished(request: Request, room: Room, queue: Listing) -> dict[str, object]
 def look(request: Request, slug: str, check_id: str) -> HttpResponse:
     """Record that the claim is still on screen, and extend its lease."""
     room = enter(request, slug, Verb.REVIEW, here="review")
-    stay(project=room.project, here=check_id, by=request.user)
+    look_and_renew(project=room.project, here=check_id, by=request.user)
     return HttpResponse(status=204)
 
 
@@ -156,7 +156,7 @@ def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse
     moved = _moved(before, row)
     if wants_fragment(request):
         row = check_of(room.project, check_id)
-        keep(check=row, by=request.user)
+        renew_lease(check=row, by=request.user)
         return _show(request, room, row, withdrawn=verdict, moved=moved)
     sentences = ["Answer withdrawn.", _kept_by_a_sample(verdict), _movement(moved)]
     messages.success(request, " ".join(filter(None, sentences)))

@@ -17,7 +17,7 @@ from annotation.reviewing.queries.review_queue import (
     sample_first,
     sampled_scores,
 )
-from annotation.reviewing.queries.sight import keeps_back
+from annotation.reviewing.queries.sight import hides_answers
 from annotation.sampling.queries.check_samples import held_by_others, open_samples
 from annotation.web.htmx import Request
 from annotation.web.lists import list_page
@@ -49,7 +49,7 @@ def _beside(queue: Listing) -> dict[str, object]:
         "counted": min(counted, CHECKS_COUNTED_UP_TO),
         "is_counted_out": counted <= CHECKS_COUNTED_UP_TO,
         "counts_down": counts_down(queue),
-        "hides_judge": keeps_back(viewer),
+        "hides_judge": hides_answers(viewer),
         "has_panel": has_panel(viewer.project),
         "is_kept_back": goes_by_answers(queue),
         "samples": open_samples(viewer.project, but=viewer.person),

@@ -138,7 +138,7 @@ UNIT_TEXTS = List(
 
 
 def text_to_cut(project: Project, person: User, public_id: str) -> Summary:
-    """Return the summary with this public id. Raises NotFound, and NotAllowed as `keep_apart` does."""
+    """Return the summary with this public id. Raises NotFound, and NotAllowed as `refuse_own_open_set` does."""
     summary = (
         Summary.objects.filter(document_set__project=project, public_id=public_id)
         .select_related("document_set__project", "system")
@@ -146,11 +146,11 @@ def text_to_cut(project: Project, person: User, public_id: str) -> Summary:
     )
     if summary is None:
         raise NotFound("There is no such summary in this project.")
-    keep_apart(person, summary)
+    refuse_own_open_set(person, summary)
     return summary
 
 
-def keep_apart(person: User | None, summary: Summary) -> None:
+def refuse_own_open_set(person: User | None, summary: Summary) -> None:
     """Raise NotAllowed (code `blind`) if the person has the document set open as an assessor."""
     project = summary.document_set.project
     if person is not None and summary.document_set_id in own_open_sets(project, person):

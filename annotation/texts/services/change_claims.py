@@ -49,7 +49,7 @@ from annotation.texts.queries.claims import (
     owner_of,
     units_of,
 )
-from annotation.texts.services.change_units import hold
+from annotation.texts.services.change_units import lock_against_answers
 from annotation.texts.services.wording import bare, claim_words, place_in_text, same
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _refuse_twin(words: str, claims: Iterable[Claim]) -> None:
 
 def _hold(owner: ClaimOwner) -> None:
     if isinstance(owner, Summary) and owner.is_model:
-        hold(owner)
+        lock_against_answers(owner)
         return
     if isinstance(owner, DocumentSet):
         # Lock the set before its summaries, in the same order as when a judge's claims are stored.

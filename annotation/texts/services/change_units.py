@@ -24,7 +24,7 @@ from annotation.texts.queries.unit_texts import (
     is_being_judged,
     is_between_characters,
     judged_summaries,
-    keep_apart,
+    refuse_own_open_set,
     token_of,
 )
 
@@ -77,7 +77,7 @@ def split_unit(*, summary: Summary, by: User | None, unit_id: str, at: int, seen
     _settle(summary, by, "split unit", before, [_logged(unit), _logged(second)])
 
 
-def hold(summary: Summary) -> None:
+def lock_against_answers(summary: Summary) -> None:
     """Lock the assignments and summaries against concurrent answers and changes."""
     held = Reading.objects.filter(Q(comparison__peer=summary) | Q(comparison__model=summary))
     assignments = Assignment.objects.select_for_update(of=("self",))
@@ -98,8 +98,8 @@ def rename_readings(peers: Iterable[int]) -> None:
 def _begin(summary: Summary, by: User | None, seen: str | None, yours: Mapping[str, object]) -> list[Unit]:
     """Check that the units may be changed; lock and return them."""
     require(by, summary.document_set.project, Verb.CHANGE_UNITS)
-    keep_apart(by, summary)
-    hold(summary)
+    refuse_own_open_set(by, summary)
+    lock_against_answers(summary)
     # Lock the rows by key and then read them, so that a change that has waited sees the result of the change before
     # it.
     list(Unit.objects.select_for_update(no_key=True).filter(summary=summary).order_by("pk").only("pk"))

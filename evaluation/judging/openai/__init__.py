@@ -152,11 +152,11 @@ class OpenAIJudge:
 
         It shares connections and limits with the judge.
         """
-        twin = self.told({})
+        twin = self.with_prompts({})
         twin._identity = canonical([self._identity, token])
         return twin
 
-    def told(self, prompts: Mapping[Step, Prompt]) -> "OpenAIJudge":
+    def with_prompts(self, prompts: Mapping[Step, Prompt]) -> "OpenAIJudge":
         """Return a copy of the judge with other prompts; it shares store, connections, limits and signature."""
         twin = copy(self)
         twin._caller = self._calls()

@@ -63,7 +63,7 @@ def asked() -> list[str]:
 
 
 def work() -> None:
-    perform_job.pull(Job.Kind.ANALYSIS)
+    perform_job.work_on(Job.Kind.ANALYSIS)
 
 
 def answer(world: World, label: str = "yes") -> None:

@@ -306,7 +306,7 @@ def write_exports() -> None:
     """As a worker does, once there is one to write."""
     try:
         wait_until(lambda: jobs.due(Job.Kind.EXPORT).exists())
-        perform_job.pull(Job.Kind.EXPORT)
+        perform_job.work_on(Job.Kind.EXPORT)
     finally:
         connection.close()
 

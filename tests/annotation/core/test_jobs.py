@@ -386,7 +386,7 @@ def test_a_job_that_killed_its_worker_too_often_has_failed(run: Run) -> None:
     job = job_of(run)
     assert job.state == "failed"
     assert "crashed at each of 5 attempts" in job.error
-    perform_job.pull(Job.Kind.RUN)
+    perform_job.work_on(Job.Kind.RUN)
     run.refresh_from_db()
     assert run.state == "finished"
 

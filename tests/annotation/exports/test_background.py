@@ -75,7 +75,7 @@ def test_whoever_may_not_export_cancels_nothing(world: World) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_written_one_is_over(world: World) -> None:
     export = asked_for(world)
-    perform_job.pull(Job.Kind.EXPORT)
+    perform_job.work_on(Job.Kind.EXPORT)
     assert (again(export).job.state, again(export).job.done) == ("done", 4)
     with pytest.raises(Conflict):
         cancel_export(export=export, by=world.mona)
@@ -97,7 +97,7 @@ def test_who_lost_the_job_leaves_the_file_of_who_has_it(world: World) -> None:
     [slow] = jobs.take(jobs.due(Job.Kind.EXPORT))
     Job.objects.update(lease_until="2020-01-01T00:00Z")
     jobs.reap()
-    perform_job.pull(Job.Kind.EXPORT)
+    perform_job.work_on(Job.Kind.EXPORT)
     written = files(export)
     # It was writing all the while.
     with pytest.raises(jobs.StoppedJob):
@@ -110,7 +110,7 @@ def test_who_lost_the_job_leaves_the_file_of_who_has_it(world: World) -> None:
 def test_small_exports_are_written_first(world: World) -> None:
     large, small = asked_for(world), asked_for(world)
     Job.objects.filter(export=large).update(total=10_000)
-    perform_job.pull(Job.Kind.EXPORT)
+    perform_job.work_on(Job.Kind.EXPORT)
     exports = Event.objects.filter(verb="export").order_by("pk")
     assert list(exports.values_list("target_id", flat=True)) == [small.public_id, large.public_id]
 

@@ -51,7 +51,7 @@ def new_sets(world: World) -> int:
 
 
 def work() -> None:
-    perform_job.pull(Job.Kind.IMPORT)
+    perform_job.work_on(Job.Kind.IMPORT)
 
 
 def perform_claimed(claimed: jobs.Claimed) -> None:

@@ -116,7 +116,7 @@ def test_a_hostile_file_is_refused_at_every_door(
     assert told.status_code in (202, 422), told.content
     if told.status_code == 202:
         # Large files are read by a worker.
-        perform_job.pull(Job.Kind.IMPORT)
+        perform_job.work_on(Job.Kind.IMPORT)
         state = client_of("mona").get(told.json()["url"]).json()
         assert (state["state"], state["report"], state["sets_written"]) == ("failed", None, 0)
         assert state["error"]

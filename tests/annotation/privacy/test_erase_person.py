@@ -40,7 +40,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.privacy.erase_person import erase_person
-from annotation.privacy.project_rows import let_go_of_log
+from annotation.privacy.project_rows import unlock_log
 from annotation.projects.services.accept_invitation import accept_invitation
 from annotation.projects.services.change_members import set_roles
 from annotation.projects.services.invite import hash_of, invite
@@ -212,7 +212,7 @@ def test_files_go_where_their_answers_alone_are_left(world: World) -> None:
     )
     Membership.objects.filter(user=world.rex).delete()
     with transaction.atomic():
-        let_go_of_log(world.project)
+        unlock_log(world.project)
         Event.objects.all()._raw_delete(using="default")
     assert erase_person(person=world.rex)["exported files"] == 1
 

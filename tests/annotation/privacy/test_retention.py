@@ -105,11 +105,11 @@ def test_the_log_keeps_what_others_go_by(world: World, settings: Any) -> None:
 
 def _made_at(moment: Any) -> None:
     """The log's entries are from then: added again, for none is ever changed."""
-    from annotation.privacy.project_rows import let_go_of_log
+    from annotation.privacy.project_rows import unlock_log
 
     rows = list(Event.objects.values("project_id", "verb", "target_kind", "target_id"))
     for row in Event.objects.select_related("project"):
-        let_go_of_log(row.project)
+        unlock_log(row.project)
     Event.objects.all()._raw_delete(using="default")
     for row in rows:
         field = Event._meta.get_field("created_at")

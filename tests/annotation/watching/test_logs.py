@@ -147,7 +147,7 @@ def test_an_export_is_logged_with_its_job(
     answer = client_of("mona").post(f"{HERE}exports/", {"level": "scores", "format": "csv"}, format="json")
     job = Job.objects.get(export=Export.objects.get())
     assert job.request_id == answer["X-Request-ID"]
-    perform_job.pull(Job.Kind.EXPORT)
+    perform_job.work_on(Job.Kind.EXPORT)
     events = {line["event"]: line for line in lines() if line.get("job") == job.public_id}
     assert set(events) >= {"A job begins", "A job is done"}
     assert events["A job is done"]["request_id"] == job.request_id

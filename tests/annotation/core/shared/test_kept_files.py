@@ -139,7 +139,7 @@ def test_files_sent_to_one_host_are_imported_by_another(world: World, settings: 
     import_kept(asked=asked, by=world.mona)
     file.path.unlink()
     settings.VAR_DIR = tmp_path / "host of the worker"
-    perform_job.pull(Job.Kind.IMPORT)
+    perform_job.work_on(Job.Kind.IMPORT)
     assert Import.objects.get(pk=asked.pk).refusal is None
     assert DocumentSet.objects.filter(project=world.project, external_id="new-1").exists()
     assert dict(files.folders_in("imports")) == {}

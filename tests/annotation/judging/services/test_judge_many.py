@@ -168,7 +168,7 @@ def test_a_server_that_is_away_keeps_no_other_run(
     monkeypatch.setattr(perform_job, "LONGEST_PAUSE_SECONDS", 60.0)
     llm_server.always(faults.status(503))
     away, other = started(project_of(8), llm_judge), started(project_of(4), lexical)
-    working = threading.Thread(target=perform_job.pull, args=(Job.Kind.RUN,))
+    working = threading.Thread(target=perform_job.work_on, args=(Job.Kind.RUN,))
     working.start()
     try:
         # Long before the first one is tried again.

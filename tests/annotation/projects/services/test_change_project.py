@@ -12,7 +12,7 @@ from annotation.core.criteria import asked_of_people
 from annotation.core.refusals import Conflict, Invalid
 from annotation.judging.services.let_decide import let_decide
 from annotation.models import Assignment, Check, Event, Job, Judge, Membership, Project, Run, Score
-from annotation.perform_job import pull
+from annotation.perform_job import work_on
 from annotation.projects.services.change_project import change_project, create_project
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
@@ -66,10 +66,10 @@ def test_a_rescoring_that_is_cut_short_is_taken_up_by_a_worker(
     with pytest.raises(SystemExit):
         change_project(project=world.project, by=world.mona, composite_weight=0.5)
     score = Score.objects.filter(summary=world.peers["port", "alder"])
-    pull(Job.Kind.IMPORT)
+    work_on(Job.Kind.IMPORT)
     assert score.get().composite_custom != pytest.approx(0.55)
     Project.objects.update(rescore_due_at=timezone.now() - 2 * OVERDUE_AFTER)
-    pull(Job.Kind.IMPORT)
+    work_on(Job.Kind.IMPORT)
     assert score.get().composite_custom == pytest.approx(0.55)
     assert not Project.objects.filter(rescore_due_at__isnull=False).exists()
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotation.core.lists import Listing, Viewer
 from annotation.models import Check, Look
 from annotation.reviewing.queries.review_queue import QUEUE
-from annotation.reviewing.services.lease_check import hand_out, keep, move_on
+from annotation.reviewing.services.lease_check import hand_out, look_and_hand_out, renew_lease
 from annotation.reviewing.services.leases import LEASE, SPARE
 from annotation.reviewing.services.look_at_check import look_at
 from annotation.reviewing.services.review import override
@@ -41,7 +41,7 @@ def test_an_answered_check_is_no_longer_held(world: World) -> None:
     assert handed(world, world.cleo, {"only": "answered"}) == check
     override(check=check, by=world.cleo, label="no")
     # Anyone who opens it again holds it again.
-    keep(check=Check.objects.get(pk=check.pk), by=world.rex)
+    renew_lease(check=Check.objects.get(pk=check.pk), by=world.rex)
     assert Check.objects.get(pk=check.pk).leased_to == world.rex
 
 
@@ -72,7 +72,7 @@ def test_it_is_promised_for_five_minutes_and_written_for_one_more(world: World) 
 def test_a_sign_within_the_minute_writes_nothing(world: World) -> None:
     check = world.check("alder", 1)
     until = lease(check, world.rex, LEASE + SPARE / 2)
-    keep(check=check, by=world.rex)
+    renew_lease(check=check, by=world.rex)
     assert held_until(check) == until
 
 
@@ -81,24 +81,24 @@ def test_a_sign_after_it_holds_for_five_minutes_from_then_on(world: World, left:
     check = world.check("alder", 1)
     lease(check, world.rex, left)
     before = timezone.now()
-    keep(check=check, by=world.rex)
+    renew_lease(check=check, by=world.rex)
     assert held_until(check) >= before + LEASE
 
 
 def test_a_sign_of_somebody_else_takes_it_only_once_it_is_free(world: World) -> None:
     check = world.check("alder", 1)
     lease(check, world.cleo, LEASE)
-    keep(check=check, by=world.rex)
+    renew_lease(check=check, by=world.rex)
     assert Check.objects.get(pk=check.pk).leased_to == world.cleo
     lease(check, world.cleo, -timedelta(seconds=1))
-    keep(check=check, by=world.rex)
+    renew_lease(check=check, by=world.rex)
     assert Check.objects.get(pk=check.pk).leased_to == world.rex
 
 
 def test_going_on_looks_at_the_claim_on_screen_and_takes_the_next(world: World) -> None:
     here = handed(world, world.rex)
     until = held_until(here)
-    following = move_on(look=queue(world, world.rex), here=here.public_id)
+    following = look_and_hand_out(look=queue(world, world.rex), here=here.public_id)
     assert following.pk != here.pk
     assert Look.objects.get(person=world.rex).check_row == here
     # Both are in progress, and the first was just taken.
@@ -115,7 +115,7 @@ def test_of_what_somebody_opens_one_after_the_other_they_hold_the_newest_three(w
     opened = [*world.checks("alder"), *world.checks("birch")]
     for check in opened:
         look_at(check=check, by=world.rex)
-        keep(check=Check.objects.get(pk=check.pk), by=world.rex)
+        renew_lease(check=Check.objects.get(pk=check.pk), by=world.rex)
     assert in_hand(world, world.rex) == {check.pk for check in opened[-3:]}
     assert handed(world, world.cleo).pk in {check.pk for check in opened[:3]}
 
@@ -124,7 +124,7 @@ def test_what_somebody_skips_is_anybodys_but_for_the_newest_three(world: World) 
     here = handed(world, world.rex)
     met = [here.pk]
     for _ in range(4):
-        following = move_on(look=queue(world, world.rex), here=here.public_id)
+        following = look_and_hand_out(look=queue(world, world.rex), here=here.public_id)
         here = following
         met.append(here.pk)
         assert len(in_hand(world, world.rex)) <= 3
@@ -138,7 +138,7 @@ def test_what_somebody_holds_in_another_project_stays_theirs(world: World) -> No
     Check.objects.filter(pk=opened[0].pk).update(project=world.other_project)
     for check in opened[1:]:
         look_at(check=check, by=world.rex)
-        keep(check=check, by=world.rex)
+        renew_lease(check=check, by=world.rex)
     assert in_hand(world, world.rex) == {check.pk for check in (opened[0], *opened[-3:])}
 
 

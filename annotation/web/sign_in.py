@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
 
-def come_in(request: HttpRequest, person: User, *, after: str) -> HttpResponse:
+def sign_in(request: HttpRequest, person: User, *, after: str) -> HttpResponse:
     """Sign the person in, after the second factor if there is one, and redirect to `after`."""
     response: HttpResponse = perform_login(request, person, redirect_url=after)
     return response
