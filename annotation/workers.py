@@ -106,7 +106,7 @@ class Heartbeat:
             # The next attempt follows within seconds, so log no traceback.
             logger.warning("The heartbeat did not reach the database: %s", str(error).strip())
         except Exception:
-            # The thread must live, because it returns jobs of dead workers; the next beat tries again.
+            # Keep the thread alive, because it returns jobs of dead workers. The next beat tries again.
             logger.exception("A heartbeat broke off")
         finally:
             # Close the connection after each beat, so that a pool of forks does not inherit it.

@@ -26,7 +26,6 @@ def shown(found: Found) -> Found:
     """Remove the bounds of all estimates that must not be shown, in nested dataclasses and tuples.
 
     Bounds must not be shown if there are too few document sets or if both bounds are equal.
-
     Example: `shown(Estimate(0.5, 0.1, 0.9, clusters=3, draws=2000, seed=0)).low` is None.
     """
     if isinstance(found, Estimate):

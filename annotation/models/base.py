@@ -84,7 +84,7 @@ class Leased(models.Model):
 
 
 class PublicRow(models.Model):
-    """A row that addresses and files name by `public_id`, because its primary key would reveal order and number."""
+    """A row with a random `public_id`, which addresses and files use. The primary key would reveal order and number."""
 
     public_id = models.CharField(max_length=ID_LENGTH, unique=True, editable=False, default=new_public_id)
 

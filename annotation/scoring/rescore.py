@@ -111,7 +111,7 @@ def rescore_held(*, project: Project, held: Sequence[Summary]) -> list[SummaryRe
 
 
 def _as_it_is_now(project: Project) -> Project:
-    """Read the project's present rules, because the caller may have read it before waiting for a lock.
+    """Load the project again, because its rules may have changed while the caller waited for a lock.
 
     The project may be a deleted one.
     """

@@ -22,7 +22,6 @@ def flip_impacts(
     the claim's unit comes from percents alone. Another answer to a scored claim changes the unit by that claim's
     share; an unscored claim may get either answer. The summary's own claims are omitted, because they change only
     alignment. `result` is the summary's score, if the caller has it already.
-
     Example: the only claim of one unit out of four equal ones has the impact 0.25.
     """
     result = score(summary, rules) if result is None else result

@@ -346,7 +346,6 @@ def unit_coverage(unit: ScoredUnit, rules: ScoreRules = DEFAULT_RULES) -> UnitCo
     of yes among the final verdicts of scored claims. If the unit has both assessors' percents and verdicts, the
     `weighted` blend is their weighted mean: `human_weight` for the percents, the rest for the share of yes. A unit
     without percents and scored claims has the value None.
-
     Example: percents 60 and 80 with claims yes and no give 0.7 under `human_first`, and 0.6 under `weighted` with
     0.5.
     """

@@ -173,9 +173,7 @@ def run_gate(
 
     `store` is the judge's call store; it shows if the judge's model has changed. `options` are the options of
     `evaluate_summaries`; the default metrics are coverage and alignment.
-
     Raises EvaluationError for an invalid minimum or margin, and JudgeRefused.
-
     Example: `run_gate(rows, judge=LexicalJudge(), fail_under={"coverage": 0.6}).exit_code`.
     """
     bars, margins = dict(fail_under or {}), dict(fail_if_worse or {})

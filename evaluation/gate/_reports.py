@@ -32,7 +32,6 @@ def gate_report_text(report: GateReport, form: ReportFormat = "table") -> str:
 
     In JUnit, each check of the gate is a test case: a failed check is a failure, and "cannot tell" is an error.
     Raises EvaluationError for an unknown format.
-
     Example: `gate_report_text(report, "markdown")`.
     """
     check_choice("The format", form, REPORT_FORMATS)

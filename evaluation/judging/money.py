@@ -21,9 +21,7 @@ class MoneyCap:
     The expected cost is estimated from earlier calls, at first from the prompt and a tenth of the longest reply. A
     call that does not fit waits for open calls. The sum is exceeded only if open replies are longer than expected. An
     interrupted call costs its prompt (see `Usage`).
-
     Raises InvalidWeight unless the sum is finite and above 0.
-
     Example: `OpenAIJudge("m", price=Price(2.0, 8.0), budget=MoneyCap(5.0))`.
     """
 

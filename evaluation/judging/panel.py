@@ -45,10 +45,9 @@ class JudgePanel:
     A verdict has the members' `votes`, the share of other labels (`uncertainty`), the mean of the probabilities, and
     the evidence of members who gave its label. A member without a usable answer has no vote; a check without votes is
     unscored. Claims, generated questions and topics come from the first member that returns them.
-
     Raises JudgeSettings if there are no members or two have the same name. JudgeRefused and BudgetSpent of a member
-    are passed on. Other errors are raised only if all members fail; then the first member's error is raised. Example:
-    `JudgePanel([OpenAIJudge("one"), LexicalJudge()])`.
+    are passed on. Other errors are raised only if all members fail; then the first member's error is raised.
+    Example: `JudgePanel([OpenAIJudge("one"), LexicalJudge()])`.
     """
 
     kind = "panel"

@@ -66,8 +66,8 @@ def parse_verdicts(reply: str, ids: Collection[str], units: int) -> dict[str, An
     `units` is the number of units of the text; evidence with larger numbers is dropped. An id has no answer if its
     labels differ or if one of them is unreadable. Two faults make the whole reply unusable. A reply with an unknown
     id and without a known id may number the claims differently. If a label is a number such as 2 or 5, the scale of
-    all labels is unknown. Example: `parse_verdicts('{"answers": [{"id": "c1", "label": "Yes."}]}', ["c1"], 3)` has
-    the label "yes" for c1.
+    all labels is unknown.
+    Example: `parse_verdicts('{"answers": [{"id": "c1", "label": "Yes."}]}', ["c1"], 3)` has the label "yes" for c1.
     """
     values = list(_entries(reply, "answers"))
     known = _by_spelling(ids)
@@ -91,8 +91,8 @@ def parse_claims(reply: str, wanted: Collection[int], count: int) -> dict[int, t
     """Read the claims of a reply by unit number; wanted units without a usable answer are absent.
 
     An empty list is an answer: the unit states nothing. A unit with different lists has no answer. The whole reply is
-    unusable if it contains the unit 0 or `count` + 1, because it may number the units differently. Example:
-    `parse_claims('{"units": [{"unit": "2", "claims": ["It rained."]}]}', [2], 2)` is `{2: ("It rained.",)}`.
+    unusable if it contains the unit 0 or `count` + 1, because it may number the units differently.
+    Example: `parse_claims('{"units": [{"unit": "2", "claims": ["It rained."]}]}', [2], 2)` is `{2: ("It rained.",)}`.
     """
 
     def read(entry: dict[str, Any]) -> tuple[int, tuple[str, ...]] | None:

@@ -9,9 +9,7 @@ def brevity(peer_words: int, target_words: int | None) -> float | None:
     In [0, 1]: 1 for an empty summary, 0 if the summary reaches or exceeds the target. None without a target. Both
     lengths are in the project's unit, usually words. Raises InvalidBudget if the target is below 1 or the length
     below 0.
-
     Source: DUC 2002, length-adjusted coverage, point 3.
-
     Example: 47 words of a 50-word target give 0.06.
     """
     if peer_words < 0:

@@ -89,10 +89,11 @@ def completeness(
     two different words that are adjacent at least twice. An element of up to three characters, or a number, is
     covered only by an equal element. A longer element is also covered by an element that contains it or is contained
     in it, if the shorter one has more than 60 % of the longer one's length. `language` selects stop words and base
-    forms. Raises EvaluationError if a text is not a string, InvalidWeight unless the scale is above 0. Source: the
-    completeness metric of Mastra and Kastrax, as its page says; see the comment below. Example: `completeness("The
-    quick brown fox jumps over the lazy dog", "A brown fox jumped over a dog")` has the score 0.666667 and the missing
-    elements ("quick", "lazy").
+    forms.
+    Raises EvaluationError if a text is not a string, InvalidWeight unless the scale is above 0.
+    Source: the completeness metric of Mastra and Kastrax, as its page says; see the comment below.
+    Example: `completeness("The quick brown fox jumps over the lazy dog", "A brown fox jumped over a dog")` has the
+    score 0.666667 and the missing elements ("quick", "lazy").
     """
     # An English word in -s counts as a verb if its neighbours indicate a verb or it is rarely a noun. Any other
     # English word counts as a verb if verb_forms.txt or a dictionary has it as a form of a verb. In other languages,

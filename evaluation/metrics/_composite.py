@@ -11,11 +11,8 @@ def composite(coverage: float | None, brevity: float | None, a: float = DUC_COVE
 
     In [0, 1], higher is better. `a` = 1 uses only coverage and `a` = 0 only brevity; the unused part may be None.
     Returns None if a used part is None. Compare composites only between summaries with the same target length.
-
     Raises InvalidWeight if `a` is outside 0 to 1, InvalidPercent if coverage or brevity is.
-
     Source: DUC 2002, length-adjusted coverage, point 4; NIST reported a = 1 and a = 2/3.
-
     Example: coverage 0.4 with brevity 0.06 gives 0.286667.
     """
     _check_weight(a)

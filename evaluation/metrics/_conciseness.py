@@ -32,9 +32,7 @@ def conciseness_terms(document: str, summary: str, language: str = "en") -> Conc
 
     None if the document or the summary is blank, or if its script has no spaces between words, because then words
     cannot be counted.
-
     Source: the conciseness metric of Assert LLM Tools.
-
     Example: 30 words in two sentences, of a document of 100 words, give 1 and 1.
     """
     words, source_words = count_words(summary), count_words(document)
@@ -53,10 +51,8 @@ def conciseness(document: str, summary: str, rating: float | None, language: str
 
     In [0, 1], higher is better. `conciseness_terms` defines the compression and the sentence term. None if the rating
     or one of these terms is missing. Raises InvalidPercent if the rating is outside 0 to 1.
-
     Source: the conciseness metric of Assert LLM Tools. Unlike that metric, an unreadable rating gives no score
     instead of .5.
-
     Example: 30 words in two sentences, of a document of 100 words, with the rating 0.5 give 0.85.
     """
     if rating is None:

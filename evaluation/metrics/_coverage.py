@@ -13,12 +13,9 @@ def mean_coverage(percents: Sequence[float | None], weights: Sequence[float] | N
     `percents` has one value from 0 to 100 per reference unit; None means unscored and is ignored. The result is in
     [0, 1], higher is better; it is None if no unit is scored or the scored units' weights sum to 0. All weights are 1
     by default.
-
     Raises InvalidPercent for a percent outside 0 to 100, InvalidWeight for a negative or non-finite weight, and
     LengthMismatch.
-
     Source: DUC 2002, length-adjusted coverage, point 2; DUC 2003 mean coverage.
-
     Example: `mean_coverage([0, 0, 0, 60, 60, 60, 100])` is 0.4.
     """
     if weights is None:
@@ -34,9 +31,7 @@ def claim_coverage(labels: Iterable[Label | None]) -> float | None:
     In [0, 1], higher is better: the claims with `yes` divided by the scored claims. `unsure` counts as not yes;
     unscored claims (None) are ignored. Returns None if all claims are unscored. Returns 1.0 if there are no claims,
     because nothing can be missing; leave such a summary out of averages. Raises InvalidLabel.
-
     Source: the coverage metric of Assert LLM Tools: claims in summary / total reference claims.
-
     Example: `claim_coverage(["yes", "yes", "no", "no"])` is 0.5.
     """
     counts = count_labels(labels)

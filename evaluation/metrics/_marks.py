@@ -52,7 +52,6 @@ class Marks:
         """Make marks from a mapping of reference units to the summary units that are marked for them.
 
         Raises InvalidMark.
-
         Example: `Marks.of({1: [2, 3], 2: [3]}, model_units=2, peer_units=4)` leaves summary units 1 and 4 unmarked.
         """
         links = frozenset((model, peer) for model, peers in marks.items() for peer in peers)
@@ -78,7 +77,6 @@ class Marks:
 
         `percents` are 0 to 100, one per reference unit in order; None means not judged yet. Raises LengthMismatch,
         InvalidPercent.
-
         Source: the DUC protocol pages allow such judgments, so they cause only warnings.
         """
         check_same_length("percents", percents, "reference units", range(self.model_units))

@@ -47,10 +47,11 @@ def pyramid_score(
     The modified score (recall) compares with as many units as a reference has on average; it is None without
     `models`, or if that mean is 0. The original score (density) compares with as many units as the summary has; it is
     None if the summary has no units. `contributors` replaces the sum of the weights, which is divided by `models` for
-    the mean. `mean_rounding` rounds the mean: `floor` as DUCView does, `ceil` as a later implementation does. Raises
-    LengthMismatch, InvalidWeight, EvaluationError for a negative count or fewer than 1 reference. Source: Nenkova and
-    Passonneau 2004; the modified score as DUCView computes it, at most 1. Example: the weights of one 4, three 3s,
-    one 2 and thirteen 1s, 4 references, the 4 and one 3 expressed: modified 7/17 = .411765, original 7/7 = 1.
+    the mean. `mean_rounding` rounds the mean: `floor` as DUCView does, `ceil` as a later implementation does.
+    Raises LengthMismatch, InvalidWeight, EvaluationError for a negative count or fewer than 1 reference.
+    Source: Nenkova and Passonneau 2004; the modified score as DUCView computes it, at most 1.
+    Example: the weights of one 4, three 3s, one 2 and thirteen 1s, 4 references, the 4 and one 3 expressed: modified
+    7/17 = .411765, original 7/7 = 1.
     """
     check_same_length("weights", weights, "expressed", expressed)
     check_choice("mean_rounding", mean_rounding, ("floor", "ceil"))

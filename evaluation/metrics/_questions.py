@@ -14,11 +14,8 @@ def question_coverage(
     In [0, 1], higher is better. Both lists have the order of the questions. A pair with an unscored answer (None) is
     ignored. Returns 0 if no question is answered yes from the source, as in DeepEval. Returns None if this cannot be
     known, because all pairs that may count are unscored.
-
     Raises LengthMismatch, InvalidLabel.
-
     Source: the coverage part of the summarization metric of DeepEval.
-
     Example: `question_coverage(["yes", "yes", "no"], ["yes", "no", "no"])` is 0.5.
     """
     if _count_pairs(source_answers, summary_answers) == (0, 0, 0):
@@ -33,9 +30,7 @@ def question_coverage_or_none(
 
     Questions that the source cannot answer give no information about the summary, so they must not lower its score to
     0.
-
     Raises LengthMismatch, InvalidLabel.
-
     Example: `question_coverage_or_none(["no"], ["yes"])` is None.
     """
     both_yes, source_yes, _ = _count_pairs(source_answers, summary_answers)
@@ -59,10 +54,8 @@ def topic_preservation(labels: Iterable[Label | None]) -> float | None:
 
     In [0, 1], higher is better: the topics with `yes` divided by the scored topics. Unscored topics (None) are
     ignored. Returns None if there are no scored topics. Raises InvalidLabel.
-
     Source: the topic preservation metric of Assert LLM Tools. Unlike that metric, no topics give no score instead of
     0.
-
     Example: `topic_preservation(["yes", "no", "yes", None])` is 0.666667.
     """
     return count_labels(labels).share_of_yes

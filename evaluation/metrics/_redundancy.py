@@ -14,7 +14,6 @@ def repeated_sentences(summary: str, language: str = "en") -> list[str]:
 
     A sentence is a repetition if an earlier sentence contains at least 80 % of its distinct words, including all its
     numbers. In scripts without spaces between words, pairs of characters replace words.
-
     Example: `repeated_sentences("It rained all day. We left. It rained all day.")` is `["It rained all day."]`.
     """
     seen: list[frozenset[str]] = []
@@ -32,9 +31,7 @@ def redundancy(summary: str, language: str = "en") -> float | None:
 
     In [0, 1], higher is better: 1 if no sentence is repeated or if there is only one sentence. None for a blank
     summary. Only words are compared, so repetitions in other words are missed.
-
     Source: the redundancy metric of Assert LLM Tools, which asks an LLM which sentences are redundant.
-
     Example: `redundancy("It rained all day. We left. It rained all day.")` is 0.666667.
     """
     sentences = split_sentences(summary, language)

@@ -113,8 +113,9 @@ def evaluate_summaries(
     made once for all its summaries. The `options` are those of `evaluate_summary`. If a summary cannot be evaluated,
     its scores are None with reasons, and the other summaries are not affected. After an error or an interrupt no
     request keeps running. If the judge has a call store, a repeated evaluation does not ask again for stored answers.
-    Raises EvaluationError for invalid options. Raises JudgeRefused if the judge's server refuses all requests (key,
-    permission, quota). Example: `evaluate_summaries([(document, one), (document, other)], judge=LexicalJudge())`.
+    Raises EvaluationError for invalid options.
+    Raises JudgeRefused if the judge's server refuses all requests (key, permission, quota).
+    Example: `evaluate_summaries([(document, one), (document, other)], judge=LexicalJudge())`.
     """
     results: dict[int, SummaryEvaluation] = {}
     # Refuse an invalid judge first, because the code below closes the judge at the end.

@@ -81,11 +81,8 @@ def krippendorff_alpha(ratings: Ratings, level: Level) -> float | None:
     ignored. At the nominal level, ratings are any hashable values. At the other levels they are finite numbers, at
     the ratio level at least 0. Returns None if no item has two ratings, or if all ratings are equal, because
     agreement then cannot be distinguished from a scale with a single value.
-
     Raises EvaluationError for an unknown level or invalid rating, LengthMismatch.
-
     Source: Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011.
-
     Example: `krippendorff_alpha([[1, 1, 2, 2], [1, 1, 2, 1]], "nominal")` is 8/15. One of four pairs differs, and 30
     of the 56 ordered pairs of the eight ratings differ, so alpha is 1 - (2 / 8) / (30 / 56).
     """
@@ -106,12 +103,9 @@ def alpha_interval(
     `clusters` names the document of each item; items of one document are resampled together. Items with fewer than
     two ratings, and clusters that have only such items, are ignored. Raters are fixed, so the interval does not cover
     the choice of raters. Resamples in which all ratings are equal are ignored and counted as undefined.
-
     Raises the errors of `krippendorff_alpha`, and InvalidPercent for a confidence outside 0 to 1.
-
     Source: Efron's bootstrap; Zapf et al., Measuring inter-rater reliability for nominal data, 2016, find that its
     intervals cover well if items are resampled.
-
     Example: `alpha_interval([[1, 1, 2, 2], [1, 1, 2, 1]], "nominal")` has the value 8/15; each of the 4 items is a
     cluster.
     """
@@ -131,12 +125,9 @@ def cohen_kappa(
     are ignored. With weights, disagreement is the number of steps between two categories, or its square. `categories`
     then names the whole scale in order; without it, the scale is the sorted values that occur, so unused steps are
     not counted. Returns None if no item has both ratings, or if both raters always gave the same category.
-
     Raises LengthMismatch; EvaluationError for unknown weights and for a rating that is outside the scale or cannot be
     sorted.
-
     Source: Cohen, A coefficient of agreement for nominal scales, 1960; Weighted kappa, 1968.
-
     Example: 20 yes/yes, 5 yes/no, 10 no/yes and 15 no/no give 0.4: agreement is 0.7, and 0.5 by chance.
     """
     return _kappa_sums(a, b, weights, categories).value
@@ -157,9 +148,7 @@ def kappa_interval(
 
     `clusters` names the document of each item. Items without both ratings are ignored. Resamples without a kappa are
     ignored and counted as undefined.
-
     Raises the errors of `cohen_kappa`, and InvalidPercent for a confidence outside 0 to 1.
-
     Example: 20 yes/yes, 5 yes/no, 10 no/yes and 15 no/no have the value 0.4, over 50 clusters.
     """
     sums = _kappa_sums(a, b, weights, categories)
@@ -172,9 +161,7 @@ def observed_agreement(ratings: Ratings) -> float | None:
     In [0, 1], without a correction for chance. `ratings` has the shape (raters, items) with any hashable values and
     None for a missing rating. Items with fewer than two ratings are ignored; the result is None if no items remain.
     Raises LengthMismatch.
-
     Source: Fleiss, Measuring nominal scale agreement among many raters, 1971, for equal numbers of raters.
-
     Example: `observed_agreement([["yes", "no"], ["yes", "no"], ["no", None]])` is 2/3, the mean of 1/3 and 1.
     """
     return _observed_sums(ratings).value
@@ -191,9 +178,7 @@ def observed_agreement_interval(
     """Compute `observed_agreement` with a bootstrap interval that resamples items, or whole clusters of items.
 
     `clusters` names the document of each item. Items with fewer than two ratings are ignored.
-
     Raises the errors of `observed_agreement`, and InvalidPercent for a confidence outside 0 to 1.
-
     Example: `observed_agreement_interval([["yes", "no"], ["yes", "no"], ["no", None]])` has the value 2/3. Its 2
     clusters are the items.
     """

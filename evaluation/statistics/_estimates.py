@@ -113,11 +113,12 @@ def estimate_systems_from_sample(
     other systems' summaries improve the judge's answers, which must be probabilities then. `covariates` has numbers
     for every document. `people_alone` ignores the judge. An item without a judge's answer counts as the mean of the
     other items. If every item was sampled with certainty, the estimate is the mean of the answers. Results can be
-    missing, see `SampleEstimate`. Raises InvalidPercent for a probability outside (0, 1], an answer outside [0, 1] or
-    a confidence outside 0 to 1, and EvaluationError for answers that were not sampled, shares that do not add up to
-    1, missing or infinite numbers. Source: arXiv 2403.03208 (active inference), arXiv 2311.01453 (PPI++);
-    docs/intervals.md describes the method. Example: of four documents of one item each, sampled at .5, the answers 1
-    and 0 give people alone the mean .5.
+    missing, see `SampleEstimate`.
+    Raises InvalidPercent for a probability outside (0, 1], an answer outside [0, 1] or a confidence outside 0 to 1,
+    and EvaluationError for answers that were not sampled, shares that do not add up to 1, missing or infinite
+    numbers.
+    Source: arXiv 2403.03208 (active inference), arXiv 2311.01453 (PPI++); docs/intervals.md describes the method.
+    Example: of four documents of one item each, sampled at .5, the answers 1 and 0 give people alone the mean .5.
     """
     # The sum z_d = sum of w (g + (xi / pi)(Y - g)) over a document's items has the population's mean for any g that
     # does not use the document's own answers: xi is 1 for sampled items, pi is the inclusion probability, Y the
@@ -153,9 +154,9 @@ def compare_estimates(found: Mapping[str, SampleEstimate]) -> list[PairCompariso
     and v_d to the other (`parts`), the standard error of the difference is sqrt(sum((u_d - v_d)^2)). The test has the
     smaller of the two estimates' degrees of freedom. A pair is not tested if an estimate has no standard error or if
     all contributions are equal. `sets` is the number of answered documents of the system that has fewer. The result
-    is in the order of the systems. Example: estimates of .6 and .4 over two documents. With u = (.1, -.1) and v =
-    (.1, -.1) the difference has no error, so the pair is not tested. With u = (.1, -.1) and v = (-.1, .1) the error
-    is sqrt(.04 + .04) = .28.
+    is in the order of the systems.
+    Example: estimates of .6 and .4 over two documents. With u = (.1, -.1) and v = (.1, -.1) the difference has no
+    error, so the pair is not tested. With u = (.1, -.1) and v = (-.1, .1) the error is sqrt(.04 + .04) = .28.
     """
     names = [name for name, each in found.items() if each.estimate is not None]
     documents = dict.fromkeys(document for name in names for document in found[name].parts)

@@ -116,8 +116,8 @@ def forecast_intervals(
     b p (1 - p) with a, b >= 0. Otherwise the judge's probabilities p are taken as correct: the expected squared error
     is p (1 - p) with the judge and m (1 - m) without it, where m is the mean of p. An item without a probability
     counts as .5. Systems with a single document are ignored. Raises the errors of `estimate_systems_from_sample`.
-    Source: Särndal, Swensson and Wretman 1992, section 3.5 (Poisson draws); arXiv 2403.03208. Example:
-    `forecast_intervals(frames, design="active").margin(120)`.
+    Source: Särndal, Swensson and Wretman 1992, section 3.5 (Poisson draws); arXiv 2403.03208.
+    Example: `forecast_intervals(frames, design="active").margin(120)`.
     """
     check_confidence(confidence)
     check_choice("The design", design, get_args(Design))

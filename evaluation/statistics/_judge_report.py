@@ -126,9 +126,7 @@ def judge_reports(
 
     `parts` names the part of each check; the reports are in the order of its first occurrence. Documents may belong
     to several parts, so the reports of two parts are not independent.
-
     Raises the errors of `judge_report`.
-
     Example: people answer yes, no and no, the judge yes, no and yes, and the parts are `a`, `a` and `b`. The judge's
     accuracy is 1 in `a` and 0 in `b`.
     """

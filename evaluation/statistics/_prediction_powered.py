@@ -59,10 +59,12 @@ def prediction_powered_mean(
     1] from the same answers. `tuning` sets the weight of the judge; 0 uses people alone. `small_sample` uses
     variances over n - 1 and Student's t. `cross_fit` computes the tuning of each answer from the other answers. All
     figures are None without a human answer; the intervals are None with only one. The judge is ignored if its answers
-    do not vary or if there are no unlabelled items. Raises LengthMismatch, InvalidPercent for a confidence outside 0
-    to 1 or a tuning outside [0, 1], EvaluationError for a value that is not finite. Source: Angelopoulos, Duchi and
-    Zrnic, PPI++, arXiv 2311.01453, with the variances of the package ppi_py. Example: `prediction_powered_mean([1, 0,
-    1, 1], [.8, .3, .6, .9], [.7, .5, .2, .9, .4, .6, .8, .1])` estimates 0.650568 with tuning 0.795455.
+    do not vary or if there are no unlabelled items.
+    Raises LengthMismatch, InvalidPercent for a confidence outside 0 to 1 or a tuning outside [0, 1], EvaluationError
+    for a value that is not finite.
+    Source: Angelopoulos, Duchi and Zrnic, PPI++, arXiv 2311.01453, with the variances of the package ppi_py.
+    Example: `prediction_powered_mean([1, 0, 1, 1], [.8, .3, .6, .9], [.7, .5, .2, .9, .4, .6, .8, .1])` estimates
+    0.650568 with tuning 0.795455.
     """
     check_same_length("human", human, "judge_labelled", judge_labelled)
     check_confidence(confidence)

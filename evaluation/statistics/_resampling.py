@@ -152,8 +152,9 @@ def bootstrap_means(
     `sums` and `sizes` have the shape (clusters, systems): the sum of a system's values in the cluster, and the number
     of these values. If there is one value at most, `sizes` may be booleans. A sum whose size is 0 is ignored. Returns
     two arrays of shape (draws, systems): the means, and True where the resample has a cluster of the system. Without
-    a cluster the mean is 0 and must be ignored. The means are never NaN. Example: a system has two values with the
-    sum 1.0 in one cluster and one value of 0.5 in the other. Its mean is 0.5 in every resample.
+    a cluster the mean is 0 and must be ignored. The means are never NaN.
+    Example: a system has two values with the sum 1.0 in one cluster and one value of 0.5 in the other. Its mean is
+    0.5 in every resample.
     """
     weights = sizes.astype(np.float64)
     filled = np.where(weights > 0, sums, 0.0)
@@ -173,12 +174,9 @@ def expanded_tails(confidence: float, clusters: int) -> tuple[float, float]:
 
     They are further from .5 than the nominal quantiles, as in Student's t; with one cluster they are 0 and 1. Use
     them with the means of `bootstrap_means`.
-
     Raises InvalidPercent for a confidence outside 0 to 1.
-
     Source: Hesterberg, What teachers should know about the bootstrap, 2015, section 3.4: the normal distribution
     function at sqrt(n / (n - 1)) times the quantile of Student's t with n - 1 degrees of freedom.
-
     Example: with 30 clusters, 95 % uses .0188 and .9812 instead of .025 and .975.
     """
     check_confidence(confidence)

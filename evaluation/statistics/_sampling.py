@@ -37,10 +37,11 @@ def inclusion_probabilities(
     `uniform`: size/N for every item. `active`: within each stratum, the part `UNIFORM_FLOOR` of the sample is spread
     evenly and the rest in proportion to `spreads`. The variance of the estimate is smallest if the spread of an item
     is sqrt(p (1 - p)) for a calibrated probability p. Items whose probability would exceed 1 are sampled with
-    certainty, and the other items share the rest. A stratum whose spreads are all 0 is uniform. Raises InvalidWeight
-    for a spread that is negative or not finite, EvaluationError unless size is in 1 to the number of items. Source:
-    Zrnic and Candes, Active statistical inference, arXiv 2403.03208; the floor follows arXiv 2511.08991. Example:
-    spreads .3 and .1 of one stratum at size 1 give .5 * .75 + .25 = .625 and .5 * .25 + .25 = .375.
+    certainty, and the other items share the rest. A stratum whose spreads are all 0 is uniform.
+    Raises InvalidWeight for a spread that is negative or not finite, EvaluationError unless size is in 1 to the
+    number of items.
+    Source: Zrnic and Candes, Active statistical inference, arXiv 2403.03208; the floor follows arXiv 2511.08991.
+    Example: spreads .3 and .1 of one stratum at size 1 give .5 * .75 + .25 = .625 and .5 * .25 + .25 = .375.
     """
     check_choice("The design", design, get_args(Design))
     if not 0 < size <= len(spreads):
@@ -90,10 +91,10 @@ def fixed_size_sample(
     The size is the sum of the probabilities, also within each of the `strata`; if the sum is not an integer, the size
     is one of the two nearest integers. The method is systematic sampling: the items lie on a line in random order,
     each as long as its probability. Points at distance 1 from each other, with a random start, choose the items. The
-    result has the order of `probabilities` and depends only on the arguments. Raises InvalidPercent for a probability
-    outside 0 to 1. Items with probability 0 are never sampled. Source: Madow, On the theory of systematic sampling
-    II, 1949; in random order Goodman and Kish, 1950. Example: probabilities .5, .5, 1 always sample the third item
-    and one of the first two.
+    result has the order of `probabilities` and depends only on the arguments.
+    Raises InvalidPercent for a probability outside 0 to 1. Items with probability 0 are never sampled.
+    Source: Madow, On the theory of systematic sampling II, 1949; in random order Goodman and Kish, 1950.
+    Example: probabilities .5, .5, 1 always sample the third item and one of the first two.
     """
     for item, probability in probabilities.items():
         if not 0 <= probability <= 1:

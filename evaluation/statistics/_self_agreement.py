@@ -44,9 +44,10 @@ def self_agreement(
     """Compute how often a judge's label changes. `words` has the number of words of each check's claim.
 
     Source of the ceiling: Spearman, "The proof and measurement of association between two things", 1904: the
-    correlation of a measure with another measure is at most the square root of its reliability. Raises
-    LengthMismatch. Example: the first answers are yes, yes, no, no and the second yes, no, no, no. The flip rate is
-    1/4, for the label yes 1/2. Their kappa is 1/2 and the ceiling .707.
+    correlation of a measure with another measure is at most the square root of its reliability.
+    Raises LengthMismatch.
+    Example: the first answers are yes, yes, no, no and the second yes, no, no, no. The flip rate is 1/4, for the
+    label yes 1/2. Their kappa is 1/2 and the ceiling .707.
     """
     for name, column in (("second", second), ("words", words), ("documents", documents)):
         check_same_length("first", first, name, column)

@@ -55,9 +55,7 @@ def truncate(text: str, target: int, unit: LengthUnit = "words") -> str:
 
     Text in words ends after a word, text in bytes after a character. A text within the target is returned unchanged.
     Raises InvalidBudget if target < 1.
-
     Source: DUC 2002, length-adjusted coverage, point 3.3; DUC 2004, truncation at a number of bytes.
-
     Example: `truncate("one two three", 2)` is "one two".
     """
     if target < 1:
@@ -77,7 +75,6 @@ def has_word_breaks(text: str) -> bool:
 
     False for a text mostly in a script without spaces between words (Han, kana, Thai, Lao, Khmer, Myanmar, Tibetan,
     ...), unless spaces split it into words. True for an empty text.
-
     Example: `has_word_breaks("猫在睡觉。")` is False, `has_word_breaks("The cat sleeps.")` is True.
     """
     if text.isascii():

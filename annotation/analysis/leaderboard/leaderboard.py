@@ -55,7 +55,9 @@ _QUESTIONS = SCORES.index("question_coverage")
 
 
 class Targets(Enum):
-    """The value `ALL` selects all target lengths. Elsewhere None selects the summaries without a target length."""
+    """`ALL` selects all target lengths. Parameters that take it also take None, which selects summaries without a
+    target.
+    """
 
     ALL = "all"
 

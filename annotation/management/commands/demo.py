@@ -46,7 +46,7 @@ HIGHEST_PORT = 65535
 
 
 class Command(BaseCommand):
-    # The checks, which `make check` runs, would delay every start by a second.
+    # Skip Django's checks, which would delay every start by a second; `make check` runs them.
     requires_system_checks = ()
     help = "Serve the sample project, judged by the offline lexical baseline, on 127.0.0.1."
 

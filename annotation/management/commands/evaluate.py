@@ -44,7 +44,7 @@ class ScoreBar(NamedTuple):
 
 
 class Command(BaseCommand):
-    # The checks would load every page and all statistics.
+    # Django's checks would load every page and all statistics, so skip them.
     requires_system_checks = ()
     help = (
         "Run a judge on a project. Exit codes: 1 failed, 2 invalid arguments, 3 a system is below "

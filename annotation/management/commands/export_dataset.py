@@ -19,7 +19,7 @@ INTERRUPTED = 130
 
 
 class Command(BaseCommand):
-    # The checks would load every page and all statistics.
+    # Django's checks would load every page and all statistics, so skip them.
     requires_system_checks = ()
     help = "Write one level of a project's data, or a bundle of all, to a file with a manifest beside it."
 

@@ -23,7 +23,7 @@ SECONDS_BETWEEN_LINES = 2.0
 
 
 class Command(BaseCommand):
-    # The checks would load every page and all statistics.
+    # Django's checks would load every page and all statistics, so skip them.
     requires_system_checks = ()
     help = (
         "Import a CSV, JSON, JSONL or Parquet file of summaries, or any number of SEE HTML files and "

@@ -28,7 +28,7 @@ CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 class Command(BaseCommand):
-    # gunicorn loads the program itself; the checks would load it twice.
+    # Skip Django's checks, which would load the program a second time, beside gunicorn.
     requires_system_checks = ()
     help = (
         "Serve the application with gunicorn. When it is stopped, running requests are finished, for at most "

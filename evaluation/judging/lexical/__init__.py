@@ -59,7 +59,8 @@ class LexicalJudge:
     synonyms. Missing words count against a claim; other numbers, opposites, and added or missing negations count
     most. Generated questions quote the statements with the most frequent words of the text. Ratings are unscored.
 
-    `language` replaces the language of the texts. Example: `LexicalJudge()`.
+    `language` replaces the language of the texts.
+    Example: `LexicalJudge()`.
     """
 
     kind = "lexical"
@@ -156,7 +157,6 @@ def all_of(probabilities: Sequence[float]) -> float:
 
     The product assumes independent statements, the minimum fully dependent ones. People's judgments lie in between.
     Raises ValueError for an empty sequence.
-
     Example: `all_of([0.5])` is 0.5, `all_of([0.81, 1.0])` is 0.81, `all_of([0.9, 0.9, 0.9])` is 0.81.
     """
     return math.sqrt(math.prod(probabilities) * min(probabilities))

@@ -70,7 +70,6 @@ def statements(content: str, language: str) -> Iterator[Statement]:
 
     Opinions are recognised in English, outside quotation marks: statements of the writer's taste or belief ("I love
     this bridge"), and mere praise or blame ("It was a wonderful day").
-
     Example: "The cat is black and sleeps." gives "The cat is black" and "The cat sleeps.".
     """
     is_english = language_code(language) == "en"
