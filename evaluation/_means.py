@@ -18,8 +18,8 @@ def mean(values: Iterable[float | None]) -> float | None:
 def weighted_mean(values: Sequence[float | None], weights: Sequence[float]) -> float | None:
     """Return the weighted mean of the values that are not None.
 
-    The result is None if all values are None or the weights of the others add up to 0. Otherwise it is always within
-    the range of the values. Raises LengthMismatch, InvalidWeight.
+    The result is None if all values are None or the weights of the present values add up to 0. Otherwise it is always
+    within the range of the values. Raises LengthMismatch, InvalidWeight.
     """
     check_same_length("values", values, "weights", weights)
     is_equal = len(set(weights)) == 1

@@ -288,7 +288,8 @@ class Project:
         """Import summaries: a frame of pandas or polars, an Arrow table, or dicts, with one row per summary.
 
         Rows have the columns of imported files: `document_id, document, system, summary`, and optionally `reference`,
-        `target_words` and the further columns. Empty cells are ignored. A row that exists already changes nothing.
+        `target_words` and the further columns. Empty cells are ignored. A row that the project has already with equal
+        values changes nothing.
 
         Rows are sent in batches; if a batch is refused, earlier batches stay imported. Raises ApiError for invalid
         rows, with the number of each invalid row in its message; with `skip_invalid` these rows are in `refused`

@@ -162,7 +162,7 @@ def _stored(project: Project, kind: Analysis.Kind, key: str) -> StoredStatistics
 
 
 def compute(*, project: Project, kind: Analysis.Kind, key: str = "") -> StoredStatistics:
-    """Compute and store the statistics, even if the stored ones are current.
+    """Compute and store the statistics, even if the stored statistics are current.
 
     The fingerprint is taken before the inputs are read, so that concurrent changes make the result stale.
     """

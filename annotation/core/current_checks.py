@@ -18,7 +18,7 @@ CHECKED_AT_PRESENT = Q(claim__removed_at__isnull=True, claim__claim_set__is_acti
 
 
 def not_as_their_claims(checks: QuerySet[Check]) -> QuerySet[Check]:
-    """Select checks whose `is_current` is wrong: it does not follow from the claim."""
+    """Select checks whose `is_current` does not agree with the state of their claim."""
     return checks.filter(
         (~CHECKED_AT_PRESENT & Q(is_current=True)) | (CHECKED_AT_PRESENT & Q(is_current=False))
     )

@@ -77,9 +77,11 @@ def evaluate_summary(
     - `include_reason`: give each score a reason, which is made from the verdicts.
     - `verbose`: `.details` of the result has every verdict.
     - `least_scored`: the smallest allowed share of claims or questions with a usable answer; if the share is smaller,
-      the score is None. Raises EvaluationError. Raises JudgeRefused if the judge's server refuses all requests (key,
-      permission, quota). Source: the coverage family of Assert LLM Tools and the summarization metrics of DeepEval
-      and Mastra. Example: `evaluate_summary(document, summary, judge=LexicalJudge())["coverage"]`.
+      the score is None.
+
+    Raises EvaluationError. Raises JudgeRefused if the judge's server refuses all requests (key, permission, quota).
+    Source: the coverage family of Assert LLM Tools and the summarization metrics of DeepEval and Mastra.
+    Example: `evaluate_summary(document, summary, judge=LexicalJudge())["coverage"]`.
     """
     item = SummaryInput(document, summary, reference, target_words=target_words, language=language)
     checked_input(item)

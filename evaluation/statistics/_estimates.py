@@ -476,7 +476,9 @@ def _simple_sample(frame: Frame, people_variance: float) -> tuple[int, float]:
 
 
 def mean_and_parts(frame: Frame, slopes_of: Array) -> tuple[float, Array]:
-    """Return the mean of z_d, and deviations whose squares add up to its variance. Needs two documents or more."""
+    """Return the mean of z_d (see `estimate_systems_from_sample`), and deviations whose squares add up to its
+    variance. Needs two documents or more.
+    """
     expected, left = expected_and_left(frame, slopes_of)
     documents, answered = len(frame.names), frame.answered_documents
     known, found = frame.sums(expected), frame.sums(frame.expansion * left)

@@ -49,7 +49,7 @@ def settle(
 ) -> Decision:
     """Decide a disputed check by a label, or a disputed unit by a percent.
 
-    Raises Invalid if the other one is given, and the errors of `decide_check` and `decide_unit`.
+    Raises Invalid for a percent of a check or a label of a unit, and the errors of `decide_check` and `decide_unit`.
     """
     place = dispute.place
     if isinstance(place, Check):

@@ -1,8 +1,8 @@
 """Joining and splitting units of a summary, as long as the summary has no answer.
 
 Each change locks the assignments with the summary, the summaries of its set, and its units, in this order. Saving and
-closing an assignment lock them in the same order. If a form is open during a change, its answers to units that no
-longer exist are refused, and the form reloads its page.
+closing an assignment lock these rows in the same order. If a form is open during a change, its answers to units that
+no longer exist are refused, and the form reloads its page.
 """
 
 from __future__ import annotations

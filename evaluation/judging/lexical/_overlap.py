@@ -278,7 +278,8 @@ def _weight(key: str, code: str) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def _kin(key: str, code: str) -> str:
-    """Return the key that related words share. It is made from their line of the word list, or is their first letters.
+    """Return the key that a word shares with related words: the key of its line in the word list, or its first
+    letters.
 
     A word without related words has "".
     """

@@ -75,9 +75,10 @@ class OpenAIJudge:
     - `remember`: a function that gets the reply format and the refused parameters of the server when they are found.
       It is called in the event loop and must not raise.
     - `reply_format`, `refused`: values that `remember` received earlier
-    - `pace`: a limit per minute that several judges share; it replaces the judge's own Raises JudgeSettings. Its
-      methods raise JudgeRefused, JudgeUnavailable and BudgetSpent. Example: `OpenAIJudge("llama3.1",
-      "http://127.0.0.1:11434/v1", seed=1)`.
+    - `pace`: a limit per minute that several judges share; it replaces the judge's own limit
+
+    Raises JudgeSettings. Its methods raise JudgeRefused, JudgeUnavailable and BudgetSpent.
+    Example: `OpenAIJudge("llama3.1", "http://127.0.0.1:11434/v1", seed=1)`.
     """
 
     kind = "openai"
