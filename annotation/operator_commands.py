@@ -73,7 +73,6 @@ def execute(words: Sequence[str], *, makes_tables: bool = False) -> int:
 
 
 def _database_fault(error: Exception) -> str | None:
-    """Return advice for an error of the database; None for an error of the program."""
     from django.db import InterfaceError, OperationalError  # noqa: PLC0415 - see above
 
     reason = str(error).partition("\n")[0]
@@ -88,7 +87,6 @@ def _database_fault(error: Exception) -> str | None:
 
 
 def _file_fault(error: OSError, words: Sequence[str]) -> str | None:
-    """Return advice for a file that the system does not let us use; None for other errors."""
     from django.conf import settings  # noqa: PLC0415 - see above
 
     if error.filename is None:

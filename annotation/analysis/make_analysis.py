@@ -144,7 +144,6 @@ def current_statistics(
 
 
 def _is_due(found: StoredStatistics) -> bool:
-    """Return True if a new computation may be requested: the last one succeeded or failed long enough ago."""
     now = timezone.now()
     if found.failed_at is not None and now < found.failed_at + timedelta(seconds=FAILED_SECONDS):
         return False

@@ -34,7 +34,6 @@ class PlainJSONParser(JSONParser):
 
 
 def _parts(body: Any) -> Iterator[Any]:
-    """Raises ParseError beyond MOST_LEVELS."""
     waiting = [(body, 1)]
     while waiting:
         value, level = waiting.pop()

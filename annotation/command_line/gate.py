@@ -268,7 +268,6 @@ def _judge(options: Namespace, store: FileCallStore | None) -> Judge:
 
 
 def _summaries(path: Path, layout: Layout, options: Namespace) -> list[GateSummary]:
-    """Read the summaries of a file. Raises EvaluationError with all bad rows."""
     try:
         reading = read_dataset(path, layout=layout)
     except ModuleNotFoundError as missing:

@@ -79,7 +79,6 @@ def _refused(message: str, code: int) -> Callable[[list[str]], int]:
 
 
 def _django(command: str, rest: list[str]) -> int:
-    """Run a Django command. If the command fails, the process ends."""
     name_settings(command)
     words = rest if command == "manage" else [command, *rest]
     # On a single machine, the first command must create the tables.

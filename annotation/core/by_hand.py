@@ -61,9 +61,6 @@ class Part(Generic[Row]):
 
     @cached_property
     def _conversions(self) -> list[tuple[int, Callable[[object], object]]]:
-        """Return the places of the values that the database stores in another form, such as SQLite's dates, and how
-        to convert them.
-        """
         return [
             (place, _converting(convert, column))
             for place, column in enumerate(field.get_col(self._name) for field in self._fields)

@@ -97,7 +97,6 @@ def _newest(project: Project) -> QuerySet[Guideline]:
 
 
 def _lower_headings(state: StateCore) -> None:
-    """Map the heading levels in use to the levels below the page's own headings, without gaps."""
     headings = [token for token in state.tokens if token.type in ("heading_open", "heading_close")]
     levels = sorted({token.tag for token in headings})
     for token in headings:

@@ -323,7 +323,6 @@ def project_verbs_and(
 def _entered(
     person: Person, slug: str, verb: Verb, beside: str = "", join: str = "", **more: str
 ) -> tuple[Project, frozenset[Verb], Iterator[object]]:
-    """Load the project, the verbs, and the values of the additional columns `beside`."""
     with kept_plan() as cursor:
         statement = _ENTERED.format(
             standing=_STANDING.format(project="project.id"),

@@ -113,7 +113,6 @@ def _give_anchors(tokens: Sequence[Token]) -> list[tuple[str, str]]:
 
 
 def _lead_here(part: Token) -> None:
-    """Replace the relative address of a link or picture by its address in the app."""
     name = {"link_open": "href", "image": "src"}.get(part.type)
     if name is None:
         return
@@ -156,7 +155,7 @@ def _code(
 def _picture(
     renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: dict[str, Any]
 ) -> str:
-    """Render a picture, with its dark version if there is one. Lazy loading prevents that the hidden one is fetched."""
+    """Render a picture, with its dark version if there is one. Lazy loading keeps the hidden one from being fetched."""
     by_day = tokens[index]
     by_day.attrSet("loading", "lazy")
     stem, _, ending = str(by_day.attrGet("src")).rpartition(".")

@@ -209,7 +209,6 @@ def _rename(person: User, shown: str) -> None:
 
 
 def _naming_users() -> Iterator[tuple[type[models.Model], models.ForeignKey[User, User]]]:
-    """Yield the foreign keys to accounts, in our models and in those of libraries."""
     for model in apps.get_models():
         for field in model._meta.concrete_fields:
             if isinstance(field, models.ForeignKey) and field.related_model is User:

@@ -569,7 +569,6 @@ class _SummaryBatch:
     def _units(
         self, comparison: _Comparison, scored: Callable[[Iterable[_Piece]], tuple[ScoredClaim, ...]]
     ) -> Iterator[UnitRecord]:
-        """Yield the units that score a comparison: the reference's units, or the claims that replace them."""
         claims = self.claims.get(comparison.model_id, [])
         if has_claims_as_units(claims):
             for claim in claims:

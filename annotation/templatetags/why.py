@@ -51,7 +51,6 @@ def value(row: SystemRow, column: str) -> Average:
 
 
 def _blank(context: dict[str, Any], column: str, target: int | None) -> SafeString:
-    """Render a dash. If the target length is missing, it links to the setting for people who may change it."""
     room = context["room"]
     if column not in NEEDS_TARGET or target or room.project.target_length:
         return format_html('<span class="muted">{}</span>', NOTHING)

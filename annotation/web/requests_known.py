@@ -57,6 +57,5 @@ def route_of(request: HttpRequest) -> str:
 
 
 def _id_of(request: HttpRequest) -> str:
-    """Return the id from a trusted proxy if it is short and plain; otherwise a new id."""
     given = request.headers.get(HEADER, "") if settings.TRUST_REQUEST_ID else ""
     return given if _SANE.fullmatch(given) else secrets.token_hex(16)

@@ -228,7 +228,6 @@ def run_gate(
 
 
 def _is_judged(metric: str, text: SummaryInput) -> bool:
-    """Return True if the metric uses answers of the judge; False if people answered all claims that it uses."""
     if metric in _WITHOUT_JUDGE:
         return False
     claims = {**dict.fromkeys(_OF_REFERENCE, text.claims), "alignment": text.summary_claims}.get(metric)

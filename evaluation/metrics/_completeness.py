@@ -134,7 +134,6 @@ class _Read:
         return tuple(dict.fromkeys([*self.words, *phrases.values()]))
 
     def stretches(self) -> frozenset[_Phrase]:
-        """Return every part of a sequence that has the length of a phrase."""
         return frozenset(
             row[start : start + size]
             for row in self.rows
@@ -229,7 +228,6 @@ def _stands_as_verb(terms: Sequence[str], place: int, stop_words: frozenset[str]
 
 
 def _terms(text: str, code: str) -> Iterator[_Term]:
-    """Yield words, numbers as plain digits, and pairs of characters."""
     plain = unicodedata.normalize("NFKC", text).replace("’", "'")
     if code == "en":
         plain = _NOT.sub(" not", _WILL_NOT.sub("will not", _CANNOT.sub("can not", plain)))
@@ -268,7 +266,6 @@ def _is_grammar(term: str) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def _base(word: str, code: str, stands_as_verb: bool) -> str:
-    """Return the base form of an English verb, or of any word in another language."""
     if not has_lemmas(code) or not word.isalpha() or len(word) < _SHORTEST_INFLECTED:
         return word
     if code == "en" and (not word.isascii() or word.endswith(_COMPARISONS)):

@@ -243,7 +243,6 @@ class _Evaluation:
         )
 
     async def _read(self, request: DocumentRequest) -> DocumentReading:
-        """Return the document's reading, which is requested once for all its summaries."""
         if request not in self._readings:
             if len(self._readings) >= _MOST_DOCUMENTS_KEPT:
                 self._readings.popitem(last=False)
@@ -382,7 +381,6 @@ def _open(claims: Sequence[GivenClaim]) -> tuple[str, ...]:
 
 
 def _with_people(claims: Sequence[GivenClaim], verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
-    """Return a verdict per claim: people's answer if there is one, otherwise the next of the judge's `verdicts`."""
     judged = iter(verdicts)
     return tuple(
         next(judged) if each.label is None else Verdict(each.label, reason=BY_PEOPLE) for each in claims

@@ -172,7 +172,6 @@ class Scores:
         return value, _counted(f"claims of the {whose} are expressed", "Not expressed", self._claims)
 
     def _nothing_to_cover(self) -> str:
-        """Return the reason why the text to cover cannot have claims; "" if it can have claims."""
         if self.case.item.claims is not None:
             return ""
         reference = self.case.reference

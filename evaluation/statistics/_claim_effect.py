@@ -104,7 +104,6 @@ class _Effects:
 
 
 def _line(odds: Array, claims: NDArray[np.intp], answers: Array) -> Array:
-    """Fit the intercept and slope of the log odds of yes on the judge's log odds, with effects of claims."""
     columns = np.column_stack([np.ones(len(odds)), odds])
     size = int(claims.max(initial=-1)) + 1
     line, effect = _FIRST_LINE, np.zeros(size)

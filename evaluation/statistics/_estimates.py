@@ -347,7 +347,6 @@ def sharpened_and_tuned(frames: Mapping[str, Frame]) -> dict[str, tuple[Frame, A
 
 
 def _folds(frames: Mapping[str, Frame]) -> dict[Hashable, int]:
-    """Number the folds of all answered documents; all systems have the same folds."""
     answered = dict.fromkeys(
         frame.names[place]
         for frame in frames.values()

@@ -166,7 +166,6 @@ def _from_answers(frame: Frame, slopes: Array, said: Array) -> _System:
 
 
 def _squares(frame: Frame, slopes: Array) -> Array:
-    """Return squared residuals of people's answers, corrected for the fitted intercept."""
     _, left = expected_and_left(frame, slopes)
     answered = frame.answered_documents
     squares: Array = left**2 * answered / (answered - 1)

@@ -166,7 +166,6 @@ def _sums_at(places: NDArray[np.int64], rows: Floats, shape: tuple[int, int, int
 def _by_cluster(
     means: Floats, has_value: NDArray[np.bool_], clusters: Sequence[str]
 ) -> tuple[Floats, Floats]:
-    """Sum the sets' means and count the sets by cluster; both results have the shape (clusters, columns)."""
     weights = has_value.astype(np.float64)
     places = {name: place for place, name in enumerate(sorted(set(clusters)))}
     if len(places) == len(clusters):
@@ -185,7 +184,6 @@ def _by_cluster(
 def _bounds(
     sums: Floats, sizes: Floats, *, confidence: float, draws: int, seed: int
 ) -> list[tuple[float | None, float | None]]:
-    """Compute the interval of each column; (None, None) with too few clusters or without variation."""
     bounds: list[tuple[float | None, float | None]] = [(None, None)] * sums.shape[1]
     if not draws:
         return bounds
@@ -240,7 +238,6 @@ def _patterns(sizes: Floats) -> tuple[Floats, NDArray[np.intp]]:
 def _quantiles(
     means: Floats, is_defined: NDArray[np.bool_], chosen: NDArray[np.bool_], tails: tuple[float, float]
 ) -> list[tuple[NDArray[np.intp], Floats]]:
-    """Compute quantiles of the chosen columns: together if every resample has a value, otherwise one by one."""
     full = is_defined.all(axis=0)
     found: list[tuple[NDArray[np.intp], Floats]] = []
     together = np.flatnonzero(chosen & full)

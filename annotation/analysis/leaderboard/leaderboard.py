@@ -356,7 +356,6 @@ class _Gathered:
 
 
 def _by_target(project: Project, target_words: int | Targets | None) -> dict[int | None, _Gathered]:
-    """Group the rows by target length, shortest first and without a target last."""
     targets: defaultdict[int | None, _Gathered] = defaultdict(_Gathered)
     for row in _score_rows(project, target_words):
         targets[row.target_words].add(row)
@@ -367,7 +366,6 @@ def _by_target(project: Project, target_words: int | Targets | None) -> dict[int
 
 
 def _ranks(means: Mapping[str, float | None]) -> dict[str, int | None]:
-    """Rank the systems, best first; equal means share a rank, and a system without a mean has the rank None."""
     known = {system: mean for system, mean in means.items() if mean is not None}
     found: dict[str, int | None] = {}
     rank, last = 0, math.inf

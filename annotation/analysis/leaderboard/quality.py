@@ -92,8 +92,6 @@ def quality_tables(project: Project, *, target_words: int | Targets | None = ALL
 
 
 class _OfSystem:
-    """The answers on one system's summaries at one target length, by criterion, document set and summary."""
-
     def __init__(self) -> None:
         self.peers: set[int] = set()
         self._sets: dict[int, dict[int, dict[int, list[float]]]] = defaultdict(

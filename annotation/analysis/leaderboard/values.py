@@ -155,7 +155,6 @@ class _Chooser:
         return self._checks(score).filter(human_label__isnull=False).exists()
 
     def _is_census(self, score: str) -> bool:
-        """Return True if every check or unit of every compared summary has a blind answer."""
         checks = self._checks(score)
         if score == "alignment":
             unanswered = checks.filter(Q(human_label=None) | ~Exists(_blind()))

@@ -102,7 +102,6 @@ class Head:
 
 
 def _offered(table: TargetTable, project: Project) -> dict[str, str]:
-    """Return the columns that a person can add: other scores that have values, and some counts."""
     has_own = not math.isclose(project.composite_weight, DUC_WEIGHT, abs_tol=1e-3)
     held = [
         name
@@ -150,14 +149,12 @@ def _unchecked(room: Room, table: TargetTable) -> Unchecked | None:
 
 
 def _sample_in_words(table: TargetTable) -> str:
-    """Describe a sample that does not yet give the ranked score an estimate; "" if there is no such sample."""
     estimate = table.estimates.get(table.ranking.score)
     is_begun = estimate is not None and (estimate.newer is not None or estimate.sample_id)
     return estimate.sentence if estimate and is_begun and not estimate.averages else ""
 
 
 def _other_values(table: TargetTable) -> list[tuple[str, list[str], list[tuple[str, list[Average]]]]]:
-    """Return, by system, the values of coverage and alignment from which the shown values were chosen."""
     made = []
     for score, versions in OTHER_VALUES.items():
         held = [name for name in versions if any(row.scores[name].mean is not None for row in table.rows)]
@@ -209,7 +206,6 @@ def differences(request: Request, slug: str) -> HttpResponse:
 
 
 def _matrix(table: TargetTable | None) -> list[tuple[str, list[MatrixCell | None]]]:
-    """Return the matrix of differences; empty if the systems fit into a list or are too many for a screen."""
     order = [row.system for row in table.rows if row.rank is not None] if table else []
     return matrix(table.ranking, order) if table and MATRIX_FROM <= len(order) <= MATRIX_TO else []
 

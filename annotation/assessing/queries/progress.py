@@ -259,7 +259,6 @@ class AssessingProgress:
 
 
 def _asked_and_rated(project: Project, assignment_ids: Collection[int]) -> tuple[_Asked, list[Any]]:
-    """Load the criteria in order, and the assignments' ratings by version, in one query."""
     rows = asked_of_people(project).annotate(
         given=FilteredRelation("ratings", condition=Q(ratings__assignment__in=assignment_ids)),
         rated_in=F("given__assignment_id"),

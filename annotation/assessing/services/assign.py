@@ -166,7 +166,6 @@ def _fill(
     *,
     behind: int = 0,
 ) -> None:
-    """Add to each assignment the comparisons of its set, after `behind` existing comparisons."""
     compared: dict[int, list[Compared]] = defaultdict(list)
     columns = ("peer__document_set_id", "pk", "peer_id", "peer__target_words")
     for set_id, key, peer, target in comparisons.order_by("pk").values_list(*columns):

@@ -195,7 +195,6 @@ def _body(request: Request, known: Iterable[str]) -> dict[str, object]:
 
 
 def _slips(form: SeeForm) -> list[MarkWarning | None]:
-    """Return a warning for each unit whose judgment looks like a mistake; None for each other unit."""
     there = {peer.number for peer in form.peer_units}
     # Ignore marks on summary units that a later import removed, because the form does not show these units.
     marks = Marks.of(

@@ -93,7 +93,6 @@ class Command(BaseCommand):
             self.say("Stopping.")
 
     def _have_done(self, supervisor: Supervisor, work: Callable[[], object]) -> bool:
-        """Run the work in a fork. Returns False if the process was asked to stop meanwhile."""
         done = supervisor.have_done(work, seconds=JUDGED_WITHIN_SECONDS)
         if not done and not supervisor.stopping.is_set():
             raise CommandError("The sample project could not be prepared; see the error above.")

@@ -268,7 +268,6 @@ class _OwnWorker:
         return self._thread is not None
 
     def ensure_running(self) -> None:
-        """Start a thread that works on due runs, unless one is running."""
         if self._thread is None:
             # Log lines would disturb the command's own output.
             logging.getLogger("annotation").setLevel(logging.WARNING)
@@ -293,8 +292,6 @@ class _OwnWorker:
 
 
 class _ProgressLine:
-    """The progress of the run: one changing line on a terminal, otherwise a new line every few seconds."""
-
     def __init__(self, command: BaseCommand) -> None:
         self._command = command
         self._is_terminal = sys.stderr.isatty()
@@ -351,7 +348,6 @@ def _judge_named(name: str | None, project: Project) -> Judge:
 
 
 def _instructed(judge: Judge, project: Project, instruction: str) -> Judge:
-    """Return the project's copy of the judge with this instruction, or the judge itself without an instruction."""
     if instruction in ("", judge.custom_instruction):
         return judge
     if judge.kind != Judge.Kind.OPENAI:
@@ -377,10 +373,6 @@ def _require_deciding(judge: Judge, project: Project) -> None:
 
 
 def _check_bars(bars: list[ScoreBar], project: Project) -> str:
-    """Compare each system's means with the minimums and return the result in words.
-
-    Raises CommandError if a mean is missing or below a minimum, at any target length.
-    """
     from annotation.analysis.leaderboard.leaderboard import leaderboard  # noqa: PLC0415 - loads all statistics
     from evaluation.gate import is_below  # noqa: PLC0415
 

@@ -132,7 +132,6 @@ class _ProgressLines(Progress):
 
 
 def _name(path: Path, paths: list[Path]) -> str:
-    """Return the name of a file, with its folder if the folder may distinguish references from summaries."""
     has_role = len(paths) > 1 or path.suffix.lower() in {".html", ".htm"}
     return "/".join((*path.parent.parts[-1:], path.name)) if has_role else path.name
 

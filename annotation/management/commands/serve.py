@@ -96,7 +96,6 @@ def _processors() -> int:
 
 
 def _memory() -> int:
-    """Return the memory of the machine in bytes, or the memory limit of the container if it is smaller."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limit = CGROUP_LIMIT.read_text().strip() if CGROUP_LIMIT.exists() else "max"
     return machine if limit == "max" else min(machine, int(limit))

@@ -171,7 +171,6 @@ def change_project(
 def _with(
     project: Project, by: User | None, changes: Mapping[str, object]
 ) -> tuple[Project, dict[str, list[object]]]:
-    """Lock the project and set the rules without saving; return the changed rules with old and new values."""
     require(by, project, Verb.CHANGE_PROJECT)
     unknown = set(changes) - set(RULES)
     if unknown:

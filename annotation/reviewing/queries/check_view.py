@@ -341,9 +341,6 @@ def _passages(
     own: Sequence[int],
     whole_text: bool,
 ) -> tuple[Passage, ...]:
-    """Return the passages of the whole text if it is short or requested, otherwise the passages around matches and
-    evidence.
-    """
     found = found_passages(claim, [unit.text for unit in units])
     lit = {number: place for place, number in enumerate(sorted(set(judge_evidence)), start=1)}
     interesting = {
@@ -369,7 +366,6 @@ def _passages(
 
 
 def _why_coverage_stays(check: Check) -> str:
-    """Return the reason why an answer cannot change coverage, `percents` or `adjudicated`; "" if it can."""
     model = check.claim.claim_set.summary
     if check.side != Check.Side.REFERENCE or model is None:
         return ""

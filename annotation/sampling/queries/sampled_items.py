@@ -95,8 +95,6 @@ class _FramedCheckRow(NamedTuple):
 
 
 class _SampledAnswer(NamedTuple):
-    """The answer to a sampled check (None until somebody answers), and the check's inclusion probability."""
-
     value: float | None
     chance: float
 

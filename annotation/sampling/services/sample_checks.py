@@ -133,8 +133,5 @@ def _frame(project: Project, side: str) -> Iterator[FramedCheck]:
 
 
 def _spread(probability: float | None) -> float:
-    """Return the standard deviation of an answer with this probability of yes, or the largest possible one if it is
-    unknown.
-    """
     p = 0.5 if probability is None else probability
     return math.sqrt(p * (1 - p))

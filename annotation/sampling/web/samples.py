@@ -103,7 +103,6 @@ def _sample(request: Request, room: Room) -> HttpResponse:
 
 
 def _forecast(request: Request, room: Room, side: Check.Side, checks: int) -> tuple[int, list[str]]:
-    """Return the number of answers, typed or as many as fit into the minutes, and the forecast for this number."""
     seconds, timed = seconds_per_check(room.project)
     if request.POST.get("size"):
         size = _size(request, checks)

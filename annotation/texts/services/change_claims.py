@@ -124,7 +124,6 @@ def remove_claim(*, claim: Claim, by: User | None) -> None:
 
 
 def _begin(claim: Claim, by: User | None, *, yours: str = "") -> tuple[ClaimOwner, list[Claim]]:
-    """Check that the claim may be changed; lock and return the text and its claims."""
     owner = owner_of(claim.claim_set)
     project = document_set_of(owner).project
     require(by, project, Verb.CHANGE_CLAIMS)
@@ -235,7 +234,6 @@ def _all_pairs(owner: ClaimOwner) -> list[PeerSide]:
 
 
 def _compared_with(owner: ClaimOwner) -> list[int]:
-    """Return the summaries that are compared with a reference or, for documents, the summaries without a reference."""
     if isinstance(owner, Summary):
         return list(
             Comparison.objects.filter(model=owner).order_by("peer_id").values_list("peer_id", flat=True)

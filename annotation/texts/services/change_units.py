@@ -96,7 +96,6 @@ def rename_readings(peers: Iterable[int]) -> None:
 
 
 def _begin(summary: Summary, by: User | None, seen: str | None, yours: Mapping[str, object]) -> list[Unit]:
-    """Check that the units may be changed; lock and return them."""
     require(by, summary.document_set.project, Verb.CHANGE_UNITS)
     refuse_own_open_set(by, summary)
     lock_against_answers(summary)

@@ -97,7 +97,6 @@ def _text(request: Request) -> str:
 def _show(
     request: Request, room: Room, owner: ClaimOwner, refusal: Conflict | Invalid | NotAllowed | None = None
 ) -> HttpResponse:
-    """Show the page. After a refusal it has the submitted values too, so that nothing typed is lost."""
     text = claim_text(owner, names_systems=Verb.VIEW_SCORES in room.verbs)
     words = searched_for(request.GET.get("q", ""))
     context = {

@@ -368,7 +368,6 @@ def _common_order(part: Part, others: Sequence[str]) -> int:
 
 
 def _surfaces(claim: str, missing: Sequence[Token]) -> tuple[str, ...]:
-    """Return the missing words as they are written in the claim; overlapping words are joined."""
     places: list[list[int]] = []
     for _, _, start, end in sorted(missing, key=lambda token: token.start):
         if places and start < places[-1][1]:

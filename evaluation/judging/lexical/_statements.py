@@ -147,7 +147,6 @@ def _tokens(text: str, offset: int = 0) -> Iterator[_Word]:
 
 
 def _subject(words: Sequence[_Word]) -> int | None:
-    """Count the words of the subject at the beginning; None if no subject is recognised."""
     for place, word in enumerate(words[: _LONGEST_SUBJECT + 1]):
         if place and _is_verb(words, place):
             return place

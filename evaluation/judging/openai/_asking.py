@@ -118,7 +118,6 @@ def _read(question: Question[_K, _A], items: Sequence[_K], call: StoredCall) -> 
 
 
 def _fault(call: StoredCall) -> str:
-    """Return the reason why a reply cannot be used at all; "" if it can."""
     said = one_line(call.reply, _LONGEST_REPORTED_REPLY).rstrip(".")
     match call.finish_reason:
         case "length":

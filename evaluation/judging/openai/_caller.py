@@ -333,7 +333,6 @@ async def _end_of(work: "asyncio.Future[None]") -> None:
 
 
 def _refused_in(body: Mapping[str, Any], rejection: Rejected) -> str | None:
-    """Return the optional parameter that the server's message refuses; None if it refuses no parameter."""
     found = _NAMED.search(rejection.parameter or str(rejection))
     name = "stream" if found and found[0] == "streaming" else found and found[0]
     if name is None or name == "response_format":

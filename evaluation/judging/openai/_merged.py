@@ -400,7 +400,6 @@ class CoverItems:
 
 
 def _rating(found: Sequence[Answered[Found]]) -> Rating:
-    """Return the mean of the windows' ratings; the value is None if a window has no rating."""
     if not found:
         return Rating(None, BLANK_TEXT_REASON)
     given = [answered.answer for answered in found if isinstance(answered.answer, Rating)]

@@ -319,7 +319,6 @@ def _server_message(failure: openai.APIStatusError) -> str:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the pause that the server requests, in seconds; None if it requests no pause."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         seconds = _seconds(headers.get(name, ""))
         if seconds is not None:
@@ -340,7 +339,6 @@ def _seconds(value: str) -> float | None:
 
 
 def _reply(request: str, content: bytes, seconds: float) -> Reply:
-    """Read a completion of any shape; a missing text becomes ""."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
