@@ -81,7 +81,7 @@ def listen() -> None:
 
 
 def _note(kind: Kind, request: HttpRequest | None = None, **told: Any) -> None:
-    """Attempts during a lock are ignored, because they would fill the log."""
+    """Record one signal. Attempts during a lock are ignored, because they would fill the log."""
     is_locked = getattr(request, "axes_locked_out", False)
     is_new = getattr(request, "axes_failures_since_start", None) is not None
     is_of_codes = getattr(told.get("authenticator"), "type", "") == "recovery_codes" and kind != Kind.RECOVERY

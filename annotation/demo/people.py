@@ -50,5 +50,5 @@ def user_of(person: DemoPerson) -> User:
 
 
 def _username(person: DemoPerson) -> str:
-    """Outside of the demo the name has a suffix, so that it is not the name of a real account."""
+    """Return the username. Outside of the demo it has a prefix, so that it is not the name of a real account."""
     return person.username if settings.DEMO_SIGN_IN else f"sample-{person.username}"

@@ -132,7 +132,7 @@ class ScoredSummary:
     - `claims_extracted` is False if nobody has searched the reference for claims yet, so that missing claims have no
       meaning.
     - `questions_asked` is True if closed questions were asked, even if `question_coverage` is None.
-    - `questions_scored`: the number of questions that count in the score, first the scored ones, then all.
+    - `questions_scored` counts the questions that count in the score: those that are scored, and all of them.
     - `peer_length` and `target` are in the project's length unit.
 
     Raises InvalidBudget, InvalidPercent.

@@ -176,7 +176,7 @@ def _free_port(named: str) -> int:
 
 
 def _purge_queue(folder: Path) -> None:
-    """No work is lost, because the Job rows describe it."""
+    """Delete messages of an earlier process. No work is lost, because the Job rows describe it."""
     for message in folder.rglob("*"):
         if message.is_file():
             message.unlink(missing_ok=True)

@@ -159,7 +159,7 @@ class Command(BaseCommand):
         repeat_share: float | None,
         wait: bool,
     ) -> Run:
-        """With `wait`, continue the active run of this judge over the whole project if it has the same options."""
+        """Start a run. With `wait`, continue an active run with the same judge and options instead, if there is one."""
         try:
             return start_run(
                 project=project,

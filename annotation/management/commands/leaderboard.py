@@ -140,7 +140,7 @@ def _pad(cell: str, width: int) -> str:
 
 
 def _width(text: str) -> int:
-    """Wide characters take two columns of a terminal, combining characters none."""
+    """Count the columns of a text in a terminal: two for a wide character, none for a combining one."""
     return sum(
         0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
         for character in text

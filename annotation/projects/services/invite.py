@@ -62,10 +62,10 @@ def invite(
 ) -> Issued:
     """Create a link with which one person can join with these roles, once within 14 days.
 
-    `note` names the invited person. With `email`, a worker makes and mails another secret, and the returned one is
-    never valid; `address` is the base URL of the installation. Raises Invalid for missing or unknown roles, a too
-    long note, an unusable e-mail address, or an installation that sends no mail. Raises Conflict (code `too_many`) if
-    100 invitations are waiting.
+    `note` names the invited person. With `email`, a worker mails another secret, which replaces the returned one;
+    `address` is the base URL of the installation. Raises Invalid for missing or unknown roles, a too long note, an
+    unusable e-mail address, or an installation that sends no mail. Raises Conflict (code `too_many`) if 100
+    invitations are waiting.
     """
     require(by, project, Verb.MANAGE_MEMBERS)
     wanted = checked_roles(roles)

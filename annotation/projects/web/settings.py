@@ -57,7 +57,7 @@ class ShareInput(forms.FloatField):
 
 
 class RulesForm(forms.Form):
-    """The rules that owners and managers can change; their labels are those of the model's columns.
+    """The rules that owners and managers can change; their labels are the labels of the model's columns.
 
     The service validates the values.
     """

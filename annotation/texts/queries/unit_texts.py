@@ -46,8 +46,8 @@ BREAKS_AFTER = re.compile(r"(?<=[\u2013\u2014\u2026;:/])(?=\w)")
 class Word:
     """A piece of a unit; the unit can be split before and after a piece.
 
-    `at` is the offset of the piece in the summary's text. `is_glued` is True if no white space precedes it within its
-    word.
+    `at` is the offset of the piece in the summary's text. `is_glued` is True if the piece directly follows the
+    previous one, without white space.
     """
 
     at: int

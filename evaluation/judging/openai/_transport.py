@@ -111,7 +111,7 @@ class _SealedClient(openai.AsyncOpenAI):
 
 @lru_cache(maxsize=1)
 def _trusted() -> ssl.SSLContext:
-    """Cached, because reading the certificates takes longer than many calls."""
+    """Return the trusted certificates. They are cached, because reading them takes longer than many calls."""
     return httpx2.create_ssl_context(trust_env=False)
 
 
