@@ -62,8 +62,8 @@ def see_summary(*, project: Project, summary: Summary, by: User) -> None:
 def see_checks(*, project: Project, checks: QuerySet[Check], by: User) -> None:
     """Record that the person sees all answers to these checks, so that their later answers are not blind.
 
-    Nothing is recorded if their roles let them neither review nor assess. The number of queries does not depend on the
-    number of checks, except for SQLite's limit on values.
+    Nothing is recorded if the person's roles allow neither reviewing nor assessing. The number of queries does not
+    depend on the number of checks, except for SQLite's limit on values.
     """
     _see(checks.filter(project=project), by, standing_in(by, project))
 

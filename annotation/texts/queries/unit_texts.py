@@ -137,7 +137,7 @@ UNIT_TEXTS = List(
 )
 
 
-def text_to_cut(project: Project, person: User, public_id: str) -> Summary:
+def summary_to_cut(project: Project, person: User, public_id: str) -> Summary:
     """Return the summary with this public id. Raises NotFound, and NotAllowed as `refuse_own_open_set` does."""
     summary = (
         Summary.objects.filter(document_set__project=project, public_id=public_id)

@@ -16,7 +16,7 @@ from django.urls import reverse
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotFound
 from annotation.models import Summary
-from annotation.texts.queries.unit_texts import UNIT_TEXTS, cut_of, text_to_cut
+from annotation.texts.queries.unit_texts import UNIT_TEXTS, cut_of, summary_to_cut
 from annotation.texts.services import change_units
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.lists import list_page
@@ -79,7 +79,7 @@ def _act(
 
 def _enter(request: Request, slug: str, summary_id: str) -> tuple[Room, Summary]:
     room = enter(request, slug, Verb.CHANGE_UNITS, here="unit-texts")
-    return room, text_to_cut(room.project, request.user, summary_id)
+    return room, summary_to_cut(room.project, request.user, summary_id)
 
 
 def _show(
