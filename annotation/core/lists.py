@@ -351,6 +351,11 @@ class Listing:
         shown = [each for each in self.of.filters if each.title and each.seen_by(self.viewer)]
         return [(each, self._options(each), self.chosen.get(each.name, "")) for each in shown]
 
+    @property
+    def narrows_more(self) -> bool:
+        """True if a filter that the page folds away is in use."""
+        return any(each.name in self._chosen for each, _, _ in self.selects[2:])
+
     def _options(self, one: Filter) -> Sequence[tuple[str, str]]:
         if one.options is not None:
             return one.options(self.viewer)

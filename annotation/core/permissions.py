@@ -75,6 +75,7 @@ class Verb(StrEnum):
 
 
 _WATCH = frozenset({Verb.VIEW_PROJECT, Verb.VIEW_SCORES, Verb.VIEW_RUNS})
+_REVIEW = frozenset({Verb.VIEW_PROJECT, Verb.REVIEW, Verb.CHANGE_CLAIMS, Verb.COMMENT})
 
 ROLE_VERBS: dict[Role, frozenset[Verb]] = {
     Role.OWNER: frozenset(Verb),
@@ -89,15 +90,8 @@ ROLE_VERBS: dict[Role, frozenset[Verb]] = {
         Verb.CHANGE_PROJECT,
         Verb.COMMENT,
     },
-    Role.ADJUDICATOR: _WATCH
-    | {
-        Verb.REVIEW,
-        Verb.ADJUDICATE,
-        Verb.EXPORT,
-        Verb.CHANGE_CLAIMS,
-        Verb.COMMENT,
-    },
-    Role.REVIEWER: frozenset({Verb.VIEW_PROJECT, Verb.REVIEW, Verb.CHANGE_CLAIMS, Verb.COMMENT}),
+    Role.ADJUDICATOR: _REVIEW | {Verb.ADJUDICATE},
+    Role.REVIEWER: _REVIEW,
     Role.ASSESSOR: frozenset({Verb.VIEW_PROJECT, Verb.ASSESS}),
     Role.VIEWER: _WATCH | {Verb.EXPORT},
 }

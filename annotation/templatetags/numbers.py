@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from django import template
@@ -10,6 +11,7 @@ from django.utils.safestring import SafeString
 
 from annotation.analysis.intervals import why_no_interval
 from annotation.models import Label
+from annotation.models.base import ID_LENGTH
 from annotation.models.claim import SIGNS
 from evaluation.statistics import FEWEST_FOR_INTERVAL
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 register = template.Library()
 
 NOTHING = "–"
+_PUBLIC_ID = re.compile(rf"(?=.*\d)[a-z2-7]{{{ID_LENGTH}}}")
 
 
 @register.filter
@@ -147,7 +150,12 @@ def in_words(name: str) -> str:
 
 @register.filter
 def as_words(value: object) -> object:
-    """Write a list or an object of a log entry as text: "a.csv, b.csv", "claims 2, checks 4"."""
+    """Write a value of a log entry as text: "a.csv, b.csv" for a list, "claims 2, checks 4" for an object.
+
+    A public id becomes "", because it says nothing to a reader; CSV and JSON keep it.
+    """
+    if isinstance(value, str) and _PUBLIC_ID.fullmatch(value):
+        return ""
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if isinstance(value, dict):

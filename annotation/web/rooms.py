@@ -31,18 +31,18 @@ GROUPS: tuple[tuple[str, tuple[tuple[str, str, Verb], ...]], ...] = (
         "Results",
         (
             ("Leaderboard", "scores", Verb.VIEW_SCORES),
-            ("Document sets", "document-sets", Verb.VIEW_SCORES),
-            ("Agreement", "agreement", Verb.VIEW_SCORES),
+            ("Documents", "document-sets", Verb.VIEW_SCORES),
             ("Judge", "judge", Verb.VIEW_SCORES),
+            ("Agreement", "agreement", Verb.VIEW_SCORES),
         ),
     ),
     (
         "Data",
         (
             ("Import", "import", Verb.IMPORT),
-            ("Units", "unit-texts", Verb.CHANGE_UNITS),
+            ("Texts", "unit-texts", Verb.CHANGE_UNITS),
             ("Runs", "runs", Verb.VIEW_RUNS),
-            ("Exports", "exports", Verb.EXPORT),
+            ("Export", "exports", Verb.EXPORT),
         ),
     ),
     (
@@ -50,7 +50,7 @@ GROUPS: tuple[tuple[str, tuple[tuple[str, str, Verb], ...]], ...] = (
         (
             ("Project", "project-settings", Verb.CHANGE_PROJECT),
             ("Judges", "judges", Verb.VIEW_RUNS),
-            ("Guidelines", "guidelines", Verb.VIEW_PROJECT),
+            ("Guidelines and criteria", "guidelines", Verb.VIEW_PROJECT),
             ("People", "people", Verb.MANAGE_MEMBERS),
             ("Log", "log", Verb.VIEW_EVENTS),
         ),

@@ -115,7 +115,7 @@ MEMBERS = {
     "olga": [Role.OWNER],
     "mona": [Role.MANAGER],
     "rex": [Role.REVIEWER],
-    "cleo": [Role.ADJUDICATOR],
+    "cleo": [Role.ADJUDICATOR, Role.VIEWER],
     "ana": [Role.ASSESSOR],
     "ben": [Role.ASSESSOR],
     "vic": [Role.VIEWER],

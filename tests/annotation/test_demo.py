@@ -146,7 +146,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 import annotation.config.urls
 browser = Client(headers={"host": "localhost"})
-browser.force_login(User.objects.get(username="cleo"))
+browser.force_login(User.objects.get(username="mona"))
 assert b"alder-2" in browser.get("/p/harbour/review/").content
 heavy = ("scipy.special", "scipy.sparse", "scipy.stats", "pyarrow", "openai")
 print(*(name for name in heavy if name in sys.modules))

@@ -26,8 +26,8 @@ EVENTS = List(
         Column("created_at", kind=Kind.MOMENT, head="When (UTC)", order="pk"),
         Column("actor", "actor.username", head="Who", search=True, missing="the system"),
         Column("verb", head="Action", search=True),
-        Column("target_kind", head="Object", search=True),
-        Column("target_id", head="Id", search=True),
+        Column("target_kind", head="Object", search=True, cell="projects/event_log/_object.html"),
+        Column("target_id", search=True),
         Column("data", _details, head="Details", cell="projects/event_log/_details.html"),
     ),
 )

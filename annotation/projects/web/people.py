@@ -54,7 +54,7 @@ def people(request: Request, slug: str) -> HttpResponseBase:
 @screen("POST")
 def add_member(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.MANAGE_MEMBERS, here=HERE)
-    name, roles = request.POST.get("username", ""), request.POST.getlist("roles")
+    name, roles = request.POST.get("name", ""), request.POST.getlist("roles")
     try:
         member = change_members.add_member(project=room.project, username=name, roles=roles, by=request.user)
     except (Invalid, Conflict) as refusal:
@@ -112,7 +112,7 @@ def remove_member(request: Request, slug: str, member_id: str) -> HttpResponse:
 def invite(request: Request, slug: str) -> HttpResponse:
     """Create an invitation and show the page with its link, which is shown only once."""
     room = enter(request, slug, Verb.MANAGE_MEMBERS, here=HERE)
-    note, roles = request.POST.get("note", ""), request.POST.getlist("roles")
+    note, roles = request.POST.get("name", ""), request.POST.getlist("roles")
     email = request.POST.get("email", "")
     address = request.build_absolute_uri("/")
     try:
@@ -120,7 +120,7 @@ def invite(request: Request, slug: str) -> HttpResponse:
             project=room.project, roles=roles, by=request.user, note=note, email=email, address=address
         )
     except (Invalid, Conflict) as refusal:
-        return _show(request, room, typed=Typed("invite", roles, note, refusal, email=email))
+        return _show(request, room, typed=Typed("add", roles, note, refusal, email=email))
     if made.invitation.email:
         messages.success(request, f"The invitation is on its way to {made.invitation.email}.")
         return redirect("people", slug=slug)

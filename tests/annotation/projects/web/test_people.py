@@ -78,15 +78,15 @@ def test_before_somebody_goes_it_is_told_what_stays(olga: Client, world: World) 
 
 
 def test_adding_by_name(olga: Client, world: World) -> None:
-    assert olga.post(f"{ROOM}add/", {"username": " dan ", "roles": ["viewer"]})["Location"] == ROOM
+    assert olga.post(f"{ROOM}add/", {"name": " dan ", "roles": ["viewer"]})["Location"] == ROOM
     assert roles_in(world.dan, world.project) == {Role.VIEWER}
 
 
 @pytest.mark.parametrize(("name", "status"), [("nobody", 422), ("rex", 409)])
 def test_who_cannot_be_added_stays_in_the_form(olga: Client, name: str, status: int) -> None:
-    answer = olga.post(f"{ROOM}add/", {"username": name, "roles": ["viewer"]})
+    answer = olga.post(f"{ROOM}add/", {"name": name, "roles": ["viewer"]})
     assert answer.status_code == status
-    assert re.search(rf'id="username"[^>]*value="{name}"', text_of(answer))
+    assert re.search(rf'id="name"[^>]*value="{name}"', text_of(answer))
 
 
 def link_on(page: str) -> str:
@@ -95,7 +95,7 @@ def link_on(page: str) -> str:
 
 
 def test_the_link_is_shown_once(olga: Client, world: World) -> None:
-    answer = olga.post("/p/harbour/settings/invitations/invite/", {"roles": ["reviewer"], "note": "Dan"})
+    answer = olga.post("/p/harbour/settings/invitations/invite/", {"roles": ["reviewer"], "name": "Dan"})
     address = link_on(text_of(answer))
     assert "no-store" in answer["Cache-Control"]
     again = text_of(olga.get(ROOM))
