@@ -8,6 +8,7 @@ from annotation.analysis.agreement import api as agreement
 from annotation.analysis.explanation import api as explanations
 from annotation.analysis.judge import api as judge_quality
 from annotation.analysis.leaderboard import api as scores
+from annotation.analysis.slices import api as slices
 from annotation.api import nowhere
 from annotation.assessing.api import assignments, desk
 from annotation.exports import api as exports
@@ -54,6 +55,7 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("runs/<slug:public_id>/resume/", runs.RunResume.as_view()),
     path("scores/", scores.Scores.as_view()),
     path("leaderboard/", scores.LeaderboardView.as_view()),
+    path("slices/", slices.SlicesView.as_view()),
     path("agreement/", agreement.AgreementView.as_view()),
     path("judge-quality/", judge_quality.JudgeQualityView.as_view()),
     path("quality/", scores.Quality.as_view()),

@@ -11,6 +11,7 @@ from annotation.analysis.agreement import web as agreement
 from annotation.analysis.explanation import web as explanations
 from annotation.analysis.judge import web as judge
 from annotation.analysis.leaderboard import web as scores
+from annotation.analysis.slices import web as slices
 from annotation.assessing.web import assess, assignments
 from annotation.demo import web as demo
 from annotation.exports import web as exports
@@ -66,6 +67,7 @@ project_urls = [
     path("scores/", scores.scores, name="scores"),
     path("scores/file/", scores.league_file, name="league-file"),
     path("scores/differences/", scores.differences, name="differences"),
+    path("scores/slices/", slices.slices_page, name="slices"),
     path("scores/compare/", explanations.compare, name="compare"),
     path("scores/agreement/", agreement.agreement, name="agreement"),
     path("scores/agreement/<slug:table>/file/", agreement.agreement_file, name="agreement-file"),

@@ -33,6 +33,14 @@ from evaluation.statistics._resampling import (
 )
 from evaluation.statistics._sampling import Design, fixed_size_sample, inclusion_probabilities
 from evaluation.statistics._self_agreement import SelfAgreement, self_agreement
+from evaluation.statistics._slices import (
+    FEWEST_IN_SLICE,
+    SliceDifference,
+    SliceMean,
+    slice_differences,
+    slice_mean,
+    weighted_mean,
+)
 from evaluation.statistics._systems import (
     PairComparison,
     compact_letters,
@@ -44,6 +52,7 @@ from evaluation.statistics._systems import (
 
 __all__ = [
     "FEWEST_FOR_INTERVAL",
+    "FEWEST_IN_SLICE",
     "FEW_DOCUMENTS",
     "TOO_FEW_DOCUMENTS",
     "Design",
@@ -59,6 +68,8 @@ __all__ = [
     "SampleEstimate",
     "SampledItem",
     "SelfAgreement",
+    "SliceDifference",
+    "SliceMean",
     "alpha_interval",
     "best_estimates",
     "bootstrap_interval",
@@ -83,4 +94,7 @@ __all__ = [
     "prediction_powered_mean",
     "self_agreement",
     "settled_order",
+    "slice_differences",
+    "slice_mean",
+    "weighted_mean",
 ]

@@ -81,7 +81,7 @@ WEB = {
     **dict.fromkeys(("adjudicate", "dispute", "next-dispute", "decide-dispute"), Verb.ADJUDICATE),
     "withdraw-decision": Verb.ADJUDICATE,
     **dict.fromkeys(
-        ("scores", "system", "system-claims", "summary", "questions", "compare"), Verb.VIEW_SCORES
+        ("scores", "system", "system-claims", "summary", "questions", "compare", "slices"), Verb.VIEW_SCORES
     ),
     **dict.fromkeys(("document-sets", "side-by-side"), Verb.VIEW_SCORES),
     **dict.fromkeys(("ask-questions", "retire-question"), Verb.CHANGE_PROJECT),

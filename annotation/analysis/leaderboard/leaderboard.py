@@ -214,7 +214,9 @@ def _signatures(project: Project, target_words: int | Targets | None) -> str:
     return ", ".join(scores.values_list("signature", flat=True))
 
 
-class _ScoreRow(NamedTuple):
+class ScoreRow(NamedTuple):
+    """The scores of a summary in the order of `SCORES`, with its system and document set."""
+
     target_words: int | None
     system: str
     system_id: str
@@ -252,7 +254,8 @@ def _scores(project: Project, target_words: int | Targets | None) -> QuerySet[Sc
     return scores if isinstance(target_words, Targets) else scores.filter(summary__target_words=target_words)
 
 
-def _score_rows(project: Project, target_words: int | Targets | None) -> Iterator[_ScoreRow]:
+def score_rows(project: Project, target_words: int | Targets | None) -> Iterator[ScoreRow]:
+    """Yield the scores of all summaries under test, at all target lengths or one."""
     # Load the names of systems and sets once, and not with each score.
     systems = {
         key: (name, public_id, kind)
@@ -275,7 +278,7 @@ def _score_rows(project: Project, target_words: int | Targets | None) -> Iterato
         target, system, document_set, length, claims, unscored, flags = row[:first]
         written = nobody if system is None else systems[system]
         place = *written, *sets[document_set]
-        yield _ScoreRow(target, *place, length, claims, unscored, flags, row[first:])
+        yield ScoreRow(target, *place, length, claims, unscored, flags, row[first:])
 
 
 @dataclass(slots=True)
@@ -290,7 +293,7 @@ class _Gathered:
     flags: dict[str, Counter[str]] = field(default_factory=dict)
     parts: Counter[str] = field(default_factory=Counter)
 
-    def add(self, row: _ScoreRow) -> None:
+    def add(self, row: ScoreRow) -> None:
         name = row.system
         cluster = cluster_of(row.document_set, row.group)
         self.observations.append(Observation(name, row.document_set, cluster, row.averaged_values))
@@ -357,7 +360,7 @@ class _Gathered:
 
 def _by_target(project: Project, target_words: int | Targets | None) -> dict[int | None, _Gathered]:
     targets: defaultdict[int | None, _Gathered] = defaultdict(_Gathered)
-    for row in _score_rows(project, target_words):
+    for row in score_rows(project, target_words):
         targets[row.target_words].add(row)
     return {
         target: targets[target]

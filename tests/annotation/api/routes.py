@@ -99,6 +99,7 @@ IN_PROJECT = (
     Route("post", _in("runs/{run}/resume/"), (Verb.RUN,)),
     Route("get", _in("scores/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("leaderboard/"), (Verb.VIEW_SCORES,)),
+    Route("get", _in("slices/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("agreement/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("judge-quality/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("quality/"), (Verb.VIEW_SCORES,)),

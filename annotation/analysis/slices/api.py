@@ -1,0 +1,65 @@
+"""The slices of the leaderboard in the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.analysis.leaderboard import leaderboards
+from annotation.analysis.leaderboard.leaderboard import RANKABLE, RANKED
+from annotation.analysis.slices.slices import Slices, slices
+from annotation.api.access import ApiView
+from annotation.api.fields import MOST_WORDS, WordChoice
+from annotation.api.schema import operation
+from annotation.core.facts import plain
+from annotation.core.permissions import Verb
+from annotation.core.refusals import NotFound
+
+
+class SlicesQuery(serializers.Serializer[Any]):
+    key = serializers.CharField(max_length=200, help_text="A metadata key of document sets, or `group`.")
+    score = WordChoice(choices=RANKABLE, default=RANKED, help_text="The score that is averaged.")
+    target_words = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_WORDS,
+        help_text="Only summaries of this target length. Default: the length with the most summaries.",
+    )
+    count_by = serializers.CharField(
+        required=False,
+        max_length=200,
+        help_text="A numeric metadata key. Its sum over the document sets of a slice is the weight of the slice.",
+    )
+
+
+class SlicesView(ApiView):
+    tag = "scores"
+
+    @operation("get_slices", parameters=[SlicesQuery], responses=Slices, refusals=("503",))
+    def get(self, request: Request, slug: str) -> Response:
+        """Show every system's averages by the values of a metadata key, and where a system is worse than elsewhere."""
+        project = self.enter(Verb.VIEW_SCORES)
+        query = self.query(SlicesQuery)
+        board, _ = leaderboards.board(project, score=query["score"], wait=True)
+        assert board is not None, "a board that is waited for exists"
+        target = query.get("target_words")
+        table = (
+            next((each for each in board.tables if each.target_words == target), None)
+            if target
+            else board.foremost
+        )
+        if table is None:
+            raise NotFound("No summary has this target length.")
+        found = slices(
+            project,
+            key=query["key"],
+            score=query["score"],
+            basis=table.bases[query["score"]],
+            target_words=table.target_words,
+            order=[row.system for row in table.rows],
+            count_by=query.get("count_by", ""),
+        )
+        return Response(plain(found))

@@ -1,0 +1,60 @@
+"""The page of the leaderboard's slices."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from annotation.analysis.leaderboard.differences import target_word
+from annotation.analysis.leaderboard.web import HEADS, shown_table
+from annotation.analysis.slices.slices import slice_keys, slices
+from annotation.core.permissions import Verb
+from annotation.core.refusals import Invalid
+from annotation.web.htmx import Request
+from annotation.web.rooms import enter
+from annotation.web.screen import screen
+
+
+@screen("GET")
+def slices_page(request: Request, slug: str) -> HttpResponse:
+    """Show the systems by the values of a key, by default the first key."""
+    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    shown = shown_table(request, room.project)
+    keys = slice_keys(room.project)
+    key = request.GET.get("key") or (keys[0] if keys else "")
+    found = None
+    if shown.table and key:
+        weights = {
+            name.removeprefix("weight:"): _weight(str(value))
+            for name, value in request.GET.items()
+            if name.startswith("weight:") and value
+        }
+        found = slices(
+            room.project,
+            key=key,
+            score=shown.score,
+            basis=shown.table.bases[shown.score],
+            target_words=shown.table.target_words,
+            order=[row.system for row in shown.table.rows],
+            weights=weights,
+        )
+    context = {
+        "room": room,
+        "found": found,
+        "keys": keys,
+        "key": key,
+        "score": shown.score,
+        "score_in_words": HEADS[shown.score],
+        "scores": [(name, HEADS[name]) for name in shown.table.scores_held] if shown.table else [],
+        "target": target_word(shown.table.target_words) if shown.table else "",
+        "target_words": shown.table.target_words if shown.table else None,
+        "is_weighted": bool(found and any(each.weight for each in found.slices)),
+    }
+    return render(request, "analysis/slices/page.html", context)
+
+
+def _weight(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise Invalid(f"A weight is a number, not {text!r}.", field="weights") from None

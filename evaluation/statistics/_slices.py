@@ -1,0 +1,193 @@
+"""Averages within slices of the document sets, averages with given weights of slices, and systems worse in a slice."""
+
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import scipy
+
+from evaluation._guards import check_confidence
+from evaluation.errors import InvalidWeight
+from evaluation.statistics._ranges import Precision, interval_within_range
+from evaluation.statistics._resampling import FEWEST_FOR_INTERVAL
+from evaluation.statistics._systems import holm
+
+FEWEST_IN_SLICE = 10
+"""Below this number of document sets, a slice is neither averaged nor tested."""
+
+_NO_ERROR = 1e-12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceMean:
+    """The mean of a system over the document sets of a slice, in [0, 1], with its interval.
+
+    `error` is the standard error and `degrees` its degrees of freedom. `error` and the bounds are None if the clusters
+    are too few or do not vary, because equal values do not show that a mean is certain.
+    """
+
+    mean: float
+    documents: int
+    degrees: float = 0.0
+    error: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SliceDifference:
+    """A system's lead over the other systems in a slice, minus its lead elsewhere.
+
+    `p` is the one-sided p-value of a negative difference and `adjusted_p` is Holm's over all tested cells; both are
+    None where a slice or its complement has fewer than `FEWEST_IN_SLICE` document sets or 5 clusters, or where leads do
+    not vary.
+    """
+
+    system: str
+    slice: str
+    difference: float | None
+    p: float | None
+    adjusted_p: float | None = None
+
+    def is_worse(self, level: float = 0.05) -> bool:
+        """True if the system is worse in this slice than elsewhere, at this level over all cells."""
+        return self.adjusted_p is not None and self.adjusted_p <= level
+
+
+def slice_mean(
+    values: Mapping[str, float], clusters: Mapping[str, Hashable], *, confidence: float = 0.95
+) -> SliceMean:
+    """Average values in [0, 1] by document set. Document sets of one cluster are dependent.
+
+    The error is linearized over clusters, the interval is that of `interval_within_range` with clusters less 1 as its
+    degrees of freedom. Raises InvalidPercent for a confidence outside 0 to 1, ValueError without values.
+    Example: the values 0, 1, 1, 1 of four clusters have the mean .75 and the standard error .5 / sqrt(4) = .25.
+    """
+    check_confidence(confidence)
+    mean = fmean(values.values())
+    parts = _by_cluster({name: (value - mean) / len(values) for name, value in values.items()}, clusters)
+    return _with_interval(mean, len(values), _variance(parts), len(parts) - 1.0, confidence)
+
+
+def weighted_mean(parts: Sequence[tuple[float, SliceMean]], *, confidence: float = 0.95) -> SliceMean:
+    """Combine the means of slices with the weights that slices have in use (post-stratification).
+
+    Weights are divided by their sum. The degrees of freedom are Satterthwaite's. There is no error if a slice with a
+    positive weight has none. Raises InvalidWeight if a weight is negative or all are 0.
+    Source: Cochran, Sampling Techniques, 1977, 5.4 and 5A.9.
+    Example: means .8 and .4 with errors .03 and .04 and weights 3 and 1 have the mean .7 and the error
+    sqrt((.75 * .03)^2 + (.25 * .04)^2) = .0246.
+    """
+    check_confidence(confidence)
+    total = math.fsum(weight for weight, _ in parts)
+    if total <= 0 or any(weight < 0 for weight, _ in parts):
+        raise InvalidWeight("Weights of slices must not be negative, and one of them must be positive.")
+    shares = [(weight / total, part) for weight, part in parts if weight > 0]
+    mean = math.fsum(share * part.mean for share, part in shares)
+    documents = sum(part.documents for _, part in shares)
+    errors = [(share * part.error, part.degrees) for share, part in shares if part.error is not None]
+    if len(errors) < len(shares):
+        return SliceMean(mean=mean, documents=documents)
+    variance = math.fsum(error**2 for error, _ in errors)
+    degrees = variance**2 / math.fsum(error**4 / free for error, free in errors)
+    return _with_interval(mean, documents, variance, degrees, confidence)
+
+
+def slice_differences(
+    values: Mapping[str, Mapping[str, float]],
+    slices: Mapping[str, str],
+    clusters: Mapping[str, Hashable],
+) -> list[SliceDifference]:
+    """Test for every system and slice whether the system is worse there than elsewhere.
+
+    `values` has a value in [0, 1] by system and document set, `slices` the slice of each document set. The lead of a
+    system in a document set is its value minus the mean of the other systems there; so a slice with hard documents
+    makes no system worse. Document sets with a single system count for nothing. Student's t has the smaller number of
+    clusters of the two sides less 1 as degrees of freedom, which is conservative.
+    Source: Welch, Biometrika 34, 1947, with the conservative degrees of freedom; Holm, 1979.
+    """
+    leads = _leads(values)
+    found = [
+        _difference(system, name, of_system, slices, clusters)
+        for system, of_system in leads.items()
+        for name in sorted(set(slices.values()))
+    ]
+    adjusted = holm([each.p for each in found])
+    return [
+        SliceDifference(each.system, each.slice, each.difference, each.p, p)
+        for each, p in zip(found, adjusted, strict=True)
+    ]
+
+
+def _leads(values: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    sums: defaultdict[str, float] = defaultdict(float)
+    counts: defaultdict[str, int] = defaultdict(int)
+    for of_system in values.values():
+        for document, value in of_system.items():
+            sums[document] += value
+            counts[document] += 1
+    return {
+        system: {
+            document: value - (sums[document] - value) / (counts[document] - 1)
+            for document, value in of_system.items()
+            if counts[document] > 1
+        }
+        for system, of_system in values.items()
+    }
+
+
+def _difference(
+    system: str,
+    name: str,
+    leads: Mapping[str, float],
+    slices: Mapping[str, str],
+    clusters: Mapping[str, Hashable],
+) -> SliceDifference:
+    here = {document: lead for document, lead in leads.items() if slices[document] == name}
+    elsewhere = {document: lead for document, lead in leads.items() if slices[document] != name}
+    if min(len(here), len(elsewhere)) < FEWEST_IN_SLICE:
+        return SliceDifference(system, name, None, None)
+    difference = fmean(here.values()) - fmean(elsewhere.values())
+    parts: defaultdict[Hashable, float] = defaultdict(float)
+    fewest = math.inf
+    for sign, side in ((1, here), (-1, elsewhere)):
+        mean = fmean(side.values())
+        of_side = _by_cluster({key: (lead - mean) / len(side) for key, lead in side.items()}, clusters)
+        fewest = min(fewest, len(of_side))
+        if len(of_side) > 1:
+            for cluster, part in of_side.items():
+                # A cluster may have document sets on both sides; its two parts then partly cancel.
+                parts[cluster] += sign * part * math.sqrt(len(of_side) / (len(of_side) - 1))
+    error = math.sqrt(math.fsum(part**2 for part in parts.values()))
+    if fewest < FEWEST_FOR_INTERVAL or error < _NO_ERROR:
+        return SliceDifference(system, name, difference, None)
+    return SliceDifference(
+        system, name, difference, float(scipy.special.stdtr(fewest - 1, difference / error))
+    )
+
+
+def _by_cluster(parts: Mapping[str, float], clusters: Mapping[str, Hashable]) -> dict[Hashable, float]:
+    sums: defaultdict[Hashable, float] = defaultdict(float)
+    for document, part in parts.items():
+        sums[clusters[document]] += part
+    return dict(sums)
+
+
+def _variance(parts: Mapping[Hashable, float]) -> float:
+    if len(parts) < 2:
+        return 0.0
+    return math.fsum(part**2 for part in parts.values()) * len(parts) / (len(parts) - 1)
+
+
+def _with_interval(
+    mean: float, documents: int, variance: float, degrees: float, confidence: float
+) -> SliceMean:
+    if variance < _NO_ERROR**2 or degrees < 1:
+        return SliceMean(mean=mean, documents=documents)
+    known = Precision.of_answers(mean, variance, math.floor(degrees))
+    low, high = interval_within_range(mean, known, confidence)
+    return SliceMean(
+        mean=mean, documents=documents, degrees=degrees, error=math.sqrt(variance), low=low, high=high
+    )

@@ -1,0 +1,141 @@
+"""Averages by a metadata key: the split, cells, weights, and the page and the API that show them."""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.analysis.leaderboard.values import WITHOUT_JUDGE, Basis
+from annotation.analysis.slices.slices import MOST_VALUES, NO_VALUE, OTHER, Slices, slice_keys, slices
+from annotation.core.refusals import Invalid
+from annotation.models import DocumentSet, Score
+from tests.annotation.planning import lay_sets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.annotation.cast import World
+    from tests.annotation.conftest import SignIn
+
+TARGET = 20
+PAGE = "/p/harbour/scores/slices/"
+
+
+@pytest.fixture
+def sliced(world: World) -> World:
+    """24 sets, every second of which is about law, besides two sets without a topic."""
+    lay_sets(world, 24)
+    mark(world, lambda number: {"topic": "law" if number % 2 else "news", "views": number, "length": number})
+    return world
+
+
+def mark(world: World, metadata: Callable[[int], dict[str, object]]) -> None:
+    for row in DocumentSet.objects.filter(project=world.project, external_id__startswith="set-"):
+        row.metadata = metadata(int(row.external_id.removeprefix("set-")))
+        row.save(update_fields=["metadata"])
+
+
+def split(world: World, key: str, **more: object) -> Slices:
+    return slices(
+        world.project,
+        key=key,
+        score="coverage",
+        basis=Basis("coverage", "judge only", WITHOUT_JUDGE),
+        target_words=TARGET,
+        order=["alder", "birch"],
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def coverage(world: World, system: str, topic: str) -> list[float]:
+    scores = Score.objects.filter(
+        project=world.project,
+        summary__system__name=system,
+        summary__document_set__metadata__topic=topic,
+        coverage__isnull=False,
+    )
+    return list(scores.values_list("coverage", flat=True))
+
+
+def test_a_cell_is_the_mean_over_the_sets_of_the_slice(sliced: World) -> None:
+    found = split(sliced, "topic")
+    assert [(each.value, each.document_sets) for each in found.slices][:2] == [("law", 12), ("news", 12)]
+    for row in found.systems:
+        for cell in row.cells[:2]:
+            assert cell.mean is not None
+            assert cell.mean.mean == pytest.approx(fmean(coverage(sliced, row.system, cell.slice)))
+    assert found.systems[0].weighted is None
+
+
+def test_few_sets_have_no_mean(sliced: World) -> None:
+    [(last, cells)] = [(found.slices[-1], found.systems[0].cells) for found in [split(sliced, "topic")]]
+    assert last.value == NO_VALUE
+    assert (cells[-1].mean, cells[-1].is_worse) == (None, False)
+
+
+def test_keys_are_those_whose_values_split_the_sets(sliced: World) -> None:
+    assert slice_keys(sliced.project) == ["length", "topic", "views"]
+    DocumentSet.objects.filter(external_id="set-00").update(group="first")
+    DocumentSet.objects.filter(external_id__in=["set-01", "set-02"]).update(group="second")
+    mark(sliced, lambda number: {"title": f"Title {number}", "same": "x", "tags": ["a"]})
+    assert slice_keys(sliced.project) == ["group"]
+
+
+def test_numbers_are_cut_at_quantiles(sliced: World) -> None:
+    # 24 numbers from 0 to 23: quarters of six.
+    found = split(sliced, "length")
+    assert {each.value for each in found.slices} - {NO_VALUE} == {"0 to 5", "6 to 11", "12 to 17", "18 to 23"}
+
+
+def test_rare_values_are_together(sliced: World) -> None:
+    mark(sliced, lambda number: {"topic": f"topic {number // 2 if number < 23 else 12}"})
+    found = split(sliced, "topic")
+    assert len(found.slices) == MOST_VALUES + 1
+    assert [each.value for each in found.slices[-2:]] in ([OTHER, NO_VALUE], [NO_VALUE, OTHER])
+
+
+def test_weights_are_given_or_counted(sliced: World) -> None:
+    law, news = (fmean(coverage(sliced, "alder", topic)) for topic in ("law", "news"))
+    given = split(sliced, "topic", weights={"law": 3.0, "news": 1.0}).systems[0].weighted
+    assert given is not None
+    assert given.mean == pytest.approx(0.75 * law + 0.25 * news)
+    # Views are the numbers of the sets: odd ones add up to 144, even ones to 132.
+    counted = split(sliced, "topic", count_by="views").systems[0].weighted
+    assert counted is not None
+    assert counted.mean == pytest.approx((144 * law + 132 * news) / 276)
+
+
+@pytest.mark.parametrize(
+    "more", [{"weights": {"law": -1.0, "news": 2.0}}, {"weights": {"law": 0.0}}, {"count_by": "topic"}]
+)
+def test_weights_without_a_meaning_are_refused(sliced: World, more: dict[str, object]) -> None:
+    with pytest.raises(Invalid):
+        split(sliced, "topic", **more)
+
+
+def test_a_key_that_splits_nothing_is_refused(sliced: World) -> None:
+    with pytest.raises(Invalid):
+        split(sliced, "colour")
+
+
+def test_page_and_api_agree(sliced: World, signed_in: SignIn) -> None:
+    client = signed_in(sliced.mona)
+    page = client.get(f"{PAGE}?key=topic&by=coverage&weight:law=3&weight:news=1").text
+    facts = client.get("/api/v1/projects/harbour/slices/?key=topic").json()
+    assert facts["basis"] == "judge only, unchecked"
+    assert "Coverage by topic" in page
+    assert "With these weights" in page
+    for row in facts["systems"]:
+        for cell in row["cells"][:2]:
+            assert f"{cell['mean']['mean']:.2f}".lstrip("0") in page
+
+
+def test_the_page_without_keys_says_what_to_import(world: World, signed_in: SignIn) -> None:
+    assert "No column of your file splits" in signed_in(world.mona).get(PAGE).text
+
+
+@pytest.mark.parametrize(("query", "status"), [("key=colour", 422), ("key=topic&weight:law=x", 422)])
+def test_the_page_refuses(sliced: World, signed_in: SignIn, query: str, status: int) -> None:
+    assert signed_in(sliced.mona).get(f"{PAGE}?{query}").status_code == status
