@@ -49,6 +49,7 @@ from evaluation.statistics._systems import (
     may_be_best,
     settled_order,
 )
+from evaluation.statistics._watch import Look, Period, judge_change_p, watch, watch_level
 
 __all__ = [
     "FEWEST_FOR_INTERVAL",
@@ -63,7 +64,9 @@ __all__ = [
     "JudgeReport",
     "KappaWeights",
     "Level",
+    "Look",
     "PairComparison",
+    "Period",
     "PredictionPoweredMean",
     "SampleEstimate",
     "SampledItem",
@@ -84,6 +87,7 @@ __all__ = [
     "forecast_intervals",
     "inclusion_probabilities",
     "indistinct_groups",
+    "judge_change_p",
     "judge_report",
     "judge_reports",
     "kappa_interval",
@@ -96,5 +100,7 @@ __all__ = [
     "settled_order",
     "slice_differences",
     "slice_mean",
+    "watch",
+    "watch_level",
     "weighted_mean",
 ]

@@ -1,0 +1,107 @@
+"""Alarms over time: worked answers, a changed mix, steady and falling series, and a judge that flips."""
+
+import random
+
+import pytest
+import scipy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.errors import EvaluationError, InvalidPercent
+from evaluation.statistics import Period, judge_change_p, watch, watch_level
+
+
+def period(values: list[float], group: str = "all") -> Period:
+    return Period(dict(enumerate(values)), dict.fromkeys(range(len(values)), group))
+
+
+def test_the_level_of_a_look_worked_out() -> None:
+    assert watch_level(0.05, 4, 52) == pytest.approx(0.05 / 208)
+
+
+@pytest.mark.parametrize(("rate", "series", "looks"), [(0.05, 0, 52), (0.05, 1, 0)])
+def test_a_watch_of_nothing_is_refused(rate: float, series: int, looks: int) -> None:
+    with pytest.raises(EvaluationError):
+        watch_level(rate, series, looks)
+    with pytest.raises(InvalidPercent):
+        watch_level(1.0, 1, 52)
+
+
+def test_one_group_is_welchs_test() -> None:
+    before, now = (
+        [0.9, 0.8, 0.7, 0.9, 0.8, 0.9, 0.7, 0.8, 0.9, 0.6],
+        [0.5, 0.4, 0.6, 0.5, 0.3, 0.5, 0.4, 0.6, 0.5, 0.4],
+    )
+    (look,) = watch([period(before)], [period(now)], level=0.05)
+    welch = scipy.stats.ttest_ind(before, now, equal_var=False, alternative="greater")
+    assert (look.window, look.is_alarm) == (1, True)
+    assert look.drop == pytest.approx(0.8 - 0.47)
+    assert look.p == pytest.approx(welch.pvalue)
+
+
+def test_a_changed_mix_is_no_drop() -> None:
+    # Easy documents have .85 or .95, hard ones .35 or .45. The share of hard ones rises from a fifth to four fifths.
+    easy, hard = [0.85, 0.95], [0.35, 0.45]
+
+    def mixed(easy_pairs: int, hard_pairs: int) -> Period:
+        values = easy * easy_pairs + hard * hard_pairs
+        groups = ["easy"] * 2 * easy_pairs + ["hard"] * 2 * hard_pairs
+        return Period(dict(enumerate(values)), dict(enumerate(groups)))
+
+    (look,) = watch([mixed(16, 4)], [mixed(4, 16)], level=0.05)
+    assert look.drop == pytest.approx(0.0)
+    assert not look.is_alarm
+
+
+def test_a_drop_below_the_smallest_that_matters_is_no_alarm() -> None:
+    before, now = period([0.80, 0.82] * 50), period([0.78, 0.80] * 50)
+    assert watch([before], [now], level=0.05)[0].is_alarm
+    assert not watch([before], [now], level=0.05, smallest_drop=0.05)[0].is_alarm
+
+
+@pytest.mark.parametrize("now", [[0.1] * 3, []])
+def test_few_documents_are_not_compared(now: list[float]) -> None:
+    (look,) = watch([period([0.8, 0.9] * 10)], [period(now)], level=0.05)
+    assert (look.window, look.p, look.is_alarm) == (0, None, False)
+
+
+def test_a_series_without_spread_is_not_compared() -> None:
+    (look,) = watch([period([0.8] * 20)], [period([0.2] * 20)], level=0.05)
+    assert look.p is None
+
+
+def year(seed: int, *, falls_at: int = 99, by: float = 0.0) -> list[bool]:
+    numbers = random.Random(seed)
+
+    def week(mean: float) -> Period:
+        return period([min(1.0, max(0.0, numbers.gauss(mean, 0.2))) for _ in range(20)])
+
+    reference = [week(0.6) for _ in range(13)]
+    weeks = [week(0.6 - (by if number >= falls_at else 0.0)) for number in range(52)]
+    return [look.is_alarm for look in watch(reference, weeks, level=watch_level(0.05, 1, 52))]
+
+
+def test_steady_years_are_quiet() -> None:
+    # The rate is at most 5 %: of 60 years at most 3 + 3 * sqrt(60 * .05 * .95) = 8 alarm.
+    assert sum(any(year(seed)) for seed in range(60)) <= 8
+
+
+def test_a_drop_is_found_within_six_weeks() -> None:
+    found = [any(year(seed, falls_at=20, by=0.15)[20:26]) for seed in range(20)]
+    assert sum(found) >= 18
+
+
+def test_flips_worked_out() -> None:
+    # Three of six answers are flips; that they are the three of now has 1 / C(6, 3) = .05.
+    assert judge_change_p(3, 3, 0, 3) == pytest.approx(0.05)
+    assert judge_change_p(0, 150, 20, 1950) == 1.0
+
+
+@given(st.integers(0, 30), st.integers(0, 30))
+def test_more_flips_have_a_smaller_p(flips: int, before: int) -> None:
+    assert judge_change_p(flips + 1, 40, before, 400) <= judge_change_p(flips, 40, before, 400)
+
+
+def test_counts_outside_their_range_are_refused() -> None:
+    with pytest.raises(EvaluationError):
+        judge_change_p(4, 3, 0, 3)
