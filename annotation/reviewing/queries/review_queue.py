@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 
-CHECKS_COUNTED_UP_TO = 1000
+CHECKS_COUNTED_UP_TO = 5000
 UNSCORED = "unscored"
 CLAIMS = "claims"
 """The checks of claims on both sides, without closed questions."""
