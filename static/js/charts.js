@@ -2,7 +2,6 @@
 (() => {
   const FIGURE = "figure[data-chart]";
   const COLOURS = { ink: "--ink", soft: "--soft", line: "--line", panel: "--panel", accent: "--accent", other: "--unsure" };
-  const MOST_NAMED = 12;
   const facts = new WeakMap();
   const plotOf = (figure) => figure.querySelector(".plot");
   const chartOf = (figure) => window.echarts?.getInstanceByDom(plotOf(figure));
@@ -15,9 +14,11 @@
       named(tables.find((table) => `${table.target_words ?? "none"}` === of).rows.map((row) => [row.system, row.scores[score]])),
     judge: ({ versions }, { of }) =>
       named(Object.entries(versions.find(({ id }) => id === of).systems).map(([name, report]) => [name, report.accuracy])),
-    agreement: ({ scales }, { of }) =>
-      named(scales.find(({ key }) => key === of).pairs.map((pair) => [`${pair.first} and ${pair.second}`, pair.kappa])),
-    runs: (runs) => runs,
+    agreement: ({ scales }, { of }) => {
+      const { pairs, judge } = scales.find(({ key }) => key === of);
+      return named([...pairs, ...judge].map((pair) => [`${pair.first} and ${pair.second}`, pair.kappa]));
+    },
+    runs: (runs) => runs.toReversed(),
   };
 
   // A value with its interval for each name, from top to bottom.
@@ -27,7 +28,7 @@
     const told = ({ name, value: [value], low, high }) =>
       `${name}\n${short(value)}${low === null ? "" : `, 95 % interval ${short(low)} to ${short(high)}`}`;
     return {
-      xAxis: { type: "value", scale: true, name: words, nameLocation: "middle", nameGap: 28 },
+      xAxis: { type: "value", scale: true, max: ({ max }) => (max > 0.8 ? 1 : null), name: words, nameLocation: "middle", nameGap: 28 },
       yAxis: { type: "category", inverse: true, data: held.map(({ name }) => name), axisLabel: { width: 150, overflow: "truncate" } },
       tooltip: { formatter: ({ data }) => told(data) },
       series: [
@@ -38,22 +39,16 @@
     };
   }
 
-  // The scores of each run at the time of its end.
+  // The scores of each run, in the order of their ends.
   function overTime(runs, _, { ink, accent, other }) {
-    const series = (name, score, symbol, show) => ({
-      type: "scatter",
-      name,
-      symbol,
-      symbolSize: 11,
-      label: { show, position: "top", color: ink, formatter: ({ data }) => data.judge },
-      data: runs.filter((run) => run[score] !== null).map((run) => ({ judge: run.judge, value: [run.finished_at, run[score]] })),
-    });
+    const names = runs.map((run) => `${new Date(run.finished_at).toLocaleDateString()}\n${run.judge}`);
+    const series = (name, score, symbol) => ({ type: "scatter", name, symbol, symbolSize: 11, data: runs.map((run) => run[score]) });
     return {
-      xAxis: { type: "time" },
+      xAxis: { type: "category", data: names, axisLabel: { lineHeight: 16 } },
       yAxis: { type: "value", min: 0, max: 1 },
-      legend: { bottom: 0, selectedMode: false, textStyle: { color: ink } },
-      tooltip: { formatter: ({ seriesName, data: { judge, value } }) => `${judge}\n${seriesName} ${short(value[1])}` },
-      series: [series("Coverage", "coverage", "circle", runs.length <= MOST_NAMED), series("Alignment", "alignment", "diamond", false)],
+      legend: { top: 0, itemWidth: 12, itemHeight: 12, selectedMode: false, textStyle: { color: ink } },
+      tooltip: { formatter: ({ seriesName, name, value }) => `${name}\n${seriesName} ${short(value)}` },
+      series: [series("Coverage", "coverage", "circle"), series("Alignment", "alignment", "diamond")],
       color: [accent, other],
     };
   }
@@ -73,7 +68,7 @@
     const own = drawn(READ[figure.dataset.chart](facts.get(figure), figure.dataset), figure.dataset, has);
     const lines = { lineStyle: { color: has.line } };
     const axis = ({ axisLabel, ...given }) =>
-      ({ axisLabel: { color: has.ink, ...axisLabel }, axisLine: lines, splitLine: lines, nameTextStyle: { color: has.soft }, ...given });
+      ({ axisLabel: { color: has.ink, hideOverlap: true, ...axisLabel }, axisLine: lines, splitLine: lines, nameTextStyle: { color: has.soft }, ...given });
     chartOf(figure)?.dispose();
     window.echarts.init(plot).setOption({
       ...own,
@@ -82,7 +77,7 @@
       animation: false,
       backgroundColor: has.panel,
       textStyle: { fontFamily: getComputedStyle(plot).fontFamily },
-      grid: { left: 8, right: 24, top: 24, bottom: 36, containLabel: true },
+      grid: { left: 8, right: 24, top: 32, bottom: 36, containLabel: true },
       tooltip: { ...own.tooltip, renderMode: "richText", confine: true, backgroundColor: has.panel, borderColor: has.line, textStyle: { color: has.ink } },
     });
   }

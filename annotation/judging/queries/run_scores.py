@@ -23,9 +23,10 @@ RUNS_SHOWN = 50
 class RunScores:
     """The mean coverage and alignment of a finished run, in [0, 1], by its judge alone.
 
-    A mean is over the document sets that the run judged: the share of yes among the judge's answers to the checks of a
-    set, without people's answers and weights. It counts the answers that the judge had given when the run ended, under
-    its latest signature, to checks that are still current. It is None without such answers.
+    A mean is over the document sets that the run judged. The value of a set is the share of yes among the judge's
+    answers to all checks of its summaries, of all systems and target lengths, without people's answers and weights.
+    Only answers that the judge had given when the run ended count, under its latest signature, and only to checks that
+    are still current. A mean is None without such answers.
     """
 
     id: str
