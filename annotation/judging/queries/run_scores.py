@@ -87,7 +87,7 @@ def _answers(project: Project, judges: Iterable[int]) -> defaultdict[tuple[int, 
         check_row__side__in=SCORE_SIDES.values(),
     )
     key = ("judge_id", "check_row__document_set_id", "check_row__side")
-    found: dict[tuple[int, int, str], list[_Answers]] = defaultdict(list)
+    found: defaultdict[tuple[int, int, str], list[_Answers]] = defaultdict(list)
     counted = rows.values_list(*key, "run_id", "origin_name").annotate(
         yes=Count("pk", filter=Q(label=Label.YES)), given=Count("pk"), last=Max("created_at")
     )
