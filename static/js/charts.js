@@ -92,7 +92,7 @@
       paint(figure);
       for (const button of figure.querySelectorAll("[data-save]")) button.disabled = false;
     } catch {
-      plotOf(figure).textContent = "The chart cannot be drawn now. The table has the same values.";
+      plotOf(figure).textContent = "The chart is not available now. The table has the same values.";
     }
   }
 

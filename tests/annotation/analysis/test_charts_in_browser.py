@@ -107,6 +107,6 @@ def test_a_chart_that_cannot_be_drawn_points_to_the_table(charted: World, desk: 
     page = sign_in(desk(), "olga")
     page.route("**/api/**", lambda route: route.fulfill(status=503, json={"error": {}}))
     page.goto("/p/harbour/runs/")
-    page.get_by_text("The chart cannot be drawn now. The table has the same values.").wait_for()
+    page.get_by_text("The chart is not available now. The table has the same values.").wait_for()
     assert page.get_by_role("button", name="Download chart as PNG").is_disabled()
     desk.watch.expect("503")
