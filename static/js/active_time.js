@@ -18,9 +18,7 @@ class ActiveTime {
     });
   }
 
-  get isActive() {
-    return !document.hidden && performance.now() - this.#last <= ActiveTime.#IDLE_MS;
-  }
+  get isActive() { return !document.hidden && performance.now() - this.#last <= ActiveTime.#IDLE_MS; }
 
   // From now on time is counted for this item.
   turnTo(key) {

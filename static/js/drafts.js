@@ -51,11 +51,6 @@ class Drafts {
     return Array.isArray(kept?.values) ? kept.values : null;
   }
 
-  #key(name) {
-    return `${Drafts.#PREFIX}${this.#person}:${name}`;
-  }
-
-  static #fieldsOf(form) {
-    return [...form.elements].filter((field) => field.name && field.matches(Drafts.#FIELDS));
-  }
+  #key(name) { return `${Drafts.#PREFIX}${this.#person}:${name}`; }
+  static #fieldsOf(form) { return [...form.elements].filter((field) => field.name && field.matches(Drafts.#FIELDS)); }
 }

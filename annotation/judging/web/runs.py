@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from django.http import HttpResponse
@@ -15,6 +16,7 @@ from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import judges_of
 from annotation.judging.queries.run_estimate import RunEstimate, run_estimate
 from annotation.judging.queries.run_metrics import RUN_METRICS, parts_of
+from annotation.judging.queries.run_scores import run_scores
 from annotation.judging.queries.runs import (
     RUNS,
     calls_of,
@@ -200,4 +202,6 @@ def _form_context(room: Room, form: Mapping[str, Any]) -> dict[str, object]:
         "is_more_open": bool(form.get("n_questions") or form.get("repeat_share"))
         or not set(form["metrics"]) <= set(USUAL_METRICS),
         "is_worker_alive": is_worker_alive(),
+        # A function, because only the whole page shows the scores.
+        "run_scores": partial(run_scores, room.project) if Verb.VIEW_SCORES in room.verbs else (),
     }

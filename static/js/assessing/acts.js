@@ -34,27 +34,15 @@ class Acts extends EventTarget {
     addEventListener("pagehide", () => this.#leave());
   }
 
-  get pending() {
-    return this.#entries.length;
-  }
-
-  get conflicts() {
-    return this.#entries.filter((entry) => entry.newer);
-  }
-
-  get needsPerson() {
-    return ["hidden", "over"].includes(this.state);
-  }
+  get pending() { return this.#entries.length; }
+  get conflicts() { return this.#entries.filter((entry) => entry.newer); }
+  get needsPerson() { return ["hidden", "over"].includes(this.state); }
 
   // True if new acts are not sent at once.
-  get isFailing() {
-    return !["idle", "busy"].includes(this.state);
-  }
+  get isFailing() { return !["idle", "busy"].includes(this.state); }
 
   // The last act on an item that the server has not saved yet.
-  waiting(key) {
-    return this.#entries.findLast((entry) => entry.key === key);
-  }
+  waiting(key) { return this.#entries.findLast((entry) => entry.key === key); }
 
   // `version` is that of the page; a later acknowledged one takes precedence. An act that was not sent yet is replaced.
   push({ key, label, version, act }) {
@@ -71,9 +59,7 @@ class Acts extends EventTarget {
     this.#tell("change");
   }
 
-  versionOf(key) {
-    return this.#versions.get(key) ?? 0;
-  }
+  versionOf(key) { return this.#versions.get(key) ?? 0; }
 
   // The assessor has seen both values of a conflict.
   choose(entry, { isMine }) {
@@ -174,9 +160,7 @@ class Acts extends EventTarget {
     }
   }
 
-  #heedVersion(key, version) {
-    this.#versions.set(key, Math.max(version, this.versionOf(key)));
-  }
+  #heedVersion(key, version) { this.#versions.set(key, Math.max(version, this.versionOf(key))); }
 
   // No connection, a failing server or a signed-out person are temporary. All other errors need a person.
   #heedFailure({ status, body }) {
@@ -213,7 +197,5 @@ class Acts extends EventTarget {
     return `${Date.now()}-${Math.floor(performance.now()).toString().padStart(12, "0")}-${random}`;
   }
 
-  #tell(type, detail) {
-    this.dispatchEvent(new CustomEvent(type, { detail }));
-  }
+  #tell(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail })); }
 }

@@ -1,8 +1,6 @@
 // One item to answer in the SEE form: a reference unit, or a criterion of the summary.
 class Item {
-  static all(see) {
-    return [...see.querySelectorAll("[data-item]")].map((element) => new Item(element, see));
-  }
+  static all(see) { return [...see.querySelectorAll("[data-item]")].map((element) => new Item(element, see)); }
 
   constructor(element, see) {
     this.element = element;
@@ -28,9 +26,7 @@ class Item {
     return chosen === "" ? null : Number(chosen);
   }
 
-  get marks() {
-    return this.boxes.filter((box) => box.checked).map((box) => Number(box.value));
-  }
+  get marks() { return this.boxes.filter((box) => box.checked).map((box) => Number(box.value)); }
 
   get value() {
     if (this.kind === "rating") return { value: this.#number };
@@ -46,9 +42,7 @@ class Item {
     this.note.value = note ?? "";
   }
 
-  get isAnswered() {
-    return this.#number !== null;
-  }
+  get isAnswered() { return this.#number !== null; }
 
   // True if it can be answered now.
   get isOpen() {
@@ -62,23 +56,14 @@ class Item {
   }
 
   // True if it is asked before the reference is shown.
-  get isBefore() {
-    return this.element.dataset.asked === "before";
-  }
+  get isBefore() { return this.element.dataset.asked === "before"; }
 
   // True if it is about the summary units that are marked nowhere.
-  get isOfUnmarked() {
-    return this.element.dataset.reads === "unmarked";
-  }
-
-  get #isPercent() {
-    return this.kind === "unit" || "percentScale" in this.element.dataset;
-  }
+  get isOfUnmarked() { return this.element.dataset.reads === "unmarked"; }
+  get #isPercent() { return this.kind === "unit" || "percentScale" in this.element.dataset; }
 
   // True if the protocol's rule answers it: no summary unit is unmarked.
-  get #isByRule() {
-    return this.element.dataset.gate === "rule";
-  }
+  get #isByRule() { return this.element.dataset.gate === "rule"; }
 
   // Its present answer as text for screen readers.
   get words() {

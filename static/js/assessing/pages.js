@@ -5,9 +5,7 @@ class Pages {
 
   #ahead = { id: "", page: null };
 
-  address(id) {
-    return new URL(`../${id}/`, location.href).pathname;
-  }
+  address(id) { return new URL(`../${id}/`, location.href).pathname; }
 
   async fetchAhead(id) {
     if (this.#ahead.id === id) return;
@@ -17,18 +15,11 @@ class Pages {
   }
 
   // A page that was fetched ahead may be outdated.
-  forget() {
-    this.#ahead = { id: "", page: null };
-  }
-
-  has(id) {
-    return this.#ahead.id === id && this.#ahead.page !== null;
-  }
+  forget() { this.#ahead = { id: "", page: null }; }
+  has(id) { return this.#ahead.id === id && this.#ahead.page !== null; }
 
   // The page; null if it cannot be fetched.
-  async bring(id) {
-    return this.has(id) ? this.#ahead.page : this.#fetch(id);
-  }
+  async bring(id) { return this.has(id) ? this.#ahead.page : this.#fetch(id); }
 
   async #fetch(id) {
     try {

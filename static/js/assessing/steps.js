@@ -3,27 +3,15 @@ class Steps {
   #pages;
   #all = [...document.querySelectorAll("[data-step]")];
 
-  constructor(pages) {
-    this.#pages = pages;
-  }
-
-  #of(reading) {
-    return this.#all.find((step) => step.dataset.step === reading);
-  }
+  constructor(pages) { this.#pages = pages; }
+  #of(reading) { return this.#all.find((step) => step.dataset.step === reading); }
 
   // The number of its summary; none if it is no longer in the set.
-  numberOf(reading) {
-    return this.#of(reading)?.dataset.peerNumber;
-  }
+  numberOf(reading) { return this.#of(reading)?.dataset.peerNumber; }
 
   // True if it is "read" (earlier questions are answered, so its reference is shown) or "judged" (all percents given).
-  is(reading, state) {
-    return state in (this.#of(reading)?.dataset ?? {});
-  }
-
-  begin(reading) {
-    this.#of(reading)?.classList.add("started");
-  }
+  is(reading, state) { return state in (this.#of(reading)?.dataset ?? {}); }
+  begin(reading) { this.#of(reading)?.classList.add("started"); }
 
   // Takes the server's state of a comparison.
   heed(reading, { before, units, after }) {

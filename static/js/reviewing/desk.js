@@ -22,9 +22,7 @@ class Desk {
   }
 
   // Resolves when everything sent has arrived.
-  settled() {
-    return this.#last;
-  }
+  settled() { return this.#last; }
 
   // Sends a request that may be repeated later: one attempt.
   async ask(address, fields) {

@@ -23,9 +23,7 @@ class Hand {
     });
   }
 
-  get item() {
-    return this.#items()[this.at];
-  }
+  get item() { return this.#items()[this.at]; }
 
   take(at, { isFocused = true } = {}) {
     const items = this.#items();

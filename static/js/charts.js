@@ -1,0 +1,134 @@
+// Draws each <figure data-chart> from the facts at its address of the API. A table on the same page has the same values.
+(() => {
+  const FIGURE = "figure[data-chart]";
+  const COLOURS = { ink: "--ink", soft: "--soft", line: "--line", panel: "--panel", accent: "--accent", other: "--unsure" };
+  const facts = new WeakMap();
+  const plotOf = (figure) => figure.querySelector(".plot");
+  const chartOf = (figure) => window.echarts?.getInstanceByDom(plotOf(figure));
+  const short = (value) => value.toFixed(3);
+  const named = (pairs) => pairs.map(([name, { mean, value = mean, low, high }]) => ({ name, value, low, high }));
+
+  // The values of each kind of chart.
+  const READ = {
+    leaderboard: ({ tables, score }, { of }) =>
+      named(tables.find((table) => `${table.target_words ?? "none"}` === of).rows.map((row) => [row.system, row.scores[score]])),
+    judge: ({ versions }, { of }) =>
+      named(Object.entries(versions.find(({ id }) => id === of).systems).map(([name, report]) => [name, report.accuracy])),
+    agreement: ({ scales }, { of }) => {
+      const { pairs, judge } = scales.find(({ key }) => key === of);
+      return named([...pairs, ...judge].map((pair) => [`${pair.first} and ${pair.second}`, pair.kappa]));
+    },
+    runs: (runs) => runs.toReversed(),
+  };
+
+  // A value with its interval for each name, from top to bottom.
+  function intervals(found, { words }, { accent }) {
+    const held = found.filter(({ value }) => value !== null);
+    const spans = held.flatMap(({ name, low, high }) => (low === null ? [] : [[low, name], [high, name], [null, name]]));
+    const told = ({ name, value: [value], low, high }) =>
+      `${name}\n${short(value)}${low === null ? "" : `, 95 % interval ${short(low)} to ${short(high)}`}`;
+    return {
+      xAxis: { type: "value", scale: true, max: ({ max }) => (max > 0.8 ? 1 : null), name: words, nameLocation: "middle", nameGap: 28 },
+      yAxis: { type: "category", inverse: true, data: held.map(({ name }) => name), axisLabel: { width: 150, overflow: "truncate" } },
+      tooltip: { formatter: ({ data }) => told(data) },
+      series: [
+        { type: "line", data: spans, showSymbol: false, silent: true, lineStyle: { width: 3, opacity: 0.55 } },
+        { type: "scatter", symbolSize: 10, data: held.map((each) => ({ ...each, value: [each.value, each.name] })) },
+      ],
+      color: [accent, accent],
+    };
+  }
+
+  // The scores of each run, in the order of their ends.
+  function overTime(runs, _, { ink, accent, other }) {
+    const names = runs.map((run) => `${new Date(run.finished_at).toLocaleDateString()}\n${run.judge}`);
+    const series = (name, score, symbol) => ({ type: "scatter", name, symbol, symbolSize: 11, data: runs.map((run) => run[score]) });
+    return {
+      xAxis: { type: "category", data: names, axisLabel: { lineHeight: 16 } },
+      yAxis: { type: "value", min: 0, max: 1 },
+      legend: { top: 0, itemWidth: 12, itemHeight: 12, selectedMode: false, textStyle: { color: ink } },
+      tooltip: { formatter: ({ seriesName, name, value }) => `${name}\n${seriesName} ${short(value)}` },
+      series: [series("Coverage", "coverage", "circle"), series("Alignment", "alignment", "diamond")],
+      color: [accent, other],
+    };
+  }
+
+  // The colours of the present theme, as the browser resolves the properties of base.css.
+  function theme(plot) {
+    return Object.fromEntries(Object.entries(COLOURS).map(([name, property]) => {
+      plot.style.color = `var(${property})`;
+      return [name, getComputedStyle(plot).color];
+    }));
+  }
+
+  function paint(figure) {
+    const plot = plotOf(figure);
+    const drawn = figure.dataset.chart === "runs" ? overTime : intervals;
+    const has = theme(plot);
+    const own = drawn(READ[figure.dataset.chart](facts.get(figure), figure.dataset), figure.dataset, has);
+    const lines = { lineStyle: { color: has.line } };
+    const axis = ({ axisLabel, ...given }) =>
+      ({ axisLabel: { color: has.ink, hideOverlap: true, ...axisLabel }, axisLine: lines, splitLine: lines, nameTextStyle: { color: has.soft }, ...given });
+    chartOf(figure)?.dispose();
+    window.echarts.init(plot).setOption({
+      ...own,
+      xAxis: axis(own.xAxis),
+      yAxis: axis(own.yAxis),
+      animation: false,
+      backgroundColor: has.panel,
+      textStyle: { fontFamily: getComputedStyle(plot).fontFamily },
+      grid: { left: 8, right: 24, top: 32, bottom: 36, containLabel: true },
+      tooltip: { ...own.tooltip, renderMode: "richText", confine: true, backgroundColor: has.panel, borderColor: has.line, textStyle: { color: has.ink } },
+    });
+  }
+
+  let library = null;
+  const load = (src) => (library ??= new Promise((onload, onerror) => document.head.append(make("script", { src, onload, onerror }))));
+
+  async function draw(figure) {
+    try {
+      const [answer] = await Promise.all([fetch(figure.dataset.chartSrc), load(figure.dataset.library)]);
+      facts.set(figure, await answer.json());
+      paint(figure);
+      for (const button of figure.querySelectorAll("[data-save]")) button.disabled = false;
+    } catch {
+      plotOf(figure).textContent = "The chart is not available now. The table has the same values.";
+    }
+  }
+
+  const SAVED = {
+    png: (chart) => chart.getDataURL({ type: "png", pixelRatio: 2 }),
+    svg: (chart) => {
+      const copy = window.echarts.init(null, null, { renderer: "svg", ssr: true, width: chart.getWidth(), height: chart.getHeight() });
+      copy.setOption(chart.getOption());
+      const href = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(copy.renderToSVGString())}`;
+      copy.dispose();
+      return href;
+    },
+  };
+
+  // A plot gets its width when its fold opens. A plot that htmx replaced has no canvas.
+  const widths = new ResizeObserver((changed) => {
+    for (const { target, contentRect } of changed) {
+      const figure = target.closest(FIGURE);
+      if (contentRect.width && target.querySelector("canvas")) chartOf(figure).resize();
+      else if (contentRect.width) draw(figure);
+    }
+  });
+
+  function watch() {
+    widths.disconnect();
+    for (const figure of document.querySelectorAll(FIGURE)) widths.observe(plotOf(figure));
+  }
+  watch();
+  document.addEventListener("htmx:after:swap", watch);
+  for (const query of ["(prefers-color-scheme: dark)", "print"]) {
+    matchMedia(query).addEventListener("change", () => document.querySelectorAll(`${FIGURE}:has(canvas)`).forEach(paint));
+  }
+  document.addEventListener("click", ({ target }) => {
+    const button = target.closest(`${FIGURE} [data-save]`);
+    if (!button) return;
+    const figure = button.closest(FIGURE);
+    make("a", { href: SAVED[button.dataset.save](chartOf(figure)), download: `${figure.dataset.name}.${button.dataset.save}` }).click();
+  });
+})();
