@@ -572,6 +572,10 @@ class SetData:
             before = texts.setdefault(row.target, one._replace(line=row.line))
             texts[row.target] = before._replace(author=before.author or one.author)
 
+    def targets(self) -> set[TargetWords]:
+        """Return the target lengths of all references."""
+        return {target for texts in self.references.values() for target in texts}
+
     def author_of(self, reference_id: str) -> str:
         """Return the author of a reference; empty if no row names an author."""
         return next((one.author for one in self.references[reference_id].values() if one.author), "")

@@ -10,30 +10,21 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection
 from django.db.models import F, Q
 from django.utils import timezone
 
-from annotation.core.by_hand import copy_rows
+from annotation.core.by_hand import copy_rows, insert, new_keys
 from annotation.core.current_checks import take_out
 from annotation.imports.problems import Findings
 from annotation.imports.row import Claim as ClaimData
-from annotation.imports.row import (
-    Dataset,
-    PeerKey,
-    Reference,
-    SetData,
-    Side,
-    Stretch,
-    TargetWords,
-    Votes,
-    has_one_text,
-)
+from annotation.imports.row import Dataset, PeerKey, SetData, Side, Stretch, TargetWords, Votes, has_one_text
 from annotation.judging.question_texts import MOST_QUESTIONS, question_key
+from annotation.judging.services.running.questions import add_questions
 from annotation.models import (
     Assignment,
     Check,
@@ -47,7 +38,6 @@ from annotation.models import (
     Project,
     Rating,
     Reading,
-    Score,
     Summary,
     System,
     Unit,
@@ -64,7 +54,7 @@ from evaluation import metrics
 from evaluation.metrics import JUDGED, PACKS, counted
 from evaluation.text import sentence_spans
 
-SETS_AT_ONCE = 200
+SETS_AT_ONCE = 500
 MOST_ORIGIN_CHARACTERS = 190
 ORIGIN = "import:"
 """Prefix of `origin_name` of imported verdicts."""
@@ -72,6 +62,11 @@ ORIGIN = "import:"
 _BASELINE = re.compile(r"(lead|random|baseline)([-_ ]?\d+)?|.*\bbaseline\b.*", re.IGNORECASE)
 _TOPS = (3, 4, 5, 7, 10)
 """The highest points of scales in use."""
+_OF_CHECK = (
+    *("id", "project_id", "claim_id", "peer_id", "document_set_id", "side"),
+    *("is_current", "has_number", "queue_key"),
+    *DERIVED,
+)
 
 Owner = Summary | DocumentSet
 """The text that claims are taken from: a summary, or the documents of a set."""
@@ -127,12 +122,16 @@ class ImportCounts:
         return {kind: count for kind, count in self.by_kind.items() if count.has_changes or count.unchanged}
 
 
+Written = tuple[Summary, str]
+"""The row of a summary or reference, with "created", "changed" or "unchanged"."""
+
+
 @dataclass(slots=True)
 class Store:
     """Writes the document sets of a file into a project, some at a time.
 
-    `stale` has the keys of existing sets that changed. `peers` and `models` have the row of each summary and reference,
-    each with "created", "changed" or "unchanged".
+    `stale` has the keys of existing sets that changed. `peers` and `models` have the row of each summary and reference
+    by document_id and key.
     """
 
     project: Project
@@ -142,8 +141,8 @@ class Store:
     systems: dict[str, System] = field(default_factory=dict)
     criteria: dict[str, Criterion] = field(default_factory=dict)
     stale: set[int] = field(default_factory=set)
-    peers: dict[tuple[str, PeerKey], tuple[Summary, str]] = field(default_factory=dict)
-    models: dict[tuple[str, str, TargetWords], tuple[Summary, str]] = field(default_factory=dict)
+    peers: dict[tuple[str, PeerKey], Written] = field(default_factory=dict)
+    models: dict[tuple[str, str, TargetWords], Written] = field(default_factory=dict)
 
     @property
     def origin(self) -> str:
@@ -161,35 +160,28 @@ class Store:
             if name not in self.systems:
                 kind = System.Kind.BASELINE if _BASELINE.fullmatch(name) else System.Kind.SUMMARISER
                 kind = System.Kind.PERSON if name in people else kind
-                self.systems[name] = System(project=self.project, name=name, kind=kind)
-                new.append(self.systems[name])
-        System.objects.bulk_create(new)
+                new.append(System(project=self.project, name=name, kind=kind))
+        insert(new)
+        self.systems |= {row.name: row for row in new}
         self._make_criteria(dataset.rated())
 
     def _make_criteria(self, rated: Mapping[str, set[float]]) -> None:
-        rows = Criterion.objects.filter(project=self.project, retired_at=None)
-        there = {row.name: row for row in rows.order_by("position", "pk")}
-        position = max((row.position for row in there.values()), default=0)
-        new: list[Criterion] = []
+        rows = Criterion.objects.filter(project=self.project, retired_at=None).order_by("position", "pk")
+        there = {row.name: row for row in rows}
+        last = max((row.position for row in there.values()), default=0)
         for name, values in rated.items():
             fact = _criterion(name, values)
             row = there.get(fact.name)
             self.counts.criteria.of(row)
             if row is None:
-                columns = {each.name: getattr(fact, each.name) for each in fields(fact)}
-                row = Criterion(project=self.project, position=position + len(new) + 1, **columns)
-                new.append(row)
+                last += 1
+                row = Criterion.objects.create(project=self.project, position=last, **asdict(fact))
+            self.criteria[name] = row
             scale = row.fact.values
             if scale and (max(values) > scale[-1] or min(values) < scale[0]):
-                self.problems.add(
-                    None,
-                    name,
-                    f"has ratings from {min(values):g} to {max(values):g}, and the project's criterion {row.name} goes "
-                    f"from {scale[0]} to {scale[-1]}. Rename the column, or retire the criterion in the settings.",
-                )
-            self.criteria[name] = row
-        if not self.problems.count:
-            Criterion.objects.bulk_create(new)
+                told = f"has ratings from {min(values):g} to {max(values):g}, and the project's criterion {row.name}"
+                way_out = "Rename the column, or retire the criterion in the settings."
+                self.problems.add(None, name, f"{told} goes from {scale[0]} to {scale[-1]}. {way_out}")
 
     def write(self, sets: Sequence[tuple[str, SetData]], *, scores: bool = True) -> None:
         """Write some sets, and the scores of new sets if `scores` is True. After a problem, only check later sets."""
@@ -202,15 +194,13 @@ class Store:
         batch.write_summaries()
         batch.write_questions()
         answers = batch.write_claims()
-        if answers is None:
-            return
-        batch.write_answers(answers, scores=scores)
-        batch.write_ratings()
-        self.stale |= batch.touched - batch.new_sets
+        if not self.problems.count:
+            batch.write_answers(answers, scores=scores)
+            batch.write_ratings()
+            self.stale |= batch.touched - batch.new_sets
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(NamedTuple):
     """People's answer to a claim about a summary; `check_id` is None if the check is new."""
 
     claim: Claim
@@ -223,27 +213,25 @@ class _Answer:
 
 @dataclass(slots=True)
 class _Batch:
-    """Some document sets of a file, with the rows that the project has for them."""
+    """Some document sets of a file, with the rows that the project has for them.
+
+    - `touched`: sets whose scores or statistics change; a new group changes intervals
+    - `there`: the project's summaries of each set; `pairs`: their comparisons
+    - `replaced`: keys of summaries with a new text, with their lines
+    - `cuts`: texts to be divided into units, with their units if the file has them
+    """
 
     store: Store
     data: dict[str, SetData]
     sets: dict[str, DocumentSet] = field(default_factory=dict)
     new_sets: set[int] = field(default_factory=set)
     touched: set[int] = field(default_factory=set)
-    """Sets whose scores or statistics change; a new group changes intervals."""
     there: dict[int, list[Summary]] = field(default_factory=lambda: defaultdict(list))
-    """The project's summaries of each set."""
     pairs: set[tuple[int, int]] = field(default_factory=set)
-    peers: dict[str, dict[PeerKey, Summary]] = field(default_factory=lambda: defaultdict(dict))
-    models: dict[str, dict[tuple[str, TargetWords], Summary]] = field(
-        default_factory=lambda: defaultdict(dict)
-    )
     created: list[Summary] = field(default_factory=list)
     updated: dict[int, Summary] = field(default_factory=dict)
     replaced: dict[int, int | None] = field(default_factory=dict)
-    """Keys of summaries with a new text, with their lines."""
-    cuts: list[tuple[Summary | Document, tuple[tuple[int, int], ...] | None]] = field(default_factory=list)
-    """Texts to be divided into units, with their units if the file has them."""
+    cuts: list[tuple[Summary | Document, tuple[Stretch, ...] | None]] = field(default_factory=list)
     new_claims: list[Claim] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
 
@@ -252,14 +240,17 @@ class _Batch:
         return self.store.counts
 
     @property
-    def old_sets(self) -> list[int]:
-        return [row.pk for row in self.sets.values() if row.pk not in self.new_sets]
-
-    def _complain(self, line: int | None, column: str, reason: str) -> None:
-        self.store.problems.add(line, column, reason)
+    def old_sets(self) -> dict[int, DocumentSet]:
+        return {row.pk: row for row in self.sets.values() if row.pk not in self.new_sets}
 
     def each(self) -> Iterator[tuple[DocumentSet, SetData]]:
         return ((self.sets[name], one) for name, one in self.data.items() if name in self.sets)
+
+    def _refuse(self, line: int | None, name: str, why: str, way_out: str) -> None:
+        told = (
+            f"{name} differs from the project's text{why}. Import the new text with {way_out}, or into a new"
+        )
+        self.store.problems.add(line, "", f"{told} project.")
 
     # Document sets and documents
 
@@ -270,24 +261,20 @@ class _Batch:
         new, regrouped = [], []
         for name, one in self.data.items():
             row = there.get(name)
-            if row is not None and one.language and one.language != row.language:
-                self._complain(
-                    one.line,
-                    "language",
-                    f"is {one.language!r}, but {name!r} is in the project as {row.language!r}, and its texts are "
-                    "divided by the rules of that language. Use another document_id or a new project.",
-                )
+            if row and one.language not in ("", row.language):
+                told = f"is {one.language!r}, but {name!r} is in the project as {row.language!r}. Use another"
+                self.store.problems.add(one.line, "language", f"{told} document_id or a new project.")
                 continue
             changed = _changed(row, group=one.group or row.group) if row else []
             self.counts.document_sets.of(row, is_changed=bool(changed))
             if row is None:
-                told = {"group": one.group, "language": one.language or "en", "metadata": one.metadata}
-                row = DocumentSet(project=project, external_id=name, **told)
+                about = {"group": one.group, "language": one.language or "en", "metadata": one.metadata}
+                row = DocumentSet(project=project, external_id=name, **about)
                 new.append(row)
             elif changed:
                 regrouped.append(row)
             self.sets[name] = row
-        DocumentSet.objects.bulk_create(new)
+        insert(new)
         DocumentSet.objects.bulk_update(regrouped, ["group"], batch_size=2000)
         self.new_sets = {row.pk for row in new}
         self.touched |= self.new_sets | {row.pk for row in regrouped}
@@ -302,130 +289,96 @@ class _Batch:
         for row, one in self.each():
             there = texts[row.pk]
             if there and one.documents and there != list(one.documents):
-                name = f"the document of {row.external_id!r}"
-                self._refuse(one.line, name, "", "another document_id")
+                self._refuse(one.line, f"the document of {row.external_id!r}", "", "another document_id")
                 continue
             self.counts.documents.of(there, times=len(there or one.documents))
             if one.documents and not there:
                 self.touched.add(row.pk)
-                new += [
-                    Document(document_set=row, position=position, text=text)
-                    for position, text in enumerate(one.documents, start=1)
-                ]
-        self.cuts += [(document, None) for document in Document.objects.bulk_create(new)]
+                numbered = enumerate(one.documents, start=1)
+                new += [Document(document_set=row, position=place, text=text) for place, text in numbered]
+        insert(new)
+        self.cuts += [(document, None) for document in new]
 
     # Summaries and references
 
     def plan_summaries(self) -> None:
-        known = {row.pk: row for row in self.sets.values() if row.pk not in self.new_sets}
-        rows = Summary.objects.filter(document_set__in=known).select_related("system").order_by("pk")
-        for summary in rows if known else ():
-            summary.document_set = known[summary.document_set_id]
-            self.there[summary.document_set_id].append(summary)
-        if known:
+        if known := self.old_sets:
+            rows = Summary.objects.filter(document_set__in=known).select_related("system").order_by("pk")
+            for summary in rows:
+                summary.document_set = known[summary.document_set_id]
+                self.there[summary.document_set_id].append(summary)
             pairs = Comparison.objects.filter(peer__document_set__in=known)
             self.pairs = set(pairs.values_list("peer_id", "model_id"))
         for row, one in self.each():
             self._plan_peers(row, one)
-            for reference_id, texts in one.references.items():
-                self._plan_reference(row, reference_id, texts, one.author_of(reference_id))
+            for reference_id in one.references:
+                self._plan_reference(row, one, reference_id)
 
     def _plan_peers(self, row: DocumentSet, one: SetData) -> None:
-        there = {
-            (each.system.name, each.target_words): each
-            for each in self.there[row.pk]
-            if each.is_peer and each.system
-        }
+        known = (each for each in self.there[row.pk] if each.is_peer and each.system)
+        there = {(each.system.name, each.target_words): each for each in known if each.system}
         for key, peer in one.peers.items():
-            old = there.get(key)
-            told = {"metadata": dict(peer.metadata), "names_references": peer.names_references}
-            new = Summary(
-                document_set=row,
-                is_peer=True,
-                system=self.store.systems[key[0]],
-                target_words=key[1],
-                text=peer.summary,
-                **told,
-            )
-            if old:
-                told["metadata"] = told["metadata"] or old.metadata
+            old, system = there.get(key), self.store.systems[key[0]]
+            about = {
+                "metadata": peer.metadata or (old.metadata if old else {}),
                 # If any row names no reference, compare the summary with every reference.
-                told["names_references"] = peer.names_references and old.names_references
-            self.peers[row.external_id][key] = self._plan(
-                self.counts.peer_summaries, old, new, peer.line, peer.units, told
-            )
+                "names_references": peer.names_references and (old is None or old.names_references),
+            }
+            new = Summary(document_set=row, is_peer=True, system=system, target_words=key[1], **about)
+            count, text = self.counts.peer_summaries, peer.summary
+            planned = self._plan(count, old, new, line=peer.line, units=peer.units, text=text, **about)
+            self.store.peers[row.external_id, key] = planned
 
-    def _plan_reference(
-        self, row: DocumentSet, reference_id: str, texts: Mapping[TargetWords, Reference], written_by: str
-    ) -> None:
+    def _plan_reference(self, row: DocumentSet, one: SetData, reference_id: str) -> None:
         """Find or create the reference for each target length: a text for that length, or one text for all lengths.
 
         The text for all lengths is replaced only if every length that uses it gets the new text.
         """
+        texts, there = one.references[reference_id], self.there[row.pk]
         rows = {
-            each.target_words: each
-            for each in self.there[row.pk]
-            if each.is_model and each.external_id == reference_id
+            each.target_words: each for each in there if each.is_model and each.external_id == reference_id
         }
         general = rows.get(None)
-        peers = [each for each in self.there[row.pk] if general and (each.pk, general.pk) in self.pairs]
-        served = {peer.target_words for peer in peers}
-        is_one = has_one_text(texts)
-        author = self.store.systems[written_by] if written_by else None
+        peers = [each for each in there if general and (each.pk, general.pk) in self.pairs]
+        served, is_one = {peer.target_words for peer in peers}, has_one_text(texts)
+        author = self.store.systems.get(one.author_of(reference_id))
         # If the author's own summary is already compared with this reference, do not add the author to the
         # reference, because a text must not be compared with a text of its own author.
-        is_peer = author in [peer.system for peer in peers]
-        planned: dict[TargetWords, Summary] = {}
+        known_author = None if author in [peer.system for peer in peers] else author
+        planned: dict[TargetWords, Written] = {}
         for target, text in texts.items():
             is_general = general and (general.text == text.text or target in served)
             place = None if target not in rows and (is_general or (is_one and not rows)) else target
             old = rows.get(place)
             if place is None and old and old.text != text.text and not (is_one and served <= texts.keys()):
-                self._complain(
-                    text.line,
-                    "reference",
-                    "differs from the project's text, with which summaries of other target lengths are compared, too. "
-                    "Give the new text another reference_id, or import it for all of these lengths.",
-                )
+                told = "differs from the project's text, with which summaries of other target lengths are compared"
+                way_out = "Give the new text another reference_id, or import it for all of these lengths."
+                self.store.problems.add(text.line, "reference", f"{told}, too. {way_out}")
                 continue
             if place not in planned:
-                new = Summary(
-                    document_set=row,
-                    is_model=True,
-                    system=author,
-                    external_id=reference_id,
-                    target_words=place,
-                    text=text.text,
-                )
-                told = {"system": old.system or (None if is_peer else author)} if old else {}
-                planned[place] = self._plan(
-                    self.counts.model_summaries, old, new, text.line, text.units, told
-                )
-            self.models[row.external_id][reference_id, target] = planned[place]
+                new = Summary(document_set=row, is_model=True, external_id=reference_id, target_words=place)
+                system = (old.system or known_author) if old else author
+                about = {"line": text.line, "units": text.units, "text": text.text, "system": system}
+                planned[place] = self._plan(self.counts.model_summaries, old, new, **about)
+            self.store.models[row.external_id, reference_id, target] = planned[place]
 
     def _plan(
-        self,
-        count: Count,
-        old: Summary | None,
-        new: Summary,
-        line: int | None,
-        units: tuple[Stretch, ...] | None,
-        told: Mapping[str, Any],
-    ) -> Summary:
-        changed = _changed(old, text=new.text, **told) if old else []
-        count.of(old, is_changed=bool(changed))
+        self, count: Count, old: Summary | None, new: Summary, *, line: Any, units: Any, **values: Any
+    ) -> Written:
         row = old or new
+        changed = _changed(row, **values)
+        count.of(old, is_changed=bool(changed))
         if old is None:
-            self.created.append(new)
+            self.created.append(row)
         elif changed:
-            self.updated[old.pk] = old
-        if "text" in changed:
-            self.replaced[row.pk] = line
+            self.updated[row.pk] = row
+            if "text" in changed:
+                self.replaced[row.pk] = line
         if old is None or "text" in changed:
             self.cuts.append((row, units))
         if old is None or changed:
             self.touched.add(row.document_set_id)
-        return row
+        return row, "created" if old is None else "changed" if changed else "unchanged"
 
     def make_way(self) -> None:
         """Delete units and claims of replaced texts. A text that has judgments is a problem and is not replaced."""
@@ -434,46 +387,30 @@ class _Batch:
         _hold(self.replaced)
         for key in judged_summaries(self.replaced):
             one = self.updated[key]
-            who = f"by {one.system.name!r}" if one.is_peer and one.system else ""
-            name = f"the summary of {one.document_set.external_id!r} {who}"
-            if not one.is_peer:
-                name = f"the reference {one.external_id!r} of {one.document_set.external_id!r}"
             way_out = "another system name or target_words" if one.is_peer else "another reference_id"
-            self._refuse(self.replaced[key], name, ", which has been judged and cannot be replaced", way_out)
+            why = ", which has been judged and cannot be replaced"
+            self._refuse(self.replaced[key], _name_of(one), why, way_out)
         if self.store.problems.count:
             return
         ClaimSet.objects.filter(summary__in=self.replaced).delete()
         Unit.objects.filter(summary__in=self.replaced).delete()
         rename_readings(self.replaced)
 
-    def _refuse(self, line: int | None, name: str, why: str, way_out: str) -> None:
-        told = f"differs from the project's text{why}. Import the new text with {way_out}, or into a new project."
-        self._complain(line, "", f"{name} {told}")
-
     def write_summaries(self) -> None:
-        before = {id(each) for each in self.created}
-        Summary.objects.bulk_create(self.created)
+        insert(self.created)
         # Upsert by key: bulk_update would write CASE expressions, which take ten times as long.
-        Summary.objects.bulk_create(
-            list(self.updated.values()),
-            update_conflicts=True,
-            unique_fields=["pk"],
-            update_fields=["text", "metadata", "system", "names_references"],
-        )
+        columns = ["text", "metadata", "system", "names_references"]
+        upsert = {"update_conflicts": True, "unique_fields": ["pk"], "update_fields": columns}
+        Summary.objects.bulk_create(list(self.updated.values()), **upsert)
         if self.replaced:
             # Delete the comparison if the new text equals a reference by the same author.
             of_replaced = Q(peer__in=self.replaced) | Q(model__in=self.replaced)
             same = {"peer__system": F("model__system"), "peer__text": F("model__text")}
             Comparison.objects.filter(of_replaced, **same).delete()
-        self._write_comparisons()
+        for row, one in self.each():
+            self._compare(row, one)
+        insert(self.comparisons)
         copy_rows(Unit, ("summary_id", "document_id", "position", "start", "end"), self._units())
-
-        def state(one: Summary) -> str:
-            return "created" if id(one) in before else "changed" if one.pk in self.updated else "unchanged"
-
-        for name in self.sets:
-            self.store.peers |= {(name, key): (one, state(one)) for key, one in self.peers[name].items()}
-            self.store.models |= {(name, *key): (one, state(one)) for key, one in self.models[name].items()}
 
     def _units(self) -> Iterator[tuple[int | None, int | None, int, int, int]]:
         """Yield the units of new texts as tuples. Units of documents are numbered through the whole set."""
@@ -481,8 +418,9 @@ class _Batch:
         for owner, given in self.cuts:
             is_document = isinstance(owner, Document)
             text = owner.text if isinstance(owner, Document) else judged_text(owner, self.store.project)
-            found = [(span.start, span.end) for span in sentence_spans(text, owner.document_set.language)]
-            if given is not None:
+            if given is None:
+                found = [(span.start, span.end) for span in sentence_spans(text, owner.document_set.language)]
+            else:
                 found = [(start, min(end, len(text))) for start, end in given if start < len(text)]
             first = following[owner.document_set_id] if is_document else 1
             if is_document:
@@ -490,146 +428,112 @@ class _Batch:
             keys = (None, owner.pk) if is_document else (owner.pk, None)
             yield from ((*keys, position, *place) for position, place in enumerate(found, start=first))
 
-    def _write_comparisons(self) -> None:
-        for row, one in self.each():
-            peers, models = self.peers[row.external_id], self.models[row.external_id]
-            pairs = [
-                (peers[system, target], model)
-                for system, target, reference_id in one.pairs
-                if (model := models.get((reference_id, target)))
-            ]
-            there = self.there[row.pk]
-            every_peer = {each.pk: each for each in (*peers.values(), *there) if each.is_peer}.values()
-            every_model = {each.pk: each for each in (*models.values(), *there) if each.is_model}.values()
-            of_length = {(model.external_id, model.target_words) for model in every_model}
-            pairs += [
-                (peer, model)
-                for peer, model in product(every_peer, every_model)
-                if not peer.names_references
-                # If a reference has a text for this length, that text replaces its text for all lengths.
-                and model.target_words
-                == (peer.target_words if (model.external_id, peer.target_words) in of_length else None)
-            ]
-            for key, (peer, model) in {(peer.pk, model.pk): (peer, model) for peer, model in pairs}.items():
-                # Do not compare a text with itself.
-                if peer is model or (peer.system and peer.system == model.system and peer.text == model.text):
-                    continue
-                self.counts.comparisons.of(key in self.pairs)
-                if key not in self.pairs:
-                    self.comparisons.append(Comparison(peer=peer, model=model))
-                    self.touched.add(row.pk)
-        Comparison.objects.bulk_create(self.comparisons)
+    def _compare(self, row: DocumentSet, one: SetData) -> None:
+        """Add a comparison of each summary with the references that its rows name, otherwise with every reference."""
+        name, there = row.external_id, self.there[row.pk]
+        given = [self.store.peers[name, key][0] for key in one.peers]
+        given += [
+            self.store.models[key][0]
+            for key in product([name], one.references, one.targets())
+            if key in self.store.models
+        ]
+        texts = {each.pk: each for each in (*given, *there)}.values()
+        models = [each for each in texts if each.is_model]
+        of_length = {(model.external_id, model.target_words) for model in models}
+        for peer, model in product((each for each in texts if each.is_peer), models):
+            words, key = peer.target_words, (peer.pk, model.pk)
+            # If a reference has a text for this length, that text replaces its text for all lengths.
+            is_length = model.target_words == (words if (model.external_id, words) in of_length else None)
+            is_own = peer is model or (
+                peer.system and peer.system == model.system and peer.text == model.text
+            )
+            pair = (peer.system.name if peer.system else "", words, model.external_id)
+            is_asked = pair in one.pairs or not peer.names_references
+            if is_own or not (is_length and is_asked):
+                continue
+            self.counts.comparisons.of(key in self.pairs)
+            if key not in self.pairs:
+                self.comparisons.append(Comparison(peer=peer, model=model))
+                self.touched.add(row.pk)
 
     # Questions and claims
 
     def write_questions(self) -> None:
-        """Create new questions; they replace the questions that a judge generated.
+        """Add new questions; they replace the questions that a judge generated.
 
         Retired questions stay retired. Questions that are missing in the file stay.
         """
         asked = [row.pk for row, one in self.each() if one.questions]
         known: dict[int, list[Claim]] = defaultdict(list)
         rows = Claim.all_claims.filter(QUESTIONS, claim_set__document_set__in=asked)
-        for question in rows.select_related("claim_set").order_by("position") if asked else ():
+        for question in rows.select_related("claim_set") if asked else ():
             known[question.claim_set.document_set_id or 0].append(question)
-        claim_sets, questions, retired = [], [], []
         for row, one in self.each():
             there = known[row.pk]
             given = {question_key(each.text) for each in there if each.origin != ClaimOrigin.JUDGE}
             new = [text for text in one.questions if question_key(text) not in given]
-            self.counts.questions.unchanged += len(one.questions) - len(new)
-            if not new:
-                continue
             standing = [each for each in there if each.removed_at is None]
-            made_up = [each.pk for each in standing if each.origin == ClaimOrigin.JUDGE]
+            made_up = [each.pk for each in standing if new and each.origin == ClaimOrigin.JUDGE]
+            count = self.counts.questions
+            count.created, count.changed = count.created + len(new), count.changed + len(made_up)
+            count.unchanged += len(one.questions) - len(new)
             if (number := len(standing) - len(made_up) + len(new)) > MOST_QUESTIONS:
-                self._complain(
-                    one.line,
-                    "questions",
-                    f"would give {row.external_id!r} {number} questions; a document set may have {MOST_QUESTIONS}. "
-                    "Retire some in the project first.",
-                )
-                continue
-            self.counts.questions.created += len(new)
-            self.counts.questions.changed += len(made_up)
-            self.touched.add(row.pk)
-            retired += made_up
-            claim_sets.append(self._claim_set(row, ClaimSet.Kind.QUESTIONS))
-            first = max((each.position for each in there), default=0) + 1
-            questions += [
-                Claim(claim_set=claim_sets[-1], position=position, text=text, origin=ClaimOrigin.IMPORTED)
-                for position, text in enumerate(new, start=first)
-            ]
-        if retired:
-            take_out(retired)
-        ClaimSet.objects.bulk_create(claim_sets)
-        Claim.objects.bulk_create(questions)
+                told = f"would give {row.external_id!r} {number} questions; a document set may have {MOST_QUESTIONS}."
+                self.store.problems.add(one.line, "questions", f"{told} Retire some in the project first.")
+            elif new:
+                self.touched.add(row.pk)
+                take_out(made_up)
+                origin = {"origin": ClaimOrigin.IMPORTED, "origin_name": self.store.origin_name}
+                add_questions(row.pk, new, **origin)
 
-    def _claim_set(self, owner: Owner, kind: ClaimSet.Kind) -> ClaimSet:
-        return ClaimSet(
-            kind=kind,
-            summary=owner if isinstance(owner, Summary) else None,
-            document_set=owner if isinstance(owner, DocumentSet) else None,
-            origin=ClaimOrigin.IMPORTED,
-            origin_name=self.store.origin_name,
-        )
-
-    def write_claims(self) -> list[_Answer] | None:
-        """Write the claims of each text, and return people's answers to them; return None after a problem.
-
-        An existing list of claims is never changed.
-        """
+    def write_claims(self) -> list[_Answer]:
+        """Write the claims of each text, and return people's answers to them. An existing list is never changed."""
         lists = list(self._lists_of_claims())
-        owners = [owner for _, owner, *_ in lists if _set_of(owner).pk not in self.new_sets]
-        if owners:
-            _hold(owner.pk for owner in owners if isinstance(owner, Summary))
-        known = _known_claims(owners)
-        claim_sets, answered = [], []
-        linked: list[tuple[Claim, ClaimData]] = []
-        for line, owner, claims, side, target in lists:
+        known = _known_claims([owner for owner, *_ in lists if _set_of(owner).pk not in self.new_sets])
+        made = {}
+        for owner, *_ in lists:
+            of = {"summary": owner} if isinstance(owner, Summary) else {"document_set": owner}
+            origin = {"origin": ClaimOrigin.IMPORTED, "origin_name": self.store.origin_name}
+            made[type(owner), owner.pk] = ClaimSet(**of, **origin)
+        made = {key: one for key, one in made.items() if key not in known}
+        insert(list(made.values()))
+        answered = []
+        for owner, claims, side, line, target in lists:
             key = (type(owner), owner.pk)
             if key not in known:
-                claim_set = self._claim_set(owner, ClaimSet.Kind.CLAIMS)
-                claim_sets.append(claim_set)
                 known[key] = [
-                    _claim_row(claim_set, each, place) for place, each in enumerate(claims, start=1)
+                    _claim_row(made[key], each, place) for place, each in enumerate(claims, start=1)
                 ]
                 self.new_claims += known[key]
                 self.touched.add(_set_of(owner).pk)
             rows = known[key]
             if [(row.text, row.weight) for row in rows] != [(each.text, each.weight) for each in claims]:
-                self._complain(
-                    line,
-                    "",
-                    f"the list of claims of {_owner_name(owner)} differs from the one in the project, or from the one "
-                    "for another target length. Give the same claims, or import into a new project.",
-                )
+                told = f"the list of claims of {_name_of(owner, of_claims=True)} differs from the one in the project"
+                way_out = "Give the same claims, or import into a new project."
+                self.store.problems.add(line, "", f"{told}, or for another target length. {way_out}")
                 continue
             self.counts.claims.of(rows[0].pk, times=len(rows))
-            linked += zip(rows, claims, strict=True)
-            answered.append((rows, claims, side, _set_of(owner), target))
-        if self.store.problems.count:
-            return None
-        ClaimSet.objects.bulk_create(claim_sets)
-        self._link_to_units(linked)
-        Claim.objects.bulk_create(self.new_claims)
+            answered += [
+                (row, each, side, _set_of(owner), target) for row, each in zip(rows, claims, strict=True)
+            ]
+        self._link_to_units([(row, each.unit) for row, each, *_ in answered if each.unit and not row.pk])
+        insert(self.new_claims)
         return self._answers(answered)
 
-    def _lists_of_claims(self) -> Iterator[tuple[int | None, Owner, list[ClaimData], Side, TargetWords]]:
+    def _lists_of_claims(self) -> Iterator[tuple[Owner, list[ClaimData], Side, int | None, TargetWords]]:
         for row, one in self.each():
-            peers, models = self.peers[row.external_id], self.models[row.external_id]
+            name = row.external_id
             for key, peer in one.peers.items():
                 if peer.claims:
-                    yield one.line, peers[key], peer.claims, "peer", key[1]
-            for of, claims in one.claims.items():
-                yield one.line, models.get(of) or row, claims, "reference", of[1]
+                    yield self.store.peers[name, key][0], peer.claims, "peer", one.line, key[1]
+            for (reference_id, target), claims in one.claims.items():
+                owner, _ = self.store.models.get((name, reference_id, target), (row, ""))
+                yield owner, claims, "reference", one.line, target
 
-    def _link_to_units(self, claims: Sequence[tuple[Claim, ClaimData]]) -> None:
-        named = [(row, each.unit) for row, each in claims if each.unit and not row.pk]
-        if not named:
-            return
+    def _link_to_units(self, named: Sequence[tuple[Claim, int]]) -> None:
         rows = Unit.objects.filter(summary__in={row.claim_set.summary_id for row, _ in named})
-        units = {(key, place): pk for key, place, pk in rows.values_list("summary_id", "position", "pk")}
+        keys = rows.values_list("summary_id", "position", "pk") if named else ()
+        units = {(summary, place): key for summary, place, key in keys}
         for row, number in named:
             row.unit_id = units.get((row.claim_set.summary_id or 0, number))
 
@@ -637,55 +541,46 @@ class _Batch:
         """Return answers that the project lacks, compared with the latest answer of each file."""
         checks, said = _known_answers(self.old_sets)
         found = []
-        for rows, claims, side, document_set, target in answered:
-            for row, each in zip(rows, claims, strict=True):
-                for system, label in each.verdicts.items():
-                    peer = self.peers[document_set.external_id][system, target]
-                    check_id = checks.get((row.pk, peer.pk))
-                    self.counts.checks.of(check_id)
-                    before = said.get(check_id or 0, {})
-                    last = before.get(self.store.origin, list(before.values())[-1] if before else None)
-                    is_known = last == (label, each.votes.get(system, ()))
-                    self.counts.verdicts.of(is_known)
-                    if not is_known:
-                        found.append(_Answer(row, each, peer, system, side, check_id))
-                        self.touched.add(document_set.pk)
+        for row, each, side, document_set, target in answered:
+            for system, label in each.verdicts.items():
+                peer, _ = self.store.peers[document_set.external_id, (system, target)]
+                check_id = checks.get((row.pk, peer.pk))
+                self.counts.checks.of(check_id)
+                before = said.get(check_id or 0, {})
+                last = before.get(self.store.origin, list(before.values())[-1] if before else None)
+                is_known = last == (label, each.votes.get(system, ()))
+                self.counts.verdicts.of(is_known)
+                if not is_known:
+                    found.append(_Answer(row, each, peer, system, side, check_id))
+                    self.touched.add(document_set.pk)
         return found
 
     def write_answers(self, answers: Sequence[_Answer], *, scores: bool) -> None:
         derived = self._score_new(answers) if scores else {}
-        unscored = unscored_columns()
-        checks = Check.objects.bulk_create(
-            Check(
-                project=self.store.project,
-                claim=each.claim,
-                peer=each.peer,
-                document_set_id=each.peer.document_set_id,
-                side=each.side,
-                is_current=each.claim.removed_at is None,
-                has_number=has_number(each.claim.text),
-                queue_key=new_queue_key(),
-                **dict(zip(DERIVED, derived.get((each.claim.pk, each.peer.pk), unscored), strict=True)),
+        unscored, project = unscored_columns(), self.store.project.pk
+        new = [each for each in answers if each.check_id is None]
+        keys = new_keys(Check, len(new))
+        checks = (
+            (
+                *(key, project, claim.pk, peer.pk, peer.document_set_id, side, claim.removed_at is None),
+                *(has_number(claim.text), new_queue_key(), *derived.get((claim.pk, peer.pk), unscored)),
+            )
+            for key, (claim, _, peer, _, side, _) in zip(keys, new, strict=True)
+        )
+        copy_rows(Check, _OF_CHECK, checks)
+        made = iter(keys)
+        rows = [
+            (
+                next(made) if each.check_id is None else each.check_id,
+                self.store.origin,
+                each.data.verdicts[each.system],
+                json.dumps(each.data.votes.get(each.system, ())),
+                each.data.reasons.get(each.system, ""),
+                "",
             )
             for each in answers
-            if each.check_id is None
-        )
-        made = iter(checks)
-        _copy_answers(
-            Verdict,
-            ("check_row_id", "origin_name", "label", "votes", "reason", "repeated"),
-            (
-                (
-                    next(made).pk if each.check_id is None else each.check_id,
-                    self.store.origin,
-                    each.data.verdicts[each.system],
-                    json.dumps(each.data.votes.get(each.system, ())),
-                    each.data.reasons.get(each.system, ""),
-                    "",
-                )
-                for each in answers
-            ),
-        )
+        ]
+        _copy_answers(Verdict, ("check_row_id", "origin_name", "label", "votes", "reason", "repeated"), rows)
 
     def _score_new(self, answers: Sequence[_Answer]) -> dict[tuple[int, int], Any]:
         """Store the scores of new sets. Return the derived columns of their checks, by claim and summary."""
@@ -695,19 +590,16 @@ class _Batch:
             labels[each.peer.pk][each.claim.pk] = each.data.verdicts[each.system]
         models = {row.model_id for row in self.comparisons}
         units = Unit.objects.filter(summary__in=models) if models else ()
-        written: dict[str, Any] = {
-            "comparisons": self.comparisons,
-            "units": units,
-            "claims": self.new_claims,
-        }
-        scores, columns = [], {}
-        found = fresh_scores(self.store.project, peers, labels, **written)
-        for peer, fresh in zip(peers, found, strict=True):
+        rows: dict[str, Any] = {"comparisons": self.comparisons, "units": units, "claims": self.new_claims}
+        found = list(fresh_scores(self.store.project, peers, labels, **rows))
+        for fresh in found:
             fresh.score.project_id = self.store.project.pk
-            scores.append(fresh.score)
-            columns.update({(claim, peer.pk): derived for claim, derived in fresh.columns.items()})
-        Score.objects.bulk_create(scores)
-        return columns
+        insert([fresh.score for fresh in found])
+        return {
+            (claim, peer.pk): derived
+            for peer, fresh in zip(peers, found, strict=True)
+            for claim, derived in fresh.columns.items()
+        }
 
     def write_ratings(self) -> None:
         columns = ("summary_id", "criterion_id", "origin_name", "value")
@@ -717,14 +609,14 @@ class _Batch:
         new = []
         for row, one in self.each():
             for key, peer in one.peers.items():
-                summary = self.peers[row.external_id][key].pk
+                summary = self.store.peers[row.external_id, key][0].pk
                 for (name, rater), value in peer.rated.items():
                     place = summary, self.store.criteria[name].pk, rater
                     is_known = there.get(place, ...) == value
                     self.counts.ratings.of(is_known)
                     if not is_known:
-                        new.append((*place, value))
-        _copy_answers(Rating, (*columns, "reason"), ((*row, "") for row in new))
+                        new.append((*place, value, ""))
+        _copy_answers(Rating, (*columns, "reason"), new)
 
 
 def _changed(row: Any, **values: Any) -> list[str]:
@@ -735,7 +627,7 @@ def _changed(row: Any, **values: Any) -> list[str]:
     return names
 
 
-def _copy_answers(kind: type[Answer], names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+def _copy_answers(kind: type[Answer], names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
     """Store answers from tuples; model instances would take half of the time of an import."""
     now = connection.ops.adapt_datetimefield_value(timezone.now())
     rest = {"role": Answer.Role.REVIEWER, "error_type": "", "evidence": "[]", "created_at": now}
@@ -743,40 +635,39 @@ def _copy_answers(kind: type[Answer], names: Sequence[str], rows: Iterable[tuple
 
 
 def _known_claims(owners: Sequence[Owner]) -> dict[Any, list[Claim]]:
-    """Load active claims as they were imported, by kind and key of their text.
+    """Lock summaries, and load active claims as they were imported, by kind and key of their text.
 
     A reworded claim has its imported words here, so that importing the same file again finds it.
     """
+    if not owners:
+        return {}
     claims: dict[Any, list[Claim]] = defaultdict(list)
     summaries = [each.pk for each in owners if isinstance(each, Summary)]
+    _hold(summaries)
     sets = [each.pk for each in owners if isinstance(each, DocumentSet)]
     of_owners = Q(claim_set__summary__in=summaries) | Q(claim_set__document_set__in=sets)
     rows = Claim.all_claims.filter(of_owners, claim_set__kind=ClaimSet.Kind.CLAIMS, claim_set__is_active=True)
-    for claim in rows.select_related("claim_set").order_by("claim_set_id", "pk") if owners else ():
+    for claim in rows.select_related("claim_set").order_by("claim_set_id", "pk"):
         of = claim.claim_set
-        key = (Summary, of.summary_id) if of.summary_id is not None else (DocumentSet, of.document_set_id)
-        claims[key].append(claim)
+        claims[(DocumentSet, of.document_set_id) if of.document_set_id else (Summary, of.summary_id)] += [
+            claim
+        ]
     return {
         key: [row for row in some if row.origin != ClaimOrigin.PERSON] or some for key, some in claims.items()
     }
 
 
-def _known_answers(
-    sets: Sequence[int],
-) -> tuple[dict[tuple[int, int], int], dict[int, dict[str, tuple[Any, Votes]]]]:
-    """Load checks by claim and summary, and for each check the answer of each file, the latest last."""
+def _known_answers(sets: Collection[int]) -> tuple[dict[tuple[int, int], int], dict[int, dict[str, Any]]]:
+    """Load checks by claim and summary, and for each check the label and votes of each file, the latest last."""
     said: dict[int, dict[str, tuple[Any, Votes]]] = defaultdict(dict)
     if not sets:
         return {}, said
     checks = Check.objects.filter(peer__document_set__in=sets).values_list("pk", "claim_id", "peer_id")
-    imported = Verdict.objects.filter(
-        check_row__peer__document_set__in=sets,
-        role=Verdict.Role.REVIEWER,
-        person=None,
-        origin_name__startswith=ORIGIN,
-    )
-    columns = ("check_row_id", "origin_name", "label", "votes")
-    for check_id, origin, label, votes in imported.order_by("pk").values_list(*columns):
+    of_files = {"role": Verdict.Role.REVIEWER, "person": None, "origin_name__startswith": ORIGIN}
+    imported = Verdict.objects.filter(check_row__peer__document_set__in=sets, **of_files).order_by("pk")
+    for check_id, origin, label, votes in imported.values_list(
+        "check_row_id", "origin_name", "label", "votes"
+    ):
         said[check_id].pop(origin, None)
         said[check_id][origin] = label, tuple((name, vote) for name, vote in votes)
     return {(claim_id, peer_id): pk for pk, claim_id, peer_id in checks}, said
@@ -799,33 +690,33 @@ def _criterion(name: str, values: Collection[float]) -> metrics.Criterion:
     if not top:
         return metrics.Criterion(named, question, "percent", asked="after")
     first = 0 if min(values) < 1 else 1
-    words = [str(point) for point in range(first, top + 1)]
-    words[0], words[-1] = f"{words[0]} · lowest", f"{words[-1]} · highest"
-    return metrics.Criterion(named, question, points=counted(tuple(words), first), asked="after")
+    between = map(str, range(first + 1, top))
+    words = (f"{first} · lowest", *between, f"{top} · highest")
+    return metrics.Criterion(named, question, points=counted(words, first), asked="after")
 
 
 def _claim_row(claim_set: ClaimSet, claim: ClaimData, position: int) -> Claim:
     start = claim_set.summary.text.find(claim.text) if claim_set.summary else -1
-    return Claim(
-        claim_set=claim_set,
-        position=position,
-        text=claim.text,
-        start=start if start >= 0 else None,
-        end=start + len(claim.text) if start >= 0 else None,
-        weight=claim.weight,
-        origin=ClaimOrigin.IMPORTED,
-    )
+    place = {"start": start, "end": start + len(claim.text)} if start >= 0 else {}
+    about = {"text": claim.text, "weight": claim.weight, "origin": ClaimOrigin.IMPORTED}
+    return Claim(claim_set=claim_set, position=position, **about, **place)
 
 
 def _set_of(owner: Owner) -> DocumentSet:
     return owner if isinstance(owner, DocumentSet) else owner.document_set
 
 
-def _owner_name(owner: Owner) -> str:
+def _name_of(owner: Owner, *, of_claims: bool = False) -> str:
+    name = _set_of(owner).external_id
     if isinstance(owner, DocumentSet):
-        return f"the documents of {owner.external_id!r}"
-    who = f"by {owner.system.name!r}" if owner.is_peer and owner.system else "used as reference"
-    return f"the summary of {owner.document_set.external_id!r} {who}"
+        return f"the documents of {name!r}"
+    if owner.is_peer and owner.system:
+        return f"the summary of {name!r} by {owner.system.name!r}"
+    return (
+        f"the summary of {name!r} used as reference"
+        if of_claims
+        else f"the reference {owner.external_id!r} of {name!r}"
+    )
 
 
 def _hold(summaries: Iterable[int]) -> None:
