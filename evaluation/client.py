@@ -192,8 +192,7 @@ class Coverdict:
     def download(self, path: str, to: Path) -> None:
         """Download a file below `/api/v1/` to the path `to`. The file appears there when it is complete.
 
-        An interrupted download continues from the received bytes, unless the file has changed. Raises
-        ApiError and OSError.
+        An interrupted download starts again. Raises ApiError and OSError.
         """
         part = to.with_name(f".{to.name}.part")
         try:
@@ -209,11 +208,11 @@ class Coverdict:
 
     def _download(self, path: str, out: IO[bytes], name: str) -> str:
         patience, furthest, tag, size = _RetryLimit(self.patience), 0, "", -1
-        # Ask for an uncompressed file, because parts of a compressed download cannot be joined.
+        # Ask for an uncompressed file, whose length is known.
         headers = {"Accept-Encoding": "identity"}
         while out.tell() != size:
-            if done := out.tell():
-                headers |= {"Range": f"bytes={done}-", "If-Range": tag}
+            out.seek(0)
+            out.truncate()
             try:
                 with self._http.stream("GET", path, headers=headers) as answer:
                     if not answer.is_success:
@@ -222,11 +221,7 @@ class Coverdict:
                         continue
                     if "ETag" not in answer.headers or "Content-Length" not in answer.headers:
                         raise _unreadable(answer, "one of its files")
-                    if answer.status_code != httpx2.codes.PARTIAL_CONTENT:
-                        out.seek(0)
-                        out.truncate()
-                    tag = answer.headers["ETag"]
-                    size = out.tell() + int(answer.headers["Content-Length"])
+                    tag, size = answer.headers["ETag"], int(answer.headers["Content-Length"])
                     for block in answer.iter_raw():
                         out.write(block)
                         if out.tell() > furthest:

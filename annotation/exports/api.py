@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
-from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers, status
-from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -28,25 +26,6 @@ from annotation.exports.services import (
     open_export,
     request_export,
 )
-
-DOWNLOAD_HEADERS = {
-    "Range": "Requested bytes, such as `bytes=1000-` for everything after the first thousand.",
-    "If-Range": "The ETag that you have. If the file has changed, all of it is sent.",
-    "If-None-Match": "The ETag that you have: 304 if the file has not changed.",
-}
-
-
-PARTS_REFUSED = {
-    412: ("The file has changed. Download all of it.", "stale"),
-    416: ("The requested range is beyond the end of the file.", "no_such_part"),
-}
-
-
-class PartRefused(APIException):
-    def __init__(self, answer: HttpResponseBase) -> None:
-        super().__init__(*PARTS_REFUSED[answer.status_code])
-        self.status_code, self.headers = answer.status_code, dict(answer.headers)
-
 
 ExportRow = shape_of(EXPORTS, "ExportRow")
 
@@ -91,32 +70,19 @@ class ExportFile(ApiView):
 
     @operation(
         "download_export",
-        parameters=[
-            OpenApiParameter(name, str, OpenApiParameter.HEADER, description=meaning)
-            for name, meaning in DOWNLOAD_HEADERS.items()
-        ],
         responses={
-            **{
-                (status_code, content_type.partition(";")[0]): OpenApiResponse(OpenApiTypes.BINARY, what)
-                for status_code, what in ((200, "The file."), (206, "The requested part."))
-                for content_type in EXPORT_CONTENT_TYPES.values()
-            },
-            304: OpenApiResponse(description="The file has not changed since If-None-Match."),
+            (200, content_type.partition(";")[0]): OpenApiResponse(OpenApiTypes.BINARY, "The file.")
+            for content_type in EXPORT_CONTENT_TYPES.values()
         },
-        refusals=("409", "412", "416"),
+        refusals=("409",),
     )
     def get(self, request: Request, slug: str, public_id: str) -> HttpResponseBase:
-        """Download the file of an export, or the range of bytes in the header Range.
+        """Download the file of an export; the ETag has its SHA-256.
 
-        Only owners download exports with names. A conflict (409) means that the file is not finished. To resume an
-        interrupted download, send the header Range, and the ETag in If-Range.
+        Only owners download exports with names. A conflict (409) means that the file is not finished.
         """
         project = self.enter(Verb.EXPORT)
-        opened = open_export(only(exports_of(project), public_id, "export"), by=self.person)
-        answer = sent(cast("HttpRequest", request), opened)
-        if answer.status_code in PARTS_REFUSED:
-            raise PartRefused(answer)
-        return answer
+        return sent(open_export(only(exports_of(project), public_id, "export"), by=self.person))
 
 
 class ExportManifest(ApiView):

@@ -42,7 +42,6 @@ class OpenedExport:
     stream: File[bytes]
     name: str
     content_type: str
-    size: int
     tag: str
 
 
@@ -188,7 +187,7 @@ def open_export(export: Export, *, by: User | None) -> OpenedExport:
     except FileNotFoundError as error:
         raise NotFound("This export's file has been removed. Export again.", code="gone") from error
     content_type, tag = EXPORT_CONTENT_TYPES[name.suffix[1:]], f'"{export.manifest["sha256"]}"'
-    return OpenedExport(stream, name.name, content_type, stream.size, tag)
+    return OpenedExport(stream, name.name, content_type, tag)
 
 
 def remove_file(export: Export) -> None:

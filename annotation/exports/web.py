@@ -64,7 +64,7 @@ def request_export(request: Request, slug: str) -> HttpResponse:
 @screen("GET")
 def download_export(request: Request, slug: str, export_id: str) -> HttpResponseBase:
     room = enter(request, slug, Verb.EXPORT, here="exports")
-    return sent(request, open_export(found(exports_of(room.project), export_id, "export"), by=request.user))
+    return sent(open_export(found(exports_of(room.project), export_id, "export"), by=request.user))
 
 
 @screen("POST")

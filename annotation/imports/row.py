@@ -6,7 +6,6 @@ A row is a document set with summaries, references, claims and people's answers.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -46,10 +45,9 @@ PairKey = tuple[str, TargetWords, str]
 Votes = tuple[tuple[str, str], ...]
 """Name and label of each rater for one check."""
 
-_EMPTY = frozenset({
-    "nan", "none", "null", "(null)", "n/a", "na", "<na>", "#n/a", "nat", "undefined", "\\n",
-    "#value!", "#ref!", "#name?",
-})  # fmt: skip
+_EMPTY = frozenset(
+    "nan none null (null) n/a na <na> #n/a nat undefined \\n #value! #ref! #name?".split()  # noqa: SIM905
+)
 # Patterns recognise such texts, because parsing a cell with a million characters is slow.
 _QUOTED = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
 _WRITTEN_LIST = re.compile(rf"\[\s*(?:(?:{_QUOTED}|None|null|nan)[\s,]*+)*+\]", re.DOTALL)
@@ -61,6 +59,21 @@ _WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8}){0,2}")
 _THINKING = re.compile(r"</?(think|thinking|reasoning)>|\[/?THINK\]", re.IGNORECASE)
 _LABELS: Mapping[object, str] = {0: "no", 1: "yes", **{label: label for label in LABELS}}
+
+_OTHER_ENCODING = (
+    "The file may be Latin-1 or Windows-1252: save it as “CSV UTF-8” in Excel, name its `encoding`, or convert it: "
+    "iconv -f WINDOWS-1252 -t UTF-8"
+)
+_MARK_OF_NOTHING = (
+    "Write the text or another name, empty the cell (a row may lack a reference or a group, and a summary may be "
+    "empty), or remove the row."
+)
+_LIST_AS_TEXT = (
+    "is a list or an object written as one text, whose brackets and quotes would be scored. Save the table as JSONL, "
+    "as pandas does by to_json(path, orient='records', lines=True), or write one text there."
+)
+NO_LABEL = f"something else than 0 or 1 (or {', '.join(LABELS)})"
+PERCENTS = "Percents belong to assessors with an account and are given in their form"
 
 
 class NotJson(ValueError):
@@ -105,10 +118,14 @@ def opened(value: object) -> object:
 
 def shown(value: object) -> str:
     """Format a value for messages."""
-    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
+    if isinstance(value, int) and value.bit_length() > 200:
         return "a number of very many digits"
-    is_plain = isinstance(value, str | int | float | bool)
-    return printable(repr(value)) if is_plain else f"a {type(value).__name__}"
+    return printable(repr(value)) if isinstance(value, str | int | float) else f"a {type(value).__name__}"
+
+
+def listed(value: object) -> list[Any]:
+    """Return a list unchanged, nothing as an empty list, and another value as its only item."""
+    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def _checked(value: object, *, is_language: bool = False) -> str:
@@ -118,18 +135,14 @@ def _checked(value: object, *, is_language: bool = False) -> str:
         joined = " Add [] to the column's name to join its texts." if isinstance(value, list) else ""
         raise ValueError(f"is {shown(value)}, not a text.{joined}")
     if not value.isascii() and (byte := _NO_TEXT.search(value)):
-        raise ValueError(
-            f"is not of the file's encoding at character {byte.start() + 1}. The file may be Latin-1 or Windows-1252: "
-            "save it as “CSV UTF-8” in Excel, name its `encoding`, or convert it: iconv -f WINDOWS-1252 -t UTF-8"
-        )
+        raise ValueError(f"is not of the file's encoding at character {byte.start() + 1}. {_OTHER_ENCODING}")
     if reason := text_fault(value):
         raise ValueError(reason)
-    written = value.strip().casefold()
+    written = value.strip()
     # "na" is a language (Nauru), but "nan" alone is an empty cell: Min Nan is written nan-Hant or zh-min-nan.
-    if written in _EMPTY and not (is_language and written == "na"):
+    if written.casefold() in _EMPTY and not (is_language and written.casefold() == "na"):
         raise ValueError(
-            f"is {shown(value.strip())}, which tables hold in place of an empty cell. Write the text or another name, "
-            "empty the cell (a row may lack a reference or a group, and a summary may be empty), or remove the row."
+            f"is {shown(written)}, which tables hold in place of an empty cell. {_MARK_OF_NOTHING}"
         )
     return value
 
@@ -142,16 +155,13 @@ def _text(value: object, *, may_be_object: bool = False) -> str:
         raise ValueError(f"is {shown(bare)}, the name of a file and not its text. Put the text there.")
     is_object = not may_be_object and bare.endswith(("}", "]")) and _OBJECT_BEGINS.match(bare)
     if is_object or _WRITTEN_LIST.fullmatch(bare):
-        raise ValueError(
-            "is a list or an object written as one text, whose brackets and quotes would be scored. Save the table as "
-            "JSONL, as pandas does by to_json(path, orient='records', lines=True), or write one text there."
-        )
+        raise ValueError(_LIST_AS_TEXT)
     return text
 
 
 def _name(value: object) -> str:
     """Check a name and remove surrounding white space; a whole number is a name, too."""
-    if value is None or value == "":
+    if value in (None, ""):
         return ""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         value = int(value)
@@ -178,8 +188,7 @@ def _documents(value: object) -> tuple[str, ...]:
 
 
 def _references(value: object) -> tuple[str, ...]:
-    several = value if isinstance(value, list) else [value]
-    return tuple("" if each is None else _text(each) for each in several)
+    return tuple("" if each is None else _text(each) for each in listed(value))
 
 
 def _names(value: object) -> tuple[str, ...]:
@@ -187,12 +196,10 @@ def _names(value: object) -> tuple[str, ...]:
 
 
 def _target(value: object) -> TargetWords:
-    if value is None or value == "":
+    if value in (None, ""):
         return None
-    number: object = value
-    if isinstance(value, float) and math.isfinite(value) and value == int(value):
-        number = int(value)
-    elif isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
+    number: object = int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
         number = int(value.strip().partition(".")[0])
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_TARGET:
         raise ValueError(
@@ -209,14 +216,11 @@ def _language(value: object) -> str:
 
 
 def _metadata(value: object) -> dict[str, object]:
-    if isinstance(value, str) and value.lstrip().startswith("{"):
-        value = load_json(value)
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return {}
-    if not isinstance(value, dict):
-        value = {"metadata": value}
+    if isinstance(value, str):
+        value = load_json(value) if value.lstrip().startswith("{") else value.strip() and {"metadata": value}
+    found = value if isinstance(value, dict) else {"metadata": value} if value else {}
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(found, ensure_ascii=False, allow_nan=False)
     except RecursionError:
         raise ValueError("is nested too deeply.") from None
     except (TypeError, ValueError) as error:
@@ -225,7 +229,7 @@ def _metadata(value: object) -> dict[str, object]:
         raise ValueError(f"is longer than {MAX_METADATA_CHARACTERS:,} characters.")
     if fault := text_fault(text.replace("\\u0000", "\x00")):
         raise ValueError(fault)
-    return value
+    return found
 
 
 def _questions(value: object) -> tuple[str, ...]:
@@ -233,27 +237,20 @@ def _questions(value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         is_json = value.lstrip().startswith(("[", "{"))
         value = load_json(value) if is_json else [line for line in value.splitlines() if line.strip()]
-    if value is None:
-        return ()
-    if not isinstance(value, list):
+    if not isinstance(value, list | None):
         raise ValueError(f"is {shown(value)}, not a list of questions.")
-    for each in value:
-        if not isinstance(each, str):
-            raise ValueError(f"holds {shown(each)}, not a text.")
-    texts = tuple(each.strip() for each in value)
-    if fault := questions_fault(texts):
+    wrong = [each for each in value or () if not isinstance(each, str)]
+    texts = tuple(each.strip() for each in value or () if isinstance(each, str))
+    if fault := f"holds {shown(wrong[0])}, not a text." if wrong else questions_fault(texts):
         raise ValueError(fault)
-    for each in texts:
-        _checked(each)
-    return texts
+    return tuple(map(_checked, texts))
 
 
 def _weight(value: object) -> float:
-    if value is None:
-        return 1.0
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e300:
+    weight = 1 if value is None else value
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < 1e300:
         raise ValueError("must be a number above 0.")
-    return float(value)
+    return float(weight)
 
 
 def _unit(value: object) -> int | None:
@@ -261,8 +258,7 @@ def _unit(value: object) -> int | None:
 
 
 def _statement(value: object) -> str:
-    text = _checked(value)
-    if not text.strip():
+    if not (text := _checked(value)).strip():
         raise ValueError("is empty.")
     return text
 
@@ -273,23 +269,17 @@ def label_of(given: object) -> str | None:
 
 
 def _by_system(value: object) -> dict[str, object]:
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
+    if not isinstance(value, dict | None):
         raise ValueError('must be an object with a value for each system, such as {"lead": 1}.')
-    return {str(key).strip(): given for key, given in value.items()}
-
-
-NO_LABEL = f"something else than 0 or 1 (or {', '.join(LABELS)})"
-PERCENTS = "Percents belong to assessors with an account and are given in their form"
+    return {str(key).strip(): given for key, given in (value or {}).items()}
 
 
 def _verdicts(value: object) -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
-    for system, given in _by_system(value).items():
-        found[system] = None if given is None else label_of(given)
-        if given is not None and found[system] is None:
-            is_percent = isinstance(given, int | float) and 0 <= given <= 100
+    given = _by_system(value)
+    found = {system: label_of(one) for system, one in given.items()}
+    for system, one in given.items():
+        if one is not None and found[system] is None:
+            is_percent = isinstance(one, int | float) and 0 <= one <= 100
             raise ValueError(f"gives {system!r} {NO_LABEL}.{f' {PERCENTS}.' if is_percent else ''}")
     return found
 
@@ -297,15 +287,12 @@ def _verdicts(value: object) -> dict[str, str | None]:
 def _raw_votes(value: object) -> dict[str, Votes]:
     found: dict[str, Votes] = {}
     for system, given in _by_system(value).items():
-        if isinstance(given, list):
-            named = [_named_vote(place, vote) for place, vote in enumerate(given, start=1)]
-        elif isinstance(given, dict):
-            named = [(str(name).strip(), vote) for name, vote in given.items()]
-        elif given is None:
-            named = []
-        else:
+        if not isinstance(given, list | dict | None):
             raise ValueError(f"gives {system!r} no list of votes and no object from rater to vote.")
-        votes = [(name, label_of(vote)) for name, vote in named if vote is not None]
+        named = [(str(name).strip(), one) for name, one in given.items()] if isinstance(given, dict) else []
+        if isinstance(given, list):
+            named = [_named_vote(place, one) for place, one in enumerate(given, start=1)]
+        votes = [(name, label_of(one)) for name, one in named if one is not None]
         if None in (label for _, label in votes):
             raise ValueError(f"gives {system!r} {NO_LABEL} among its votes.")
         if len({name for name, _ in votes if name}) < len(votes):
@@ -364,10 +351,6 @@ class Mark(NamedTuple):
     is_left_out: bool = False
 
 
-def _listed(value: object) -> object:
-    return [] if value is None else value
-
-
 class _Model(BaseModel):
     model_config = ConfigDict(populate_by_name=True, extra="ignore")
 
@@ -401,7 +384,7 @@ class Claim(_Model):
         return self
 
 
-Claims = Annotated[list[Claim], BeforeValidator(_listed)]
+Claims = Annotated[list[Claim], BeforeValidator(lambda value: [] if value is None else value)]
 
 
 class Peer(_Model):
@@ -428,9 +411,8 @@ class Peer(_Model):
         name = f"the summary of {document_id!r} by {self.system!r}"
         if not self.summary.strip():
             return f"{name} is empty. It is flagged empty_peer."
-        if _THINKING.search(self.summary):
-            return f"{name} holds a model's thinking, which is scored as part of it."
-        return ""
+        is_thinking = _THINKING.search(self.summary)
+        return f"{name} holds a model's thinking, which is scored as part of it." if is_thinking else ""
 
     def rate(self, criterion: str, rater: str, value: float) -> None:
         """Add a rating. A rater without a name gets a number as name."""
@@ -480,7 +462,7 @@ class Row(_Model):
     metadata: Annotated[dict[str, Any], PlainValidator(_metadata)] = {}
     questions: Annotated[tuple[str, ...], PlainValidator(_questions)] = ()
     rater: Annotated[str, PlainValidator(_name)] = ""
-    systems: Annotated[list[Peer], BeforeValidator(_listed)] = []
+    systems: Annotated[list[Peer], BeforeValidator(lambda value: [] if value is None else value)] = []
     claims: Claims = []
     line: int | None = None
     references: list[Any] = []
@@ -488,15 +470,13 @@ class Row(_Model):
 
     @model_validator(mode="after")
     def _named(self) -> Row:
-        if not self.references:
-            ids = self.reference_ids
-            if len(ids) != len(self.texts):
-                ids = tuple(map(str, range(1, len(self.texts) + 1)))
-            self.references = [
-                Reference(text, name, self.reference_author)
-                for text, name in zip(self.texts, ids, strict=True)
-                if text.strip()
-            ]
+        ids = self.reference_ids
+        if len(ids) != len(self.texts):
+            ids = tuple(map(str, range(1, len(self.texts) + 1)))
+        found = (
+            Reference(text, name, self.reference_author) for text, name in zip(self.texts, ids, strict=True)
+        )
+        self.references = self.references or [one for one in found if one.text.strip()]
         return self
 
     def keys(self, peer: Peer) -> list[PairKey]:
@@ -504,17 +484,18 @@ class Row(_Model):
         named = [reference.id for reference in self.references] or [""]
         return [(peer.system, self.target, name) for name in named]
 
-    def facts(self) -> Iterator[tuple[str, tuple[Any, ...], Any]]:
-        """Yield field, key and value of every fact that must be equal in all rows with this key."""
-        for name in ("document", "group", "language", "questions"):
-            yield name, (self.document_id,), getattr(self, "documents" if name == "document" else name)
+    def facts(self) -> Iterator[tuple[tuple[Any, ...], Any]]:
+        """Yield field and key, and the value, of every fact that must be equal in all rows with this key."""
+        shared = {"document": self.documents, "group": self.group, "language": self.language}
+        for name, value in (shared | {"questions": self.questions}).items():
+            yield (name, self.document_id), value
         for one in self.references:
-            yield "reference", (self.document_id, one.id, self.target), one.text
-            yield "reference_author", (self.document_id, one.id), one.author
+            yield ("reference", self.document_id, one.id, self.target), one.text
+            yield ("reference_author", self.document_id, one.id), one.author
         for peer in self.systems:
             key = (self.document_id, peer.system, self.target or "none")
-            yield "summary", key, peer.summary
-            yield from (("rating", (*key, *who), value) for *who, value in peer.given if who[1])
+            yield ("summary", *key), peer.summary
+            yield from ((("rating", *key, *who), value) for *who, value in peer.given if who[1])
 
 
 def faults(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -551,9 +532,8 @@ class SetData:
         for claim in row.claims:
             named = claim.reference_id or (row.references[0].id if len(row.references) == 1 else "")
             self.claims.setdefault((named, row.target), []).append(claim)
-        self.metadata = {
-            name: value for name, value in self.metadata.items() if row.metadata.get(name, self) == value
-        }
+        shared = self.metadata.items()
+        self.metadata = {name: value for name, value in shared if row.metadata.get(name, self) == value}
         for new in row.systems:
             for key in row.keys(new):
                 self.pairs.setdefault(key, row.line)
@@ -592,10 +572,11 @@ def has_one_text(texts: Mapping[TargetWords, Reference]) -> bool:
     return len({one.text for one in texts.values()}) == 1
 
 
+_DIFFERS = "is {now!r}, but {before!r} for {key[0]!r} at line {line}."
 _CONTRADICTIONS = {
     "document": "differs from the document of {key[0]!r} at line {line}. Another document needs another document_id.",
-    "group": "is {now!r}, but {before!r} for {key[0]!r} at line {line}.",
-    "language": "is {now!r}, but {before!r} for {key[0]!r} at line {line}.",
+    "group": _DIFFERS,
+    "language": _DIFFERS,
     "questions": "are not those of {key[0]!r} at line {line}. Repeat them or leave them out.",
     "reference": "is another text than at line {line} for the same document_id, reference_id and target_words. Several "
     "references of one document each need a reference_id.",
@@ -630,18 +611,14 @@ class Dataset:
         if one and is_nested and any((peer.system, row.target) in one.peers for peer in row.systems):
             place = f"repeats {row.document_id!r} of line {one.line}. One line holds one document."
             return [("document_id", place)]
-        facts = {
-            (name, *key): value
-            for name, key, value in row.facts()
-            if name == "summary" or value not in ((), "")
-        }
+        facts = {fact: value for fact, value in row.facts() if fact[0] == "summary" or value not in ((), "")}
         conflicts = []
         for (name, *key), now in facts.items():
             before, line = self.facts.get((name, *key), (now, None))
             if before != now:
                 told = {"key": key, "now": now, "before": before, "line": line, "advice": self.key_advice}
-                is_of_key = name in ("summary", "rating")
-                conflicts.append(("" if is_of_key else name, _CONTRADICTIONS[name].format(**told)))
+                place = "" if name in ("summary", "rating") else name
+                conflicts.append((place, _CONTRADICTIONS[name].format(**told)))
         if conflicts:
             return conflicts
         for fact, value in facts.items():
@@ -686,29 +663,28 @@ class Dataset:
         A claim belongs to a summary if it names a single system whose summary contains it word for word, apart from
         white space.
         """
-        sets = [one for one in self.sets.values() if one.claims]
-        if not all(_is_of_peer(claim, one) for one in sets for some in one.claims.values() for claim in some):
-            return
-        for one in sets:
-            for (_, target), claims in one.claims.items():
-                for claim in claims:
-                    one.peers[next(iter(claim.systems)), target].claims.append(claim)
-            one.claims = {}
+        beside = [
+            (one, target, claim)
+            for one in self.sets.values()
+            for (_, target), claims in one.claims.items()
+            for claim in claims
+        ]
+        if all(_is_of_peer(claim, one) for one, _, claim in beside):
+            for one, target, claim in beside:
+                one.peers[next(iter(claim.systems)), target].claims.append(claim)
+                one.claims = {}
 
     def take_marks(self, *, are_asked: bool = False) -> int:
         """Turn the sentences of annotated summaries into claims, and return the number of marked sentences.
 
         A file without marks gets no claims, unless it is known that marks `are_asked`.
         """
-        if not are_asked and not any(mark.end for peer in self.peers() for mark in peer.marks):
+        marked = [(one, peer) for one in self.sets.values() for peer in one.peers.values() if peer.marks]
+        if not are_asked and not any(mark.end for _, peer in marked for mark in peer.marks):
             return 0
-        marked = 0
-        for one in self.sets.values():
-            for peer in one.peers.values():
-                if peer.marks:
-                    peer.claims = list(peer.marked_claims(one.language or "en"))
-                    marked += sum(bool(claim.reasons) for claim in peer.claims)
-        return marked
+        for one, peer in marked:
+            peer.claims = list(peer.marked_claims(one.language or "en"))
+        return sum(bool(claim.reasons) for _, peer in marked for claim in peer.claims)
 
 
 def _is_of_peer(claim: Claim, one: SetData) -> bool:

@@ -19,7 +19,7 @@ from annotation.imports.problems import Findings, ImportRefused, Problem, unread
 from annotation.imports.read import FileReading, Progress, RowReader, read_files
 from annotation.imports.row import Dataset, Row, Side
 from annotation.imports.store import MOST_ORIGIN_CHARACTERS, SETS_AT_ONCE, ImportCounts, Store
-from annotation.models import Document, Project, Summary
+from annotation.models import DocumentSet, Project, Summary
 from annotation.projects.services.change_project import create_project
 from annotation.scoring.records import peers
 from annotation.scoring.rescore import RESCORED_AT_ONCE, rescore_held
@@ -82,20 +82,13 @@ def import_files(
     name = f"{name} and {len(files) - 1:,} more" if len(files) > 1 else name
     size = sum(file.path.stat().st_size for file in files if file.path.is_file())
     if connection.vendor == "sqlite" and size > MOST_BYTES_ON_SQLITE:
-        raise unreadable(
-            f"is larger than {MOST_BYTES_ON_SQLITE // 1024**2} MB, too large for SQLite, on which an import blocks "
-            "all other writers. Split it, or use PostgreSQL: see docs/deploy.md.",
-            file=name,
-        )
+        told = f"is larger than {MOST_BYTES_ON_SQLITE // 1024**2} MB, too large for SQLite, on which an import blocks"
+        raise unreadable(f"{told} other writers. Split it, or use PostgreSQL: see docs/deploy.md.", file=name)
     reading = read_files(files, layout=layout, progress=progress)
     problems, dataset = reading.problems, reading.dataset
     if problems.count and not (skip_invalid and dataset.sets):
-        way_out = (
-            " No row is without one."
-            if skip_invalid
-            else " Correct or remove these rows, or skip invalid rows."
-        )
-        raise _refusal(name, reading, problems, way_out)
+        advice = "Correct or remove these rows, or skip invalid rows."
+        raise _refusal(name, reading, problems, " No row is without one." if skip_invalid else f" {advice}")
     progress.sets = len(dataset.sets)
     with transaction.atomic():
         store = _write(project, name, reading, by, progress, dry_run=dry_run)
@@ -186,21 +179,16 @@ def _refusal(name: str, reading: FileReading, problems: Findings, way_out: str) 
 
 
 def _log(store: Store, reading: FileReading, by: User | None) -> None:
-    kinds = store.counts.by_kind
-    log(
-        project=store.project,
-        actor=by,
-        verb="import",
-        target=store.project,
-        data={
-            "file": store.origin_name,
-            "format": str(reading.format),
-            "claims_side": reading.claims_side,
-            "created": {kind: count.created for kind, count in kinds.items() if count.created},
-            "changed": {kind: count.changed for kind, count in kinds.items() if count.changed},
-            "rows_left_out": reading.problems.bad_lines,
-        },
-    )
+    kinds = store.counts.by_kind.items()
+    data = {
+        "file": store.origin_name,
+        "format": str(reading.format),
+        "claims_side": reading.claims_side,
+        "created": {kind: count.created for kind, count in kinds if count.created},
+        "changed": {kind: count.changed for kind, count in kinds if count.changed},
+        "rows_left_out": reading.problems.bad_lines,
+    }
+    log(project=store.project, actor=by, verb="import", target=store.project, data=data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,85 +222,74 @@ def push_rows(
     Raises ImportRefused, whose problems count rows from 1, and Conflict (code `busy`).
     """
     require(by, project, Verb.IMPORT)
-    refused: dict[int, tuple[Problem, ...]] = {}
+    reading, read = _read_pushed(rows)
+    refused = _by_row(reading.problems.kept)
+    if refused and not skip_invalid:
+        raise _refusal("The push", reading, reading.problems, " Correct these rows, or skip invalid ones.")
     while True:
-        given = {number: row for number, row in enumerate(rows, start=1) if number not in refused}
-        reading, read = _read_pushed(given)
-        if reading.problems.count and not skip_invalid:
-            way_out = " Correct these rows, or skip invalid ones."
-            raise _refusal("The push", reading, reading.problems, way_out)
-        refused |= _by_row(reading.problems.kept)
         try:
             with transaction.atomic():
                 store = _write(project, Format.PUSHED, reading, by, Progress())
+            break
         except ImportRefused as refusal:
             found = _by_row(refusal.problems)
-            if not skip_invalid or not found:
+            if not (skip_invalid and found):
                 raise
-            # A problem of a document set names only its first row but refuses all its rows.
-            of_set = {read[number].document_id: problems for number, problems in found.items()}
-            refused |= {
-                number: of_set[row.document_id] for number, row in read.items() if row.document_id in of_set
-            }
-        else:
-            outcomes = [
-                PushedRow("refused", problems=refused[number])
-                if number in refused
-                else _outcome(read[number], store)
-                for number in range(1, len(rows) + 1)
-            ]
-            return PushReport(tuple(outcomes), store.counts, tuple(reading.warnings.texts))
+        # A problem of a document set names only its first row but refuses all its rows.
+        of_set = {read[number].document_id: problems for number, problems in found.items()}
+        for name in of_set:
+            del reading.dataset.sets[name]
+        refused |= {
+            number: of_set[row.document_id] for number, row in read.items() if row.document_id in of_set
+        }
+    outcomes = tuple(
+        PushedRow("refused", problems=refused[number]) if number in refused else _outcome(read[number], store)
+        for number in range(1, len(rows) + 1)
+    )
+    return PushReport(outcomes, store.counts, tuple(reading.warnings.texts))
 
 
 def _by_row(problems: Sequence[Problem]) -> dict[int, tuple[Problem, ...]]:
     found: dict[int, tuple[Problem, ...]] = defaultdict(tuple)
     for problem in problems:
-        for number in problem.lines or (problem.line,):
-            if number is not None:
-                found[number] += (problem,)
+        for number in problem.lines or ([problem.line] if problem.line else ()):
+            found[number] += (problem,)
     return dict(found)
 
 
-def _read_pushed(rows: Mapping[int, Mapping[str, object]]) -> tuple[FileReading, dict[int, Row]]:
+def _read_pushed(rows: Sequence[Mapping[str, object]]) -> tuple[FileReading, dict[int, Row]]:
     """Read pushed rows. Problems have row numbers instead of lines; valid rows are returned by number."""
     problems, warnings, dataset = Findings(word="row"), Findings(word="row"), Dataset()
     reader = RowReader(problems, warnings, {name: (name,) for name in FLAT_FIELDS}, is_pushed=True)
     read: dict[int, Row] = {}
-    for number, values in rows.items():
+    for number, values in enumerate(rows, start=1):
         before = problems.count
-        for name in values:
-            if name not in FLAT_FIELDS:
-                problems.add(number, name, f"is no field of a row. Fields are {', '.join(FLAT_FIELDS)}.")
+        for name in values.keys() - set(FLAT_FIELDS):
+            problems.add(number, name, f"is no field of a row. Fields are {', '.join(FLAT_FIELDS)}.")
         for row in reader.rows(Record(number, values)) if problems.count == before else ():
-            conflicts = dataset.add(row)
-            for name, reason in conflicts:
+            for name, reason in dataset.add(row):
                 problems.add(number, name, reason)
-            if not conflicts:
+            if problems.count == before:
                 read[number] = row
     return FileReading(Format.PUSHED, dataset, problems, warnings), read
 
 
 def _require_documents(store: Store, dataset: Dataset) -> None:
-    bare = {name: one for name, one in dataset.sets.items() if not one.documents}
-    known = Document.objects.filter(document_set__project=store.project, document_set__external_id__in=bare)
-    there = set(known.values_list("document_set__external_id", flat=True)) if bare else set()
+    bare = {name: one.line for name, one in dataset.sets.items() if not one.documents}
+    known = DocumentSet.objects.filter(project=store.project, external_id__in=bare, documents__isnull=False)
+    there = set(known.values_list("external_id", flat=True)) if bare else set()
     for name in bare.keys() - there:
-        store.problems.add(
-            bare[name].line,
-            "document",
-            f"is missing, and the project has no document {name!r} yet. Send it with the first of its rows.",
+        told = (
+            f"is missing, and the project has no document {name!r} yet. Send it with the first of its rows."
         )
+        store.problems.add(bare[name], "document", told)
 
 
 def _outcome(row: Row, store: Store) -> PushedRow:
-    nothing: tuple[Summary | None, str] = (None, "")
     keys = [(row.document_id, (peer.system, row.target)) for peer in row.systems]
-    summary, state = store.peers.get(keys[0], nothing) if keys else nothing
+    summary, state = store.peers[keys[0]] if keys else (None, "")
     found = (store.models.get((row.document_id, one.id, row.target)) for one in row.references)
-    reference, of_reference = next(filter(None, found), nothing)
-    whole: Any = state or of_reference
-    if whole == "unchanged" and of_reference in ("created", "changed"):
-        whole = "changed"
-    return PushedRow(
-        whole, summary.public_id if summary else None, reference.public_id if reference else None
-    )
+    reference, of_reference = next(filter(None, found), (None, ""))
+    is_changed = state == "unchanged" and of_reference in ("created", "changed")
+    whole: Any = "changed" if is_changed else state or of_reference
+    return PushedRow(whole, summary and summary.public_id, reference and reference.public_id)

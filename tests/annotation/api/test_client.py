@@ -265,7 +265,7 @@ class Cutting(BaseHTTPRequestHandler):
     behind: str
     cuts: list[int]
     """After how many bytes each of the next files ends."""
-    asked: list[str | None]
+    files: int
 
     def do_GET(self) -> None:
         self._hand_on(None)
@@ -282,7 +282,7 @@ class Cutting(BaseHTTPRequestHandler):
             self.end_headers()
             content = answer.read()
         if "/file/" in self.path:
-            self.asked.append(self.headers["Range"])
+            type(self).files += 1
             content = content[: self.cuts.pop(0)] if self.cuts else content
         self.wfile.write(content)
         self.close_connection = True
@@ -295,7 +295,7 @@ class Cutting(BaseHTTPRequestHandler):
 def cutting(live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[type[Cutting], str]]:
     monkeypatch.setattr(clients, "FIRST_PAUSE", 0.01)
     monkeypatch.setattr(clients, "LOOK_EVERY", 0.01)
-    handler = type("Handler", (Cutting,), {"behind": live_server.url, "cuts": [], "asked": []})
+    handler = type("Handler", (Cutting,), {"behind": live_server.url, "cuts": [], "files": 0})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as served:
         Thread(target=served.serve_forever, daemon=True).start()
         yield handler, f"http://127.0.0.1:{served.server_port}"
@@ -311,7 +311,7 @@ def write_exports() -> None:
         connection.close()
 
 
-def test_a_download_that_breaks_off_goes_on(
+def test_a_download_that_breaks_off_starts_again(
     cutting: tuple[type[Cutting], str], server: Coverdict, token: str, tmp_path: Path
 ) -> None:
     handler, address = cutting
@@ -325,7 +325,7 @@ def test_a_download_that_breaks_off_goes_on(
             "scores", tmp_path / "scores.csv", format="csv", timeout=60
         )
     worker.join()
-    assert handler.asked == [None, "bytes=100-", "bytes=150-"]
+    assert handler.files == 3
     assert path.read_text().startswith("project,document_id,system")
     assert hashlib.sha256(path.read_bytes()).hexdigest() == Export.objects.get().manifest["sha256"]
     assert [file.name for file in tmp_path.iterdir() if file.is_file()] == ["scores.csv"]
@@ -345,10 +345,10 @@ def test_a_download_that_gets_on_is_not_given_up(
     project.push(ROWS)
     export = request_export(project=Project.objects.get(), level="scores", format="csv", by=None)
     perform(export)
-    handler.cuts += [100, 50]
+    handler.cuts += [50, 100]
     with Coverdict(address, token, progress=False, patience=0.8) as broken:
         broken.download(f"projects/{project.slug}/exports/{export.public_id}/file/", tmp_path / "scores.csv")
-    assert handler.asked == [None, "bytes=100-", "bytes=150-"]
+    assert handler.files == 3
 
 
 def test_a_file_that_is_another_by_then_is_fetched_anew(
@@ -371,7 +371,7 @@ def test_a_file_that_is_another_by_then_is_fetched_anew(
 
     with Coverdict(address, token, progress=written_again, patience=10) as broken:
         broken.download(file, tmp_path / "scores.csv")
-    assert handler.asked == [None, "bytes=100-"]
+    assert handler.files == 2
     assert len((tmp_path / "scores.csv").read_text().splitlines()) == 4
 
 
