@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import count
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
@@ -128,14 +128,12 @@ def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
     table = Table(form, iter(()), problems)
     if form is Format.PARQUET:
         table.columns, table.records = _parquet(path, problems, name)
-        return table
-    if not encoding:
-        encoding = "utf-8"
-        if _is_of_one_byte(path):
-            encoding = "windows-1252"
-            table.remarks.append(
-                "The file is not UTF-8. It is read as Windows-1252; name another with `encoding`."
-            )
+    elif not encoding and _is_of_one_byte(path):
+        encoding = "windows-1252"
+        table.remarks.append(
+            "The file is not UTF-8. It is read as Windows-1252; name another with `encoding`."
+        )
+    encoding = encoding or "utf-8"
     if form is Format.CSV:
         delimiter = _delimiter(path, encoding)
         table.records = _csv_records(path, delimiter, encoding, table)
@@ -145,7 +143,7 @@ def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
             table.remarks.append(f"Cells were separated by {_DELIMITERS[delimiter]}, not by commas.")
     elif form is Format.JSON_LIST:
         table.records = _listed_records(path, problems, name, encoding)
-    else:
+    elif form is Format.JSONL:
         table.records = _json_records(path, problems, encoding)
     return table
 
@@ -163,24 +161,19 @@ def recognise(path: Path, *, name: str) -> Format:
             raise unreadable(f"{name} {reason}")
     start = head.removeprefix(_MARK).lstrip()
     if start[:20].lower().startswith((b"<!doctype html", b"<html")):
-        raise unreadable(
-            f"{name} is a web page, not a {named or 'CSV'}. Download the file itself; its server may want you to sign "
-            "in first."
-        )
+        told = "Download the file itself; its server may want you to sign in first."
+        raise unreadable(f"{name} is a web page, not a {named or 'CSV'}. {told}")
     if head.startswith(b"PAR1"):
-        found = Format.PARQUET
-    elif start.startswith(b"{"):
-        found = Format.JSONL
-    elif start.startswith(b"[") and named is not Format.CSV:
-        found = Format.JSON_LIST
-    elif named is Format.PARQUET:
+        return Format.PARQUET
+    if start.startswith(b"[") and named is not Format.CSV:
+        return Format.JSON_LIST
+    if named is Format.PARQUET and not start.startswith(b"{"):
         raise unreadable(f"{name} is named like Parquet but is not: it does not begin with PAR1.")
-    else:
-        # The first line of a JSONL file may be broken, so trust the file's name; reading the line then adds a problem.
-        found = Format.JSONL if named is Format.JSONL else Format.CSV
-    if found is Format.JSONL and _is_one_object(path, ends_soon=Path(name).suffix.lower() == ".json"):
-        found = Format.JSON_LIST
-    return found
+    # The first line of a JSONL file may be broken, so trust the file's name; reading the line then adds a problem.
+    if not start.startswith(b"{") and named is not Format.JSONL:
+        return Format.CSV
+    is_one = _is_one_object(path, ends_soon=Path(name).suffix.lower() == ".json")
+    return Format.JSON_LIST if is_one else Format.JSONL
 
 
 def head_of(path: Path, name: str) -> bytes:
@@ -206,17 +199,16 @@ def as_text(data: bytes) -> tuple[str, bool]:
 
 def _is_of_one_byte(path: Path) -> bool:
     """True if at least two lines are not ASCII and none of the first 20 of them is UTF-8."""
-    found = 0
     with path.open("rb") as stream:
-        for line in iter(lambda: stream.readline(MAX_LINE_BYTES), b""):
-            if not line.isascii():
-                with suppress(UnicodeDecodeError):
-                    line.decode("utf-8")
-                    return False
-                found += 1
-                if found == 20:
-                    break
-    return found > 1
+        lines = iter(lambda: stream.readline(MAX_LINE_BYTES), b"")
+        found = list(islice((line for line in lines if not line.isascii()), 20))
+    return len(found) > 1 and not any(map(_is_utf_8, found))
+
+
+def _is_utf_8(line: bytes) -> bool:
+    with suppress(UnicodeDecodeError):
+        return bool(line.decode("utf-8"))
+    return False
 
 
 def _is_one_object(path: Path, *, ends_soon: bool) -> bool:
@@ -236,10 +228,8 @@ def _lines(path: Path, encoding: str) -> Iterator[str]:
         for number in count(1):
             line = stream.readline(MAX_LINE_BYTES + 1)
             if len(line) > MAX_LINE_BYTES:
-                raise unreadable(
-                    f"is longer than {MAX_LINE_BYTES // 1024**2} MB, the longest line that is read.",
-                    line=number,
-                )
+                told = f"is longer than {MAX_LINE_BYTES // 1024**2} MB, the longest line that is read."
+                raise unreadable(told, line=number)
             if not line:
                 return
             yield line.removeprefix("\ufeff") if number == 1 else line
@@ -260,10 +250,8 @@ def _json_records(path: Path, problems: Findings, encoding: str) -> Iterator[Rec
 def _listed_records(path: Path, problems: Findings, name: str, encoding: str) -> Iterator[Record]:
     """Yield the objects of a file that is a single JSON value; numbers start at 1."""
     if path.stat().st_size > MAX_LINE_BYTES:
-        raise unreadable(
-            f"{name} is one JSON value of more than {MAX_LINE_BYTES // 1024**2} MB. Write one object a line instead "
-            "(JSONL), as jq -c '.[]' does."
-        )
+        told = f"{name} is one JSON value of more than {MAX_LINE_BYTES // 1024**2} MB."
+        raise unreadable(f"{told} Write one object a line instead (JSONL), as jq -c '.[]' does.")
     try:
         items = load_json("".join(_lines(path, encoding)))
     except NotJson as error:
@@ -281,26 +269,25 @@ def _items(value: object) -> Iterable[object]:
     # Promptfoo nests its list of results in another `results`.
     if isinstance(value.get("results"), dict) and "results" in value["results"]:
         return _items(value["results"])
-    lists = [name for name in _LISTS if (rows := value.get(name)) and isinstance(rows, list)]
-    lists = [name for name in lists if all(isinstance(row, dict) for row in value[name])]
+    given = {name: rows for name in _LISTS if isinstance(rows := value.get(name), list) and rows}
+    lists = {name: rows for name, rows in given.items() if all(isinstance(row, dict) for row in rows)}
     if len(lists) > 1:
         names = " and ".join(f"`{name}`" for name in lists)
         raise unreadable(
             f"holds several lists of rows, {names}. Write the one that you mean to a file of its own."
         )
-    if lists:
-        return list(value[lists[0]])
+    for rows in lists.values():
+        return rows
     parts = list(value.values())
     if not parts or not all(isinstance(part, dict) and part for part in parts):
         return [value]
     if all("0" in part for part in parts):
         return [{name: column.get(row) for name, column in value.items()} for row in parts[0]]
     # An object has rows by id if the rows have the same names; a single row must have the names of two fields.
-    shapes = {frozenset(part) for part in parts[:50]}
-    is_alike = len(shapes) <= (len(parts[:50]) + 1) // 2 and (
-        len(parts) > 1 or sum(map(is_field, parts[0])) > 1
-    )
-    if is_alike and not any(is_field(name) for name in value):
+    few = parts[:50]
+    is_alike = len(set(map(frozenset, few))) <= (len(few) + 1) // 2
+    is_rows = is_alike and (len(parts) > 1 or sum(map(is_field, parts[0])) > 1)
+    if is_rows and not any(map(is_field, value)):
         return [{"id": key, **part} for key, part in value.items()]
     return [value]
 
@@ -315,10 +302,8 @@ def _object(value: object, line: int, problems: Findings) -> Iterator[Record]:
 
 def _require_few(columns: int, *, line: int | None = None) -> None:
     if columns > MOST_COLUMNS:
-        raise unreadable(
-            f"there are {columns:,} columns; at most {MOST_COLUMNS:,} are read. Leave out what no import needs.",
-            line=line,
-        )
+        told = f"there are {columns:,} columns; at most {MOST_COLUMNS:,} are read. Leave out what no import needs."
+        raise unreadable(told, line=line)
 
 
 def _named_delimiter(line: str) -> str:
@@ -348,33 +333,32 @@ def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Ite
     reader = csv.reader(_lines(path, encoding), delimiter=delimiter, strict=True)
     columns: tuple[str, ...] = ()
     is_json: bool | None = None
-    short = Findings()
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader)
-        except StopIteration:
-            break
-        except csv.Error as error:
-            raise unreadable(_broken_csv(error), line=line) from error
-        # Skip rows of mere separators, which Excel writes for emptied cells.
-        if not any(cells) or (line == 1 and _named_delimiter(delimiter.join(cells))):
-            continue
-        if not columns:
-            columns = _header(cells, line)
-            yield Record(line, dict.fromkeys(columns))
-            continue
-        if len(cells) > len(columns):
-            told = "A text that holds the separator or a line break must stand in double quotes."
-            there = f"has {len(cells)} cells, but the header has {len(columns)}."
-            table.problems.add(line, "", f"{there} {told}")
-            continue
-        if is_json is None:
-            is_json = all(map(_is_json, cells)) and any(cell.startswith('"') for cell in cells)
-        if len(cells) < len(columns):
-            short.remark("has fewer cells than the header. The missing ones are taken as empty.", line=line)
-        texts: list[object] = [*(map(_unquoted, cells) if is_json else cells)]
-        yield Record(line, dict(zip(columns, texts + [None] * (len(columns) - len(cells)), strict=True)))
+    short, line = Findings(), 1
+    try:
+        for cells in reader:
+            place, line = line, reader.line_num + 1
+            # Skip rows of mere separators, which Excel writes for emptied cells.
+            if not any(cells) or (place == 1 and _named_delimiter(delimiter.join(cells))):
+                continue
+            if not columns:
+                columns = _header(cells, place)
+                yield Record(place, dict.fromkeys(columns))
+                continue
+            if len(cells) > len(columns):
+                told = "A text that holds the separator or a line break must stand in double quotes."
+                there = f"has {len(cells)} cells, but the header has {len(columns)}."
+                table.problems.add(place, "", f"{there} {told}")
+                continue
+            if is_json is None:
+                is_json = all(map(_is_json, cells)) and any(cell.startswith('"') for cell in cells)
+            if len(cells) < len(columns):
+                short.remark(
+                    "has fewer cells than the header. The missing ones are taken as empty.", line=place
+                )
+            texts = map(_unquoted, cells) if is_json else cells
+            yield Record(place, dict.fromkeys(columns) | dict(zip(columns, texts, strict=False)))
+    except csv.Error as error:
+        raise unreadable(_broken_csv(error), line=line) from error
     table.remarks.extend(short.texts)
 
 
@@ -396,20 +380,16 @@ def _unquoted(cell: str) -> str:
 def _broken_csv(error: csv.Error) -> str:
     if "new-line character" in str(error):
         return "holds a bare carriage return outside of quotes. Save the file with line feeds as line ends."
-    return (
-        f"is not CSV that can be read ({error}). Look for a quote that is not closed or not doubled in the "
-        "row that begins here. Commas, semicolons or tabs separate cells."
-    )
+    told = "Look for a quote that is not closed or not doubled in the row that begins here."
+    return f"is not CSV that can be read ({error}). {told} Commas, semicolons or tabs separate cells."
 
 
 def _header(cells: list[str], line: int) -> tuple[str, ...]:
     """Name the columns; if a name is repeated and is not a required field, it gets a number."""
     _require_few(len(cells), line=line)
     if len(cells) == 1 and "|" in cells[0]:
-        raise unreadable(
-            "separates its names by “|”. Commas, semicolons and tabs are read: save the file as CSV with one of these.",
-            line=line,
-        )
+        told = "Commas, semicolons and tabs are read: save the file as CSV with one of these."
+        raise unreadable(f"separates its names by “|”. {told}", line=line)
     columns: dict[str, None] = {}
     for cell in cells:
         # Normalise spaces, because names from spreadsheets may have line breaks and no-break spaces.
@@ -417,15 +397,10 @@ def _header(cells: list[str], line: int) -> tuple[str, ...]:
         if fault := text_fault(column):
             raise unreadable(f"the header {fault}", line=line)
         if column in columns and column in FLAT_REQUIRED:
-            raise unreadable(
-                f"the header names the column {column!r} twice. Rename one of the two.",
-                line=line,
-                column=column,
-            )
-        again = (f"{column} {number}" for number in count(2))
-        columns[column if column not in columns else next(name for name in again if name not in columns)] = (
-            None
-        )
+            told = f"the header names the column {column!r} twice. Rename one of the two."
+            raise unreadable(told, line=line, column=column)
+        names = chain([column], (f"{column} {number}" for number in count(2)))
+        columns[next(name for name in names if name not in columns)] = None
     return tuple(columns)
 
 
@@ -462,10 +437,8 @@ def parquet_bytes(path: Path) -> int:
 
 def _require_bounded(name: str, rows: int, size: int) -> None:
     if rows > MOST_PARQUET_ROWS or size > MOST_PARQUET_BYTES:
-        raise unreadable(
-            f"{name} has more than {MOST_PARQUET_ROWS:,} rows or {MOST_PARQUET_BYTES // 1024**3} GB once it is "
-            "unpacked. Split it."
-        )
+        most = f"{MOST_PARQUET_ROWS:,} rows or {MOST_PARQUET_BYTES // 1024**3} GB"
+        raise unreadable(f"{name} has more than {most} once it is unpacked. Split it.")
 
 
 def _parquet_records(source: Any, problems: Findings, name: str) -> Iterator[Record]:

@@ -130,11 +130,8 @@ def layout_of(
     if len(system.strip()) > MAX_NAME_CHARACTERS:
         raise Invalid(f"The name of a system has at most {MAX_NAME_CHARACTERS} characters.", field="system")
     if len(mapping.get("summary", ())) > 1 and "system" in mapping:
-        raise Invalid(
-            "Several columns hold summaries, each of one system, and system is given a column besides. Leave one of "
-            "the two out.",
-            field="mapping",
-        )
+        told = "Several columns hold summaries, each of one system, and system is given a column besides."
+        raise Invalid(f"{told} Leave one of the two out.", field="mapping")
     return Layout(mapping, system.strip(), _target(target.strip()), preset, encoding)
 
 
@@ -143,10 +140,8 @@ def _mapping(pairs: Iterable[str]) -> dict[str, tuple[str, ...]]:
     for pair in pairs:
         name, equals, column = (part.strip() for part in pair.partition("="))
         if not (name and equals and column):
-            raise Invalid(
-                f"A column of another name is given as field=column, such as summary=output, not {pair!r}.",
-                field="mapping",
-            )
+            told = f"A column of another name is given as field=column, such as summary=output, not {pair!r}."
+            raise Invalid(told, field="mapping")
         if name not in FLAT_FIELDS and column in FLAT_FIELDS:
             name, column = column, name
         if name not in FLAT_FIELDS:
@@ -164,10 +159,8 @@ def _target(typed: str) -> int | None:
         return None
     if typed.isascii() and typed.isdigit() and len(typed) < 11 and 1 <= int(typed) <= MAX_TARGET:
         return int(typed)
-    raise Invalid(
-        f"The target length is a whole number of at least 1, or none, not {typed!r}.",
-        field="target_length",
-    )
+    told = f"The target length is a whole number of at least 1, or none, not {typed!r}."
+    raise Invalid(told, field="target_length")
 
 
 def document_hash(documents: Iterable[str]) -> str:
@@ -229,14 +222,10 @@ def _inside(path: str, value: object, depth: int) -> Iterator[str]:
     if depth > DEEPEST:
         return
     step, parts = "", value
-    if (
-        isinstance(value, list)
-        and value
-        and all(isinstance(item, dict) for item in value)
-        and "[]" not in path
-    ):
+    items = value if isinstance(value, list) else []
+    if items and all(isinstance(item, dict) for item in items) and "[]" not in path:
         # Use the last message of a conversation, but every item of another list.
-        step, parts = "[-1]" if {"role", "content"} <= value[-1].keys() else "[]", value[-1]
+        step, parts = "[-1]" if {"role", "content"} <= items[-1].keys() else "[]", items[-1]
     if isinstance(parts, dict):
         for name, part in parts.items():
             place = f"{path}{step}.{name}"
@@ -244,5 +233,5 @@ def _inside(path: str, value: object, depth: int) -> Iterator[str]:
                 yield place
             else:
                 yield from _inside(place, part, depth + 1)
-    elif isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+    elif items and all(isinstance(item, str) for item in items):
         yield f"{path}[]"

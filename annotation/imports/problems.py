@@ -145,12 +145,7 @@ class ImportRefused(Invalid):
     default_code = "import_refused"
 
     def __init__(
-        self,
-        message: str,
-        *,
-        problems: Sequence[Problem] = (),
-        problem_count: int = 0,
-        word: str = "line",
+        self, message: str, *, problems: Sequence[Problem] = (), problem_count: int = 0, word: str = "line"
     ) -> None:
         self.problems = tuple(problems)
         self.problem_count = max(problem_count, len(self.problems))

@@ -44,11 +44,11 @@ _NESTED = {
     "summary": "summary_text",
 }
 """The other names of fields in nested lines."""
-_KNOWN = (
-    frozenset({"document_id", "document", "reference", "systems", "claims", *NESTED_OPTIONAL}),
-    frozenset({"system", "summary", "ratings", "claims"}),
-    frozenset({"claim_text", "weight", "unit", "reference_id", "verdicts", "raw_votes", "reasons"}),
-)
+_KNOWN = {
+    "": ("document_id", "document", "reference", "systems", "claims", *NESTED_OPTIONAL),
+    "systems": ("system", "summary", "ratings", "claims"),
+    "claims": ("claim_text", "weight", "unit", "reference_id", "verdicts", "raw_votes", "reasons"),
+}
 """The fields that are read of a line, a system and a claim."""
 _NEVER_READ = {
     "percents": f"{PERCENTS}; they are not imported.",
@@ -110,10 +110,9 @@ def read_files(
     problems, warnings = Findings(), Findings()
     form, dataset = read_duc_files(files, problems, warnings)
     if layout and layout.is_of_rows:
+        told = "Columns, a preset, a system and a target length apply to files of rows (CSV, JSON, JSONL, Parquet)."
         raise unreadable(
-            "Columns, a preset, a system and a target length apply to files of rows (CSV, JSON, JSONL, Parquet). Leave "
-            "them out: SEE HTML and DUCView files contain them.",
-            file=files[0].name,
+            f"{told} Leave them out: SEE HTML and DUCView files contain them.", file=files[0].name
         )
     return FileReading(form, dataset, problems, warnings)
 
@@ -155,40 +154,30 @@ class RowReader:
 
         A flat record with several columns of summaries has one row for each.
         """
-        columns = self.columns.get("summary", ())
-        read = [self._nested(record)] if self.is_nested else []
-        if not self.is_nested:
-            for column in columns or (None,):
-                system = self._system(record, column) if column and len(columns) > 1 else None
-                if system and self._value(record, "summary", column) is None:
-                    self.warnings.remark(f"There is no summary by {system!r}.", line=record.line)
-                else:
-                    read.append(self._flat(record, column, system))
-        for row in filter(None, read):
+        for column in self.columns.get("summary") or (None,):
+            before = self.problems.count
+            row = self._nested(record) if self.is_nested else self._flat(record, column)
+            if row is None or self.problems.count > before:
+                continue
             for remark in filter(None, (peer.remark(row.document_id) for peer in row.systems)):
                 self.warnings.remark(remark, line=row.line)
             yield row
 
-    def _system(self, record: Record, column: str) -> str:
-        """The name of the system of a column of summaries; of a path, its part inside the column if that is unique."""
-        columns = self.columns["summary"]
-        names = [one if one in record.values else one.removeprefix(f"{root(one)}.") for one in columns]
-        return names[columns.index(column)] if len({*names}) == len(names) else column
-
-    def _flat(self, record: Record, column: str | None, system: str | None) -> Row | None:
-        values = {name: value for name in FLAT_FIELDS if (value := self._value(record, name)) is not ...}
-        values.update(self.given)
-        if "document_id" not in self.columns:
-            values["document_id"] = "made of the texts below"
+    def _flat(self, record: Record, column: str | None) -> Row | None:
+        found = {name: value for name in FLAT_FIELDS if (value := self._value(record, name)) is not ...}
+        values: dict[str, Any] = {"document_id": "made of the texts below", **found, **self.given}
         peer = {name: values.pop(name) for name in ("system", "summary") if name in values}
         if column and (text := self._value(record, "summary", column)) is not ...:
             peer["summary"] = text
-        peer |= {"system": system} if system else {}
-        is_bare = self.is_pushed and not any(peer.get(name) is not None for name in ("system", "summary"))
+        if column and len(self.columns["summary"]) > 1:
+            peer["system"] = self._system(record, column)
+            if peer.get("summary") is None:
+                self.warnings.remark(f"There is no summary by {peer['system']!r}.", line=record.line)
+                return None
+        is_bare = self.is_pushed and peer.get("system") is None and peer.get("summary") is None
         values["systems"] = [] if is_bare else [peer]
         if self.is_pushed and values.get("document") is None:
             values.pop("document", None)
-        before = self.problems.count
         row = self._checked(record, values)
         if row is None:
             return None
@@ -207,7 +196,13 @@ class RowReader:
         row.names_reference = bool(row.reference_ids[0]) and len(row.references) == 1 == len(row.texts)
         for one in row.systems:
             self._take_answers(record, one, row.rater)
-        return row if self.problems.count == before else None
+        return row
+
+    def _system(self, record: Record, column: str) -> str:
+        """The name of the system of a column of summaries; of a path, its part inside the column if that is unique."""
+        columns = self.columns["summary"]
+        names = [one if one in record.values else one.removeprefix(f"{root(one)}.") for one in columns]
+        return names[columns.index(column)] if len({*names}) == len(names) else column
 
     def _value(self, record: Record, name: str, column: str | None = None) -> Any:
         """The value of a field.
@@ -227,11 +222,10 @@ class RowReader:
         [column], [value] = columns, found
         if value is None and not {root(column), column} & record.values.keys():
             return ...
-        if name == "metadata" and value and not isinstance(value, dict) and column != name:
-            is_json = isinstance(value, str) and value.lstrip().startswith("{")
-            return value if is_json else {column: value}
-        is_pieces = column.endswith("[]") or (name == "summary" and "[]" in column)
-        return _joined(value) if is_pieces else value
+        is_json = isinstance(value, dict) or (isinstance(value, str) and value.lstrip().startswith("{"))
+        if name == "metadata" and value and column != name and not is_json:
+            return {column: value}
+        return _joined(value) if column.endswith("[]") or (name == "summary" and "[]" in column) else value
 
     def _take_answers(self, record: Record, peer: Peer, rater: str) -> None:
         columns = self.columns.get("rating", ())
@@ -258,19 +252,12 @@ class RowReader:
                 yield mark._replace(start=start, end=end, words=words)
             else:
                 named = f"“{printable(words)}”" if words else f"from {mark.start} to {mark.end}"
-                told = f"The mark {named} is left out, because the summary does not contain it."
-                self.warnings.remark(f"{told} {NO_VOTE}", line=record.line)
+                told = f"The mark {named} is left out, because the summary does not contain it. {NO_VOTE}"
+                self.warnings.remark(told, line=record.line)
                 yield Mark(mark.rater, is_left_out=True)
 
     def _nested(self, record: Record) -> Row | None:
-        values = self._known(record.values, 0, "")
-        for name, level in (("systems", 1), ("claims", 2)):
-            values |= {name: self._inner(values[name], level, name)} if name in values else {}
-        for peer in values.get("systems") or ():
-            if isinstance(peer, dict) and "claims" in peer:
-                peer["claims"] = self._inner(peer["claims"], 2, "systems[].claims")
-        before = self.problems.count
-        row = self._checked(record, values)
+        row = self._checked(record, self._known(record.values))
         if row is None:
             return None
         for place, reason in _nested_faults(row):
@@ -279,17 +266,19 @@ class RowReader:
             peer.given, left = read_ratings(ratings_in("rating", peer.given, ""))
             for remark in left:
                 self.warnings.remark(remark, line=record.line)
-        return row if self.problems.count == before else None
+        return row
 
-    def _known(self, values: Mapping[str, Any], level: int, path: str) -> dict[str, Any]:
+    def _known(self, values: Mapping[str, Any], level: str = "", path: str = "") -> dict[str, Any]:
+        """Return the fields of a nested line, a system or a claim that are read, by their own names."""
         own = {_NESTED.get(name, name): name for name in _KNOWN[level]}
         self.unread.update(dict.fromkeys(f"{path}{name}" for name in values if name not in own))
-        return {own[name]: value for name, value in values.items() if name in own}
-
-    def _inner(self, value: Any, level: int, path: str) -> Any:
-        if not isinstance(value, list):
-            return value
-        return [self._known(one, level, f"{path}[].") if isinstance(one, dict) else one for one in value]
+        found = {own[name]: value for name, value in values.items() if name in own}
+        for name in [name for name in ("systems", "claims") if isinstance(found.get(name), list)]:
+            inside = f"{path}{name}[]."
+            found[name] = [
+                self._known(one, name, inside) if isinstance(one, dict) else one for one in found[name]
+            ]
+        return found
 
     def column(self, place: Sequence[str | int]) -> str:
         """Return the file's name for a place in a row, such as `systems[2].summary_text`."""
@@ -317,8 +306,8 @@ class RowReader:
         if not reason:
             there = printable(", ".join(map(str, list(record.values)[:20])) or "none")
             own = column.rpartition(".")[2] if self.is_nested else place[-1]
-            told = f"If it has another name, say which field is `{own}`."
             pair = "" if self.is_nested else f"{own}=COLUMN"
+            told = f"If it has another name, say which field is `{own}`."
             reason = f"is missing. Fields that are there: {there}. {told}"
         self.problems.add(record.line, column, reason, pair=pair)
 
@@ -349,10 +338,8 @@ def _nested_faults(row: Row) -> Iterator[tuple[Sequence[str | int], str]]:
         for number, claim in enumerate(claims):
             place = (*path, number)
             for system in sorted(claim.systems - known):
-                yield (
-                    place,
-                    f"names the system {system!r}, which is another system or has no summary in this line.",
-                )
+                told = "which is another system or has no summary in this line."
+                yield place, f"names the system {system!r}, {told}"
             claim.systems &= known
             for system, verdict in claim.verdicts.items():
                 if said.setdefault((claim.text, system), verdict) != verdict:
@@ -363,22 +350,20 @@ def _nested_faults(row: Row) -> Iterator[tuple[Sequence[str | int], str]]:
                 told = f"is {printable(claim.reference_id)!r}, which is no reference of the line. It has {there}."
                 yield (*place, "reference_id"), told
     if len(ids) > 1 and not all(claim.reference_id for claim in row.claims):
-        told = (
-            "do not name their reference, and the line has several. Give each claim a `reference_id`: one of the "
-            "line's, or the position of the reference from 1."
-        )
-        yield ("claims",), told
+        told = "do not name their reference, and the line has several. Give each claim a `reference_id`: one of the"
+        yield ("claims",), f"{told} line's, or the position of the reference from 1."
 
 
 @dataclass(slots=True)
 class _FileReader:
+    """Reads a file of rows. `system_pair` is the assignment to propose if two rows have the same key."""
+
     name: str
     layout: Layout
     look: Look
     progress: Progress
     reading: FileReading
     system_pair: str = ""
-    """The assignment to propose if two rows have the same key."""
 
     @property
     def problems(self) -> Findings:
@@ -424,25 +409,22 @@ class _FileReader:
         return self.reading
 
     def _note_unread(self, reader: RowReader, record: Record) -> None:
-        read = {name for columns in reader.columns.values() for name in columns}
+        read = set(chain(*reader.columns.values()))
         read |= {*map(root, read), *(KEPT if self.look.tool else ())}
         # Ignore columns without a name, which pandas writes for its index, and empty fields, which tools write.
-        filled = (
-            name for name, value in record.values.items() if not self.look.tool or value not in ("", None, [])
+        is_filled = (lambda value: value not in ("", None, [])) if self.look.tool else (lambda _: True)
+        unread = (
+            name for name, value in record.values.items() if name and name not in read and is_filled(value)
         )
-        reader.unread.update(dict.fromkeys(name for name in filled if name and name not in read))
+        reader.unread.update(dict.fromkeys(unread))
 
     def _require_nested(self, first: Record) -> None:
         if "summary" in first.values:
-            raise unreadable(
-                "holds both `systems` (nested) and `summary` (flat). A line is one document with a list of systems, or "
-                "one summary.",
-                line=first.line,
-            )
+            told = "holds both `systems` (nested) and `summary` (flat). A line is one document with a list of systems"
+            raise unreadable(f"{told}, or one summary.", line=first.line)
         if self.layout.is_of_rows:
-            raise unreadable(
-                f"{self.name} is nested and needs no layout. Leave out columns, preset, system and target."
-            )
+            told = "is nested and needs no layout. Leave out columns, preset, system and target."
+            raise unreadable(f"{self.name} {told}")
 
     def _settle(self) -> RowReader:
         """Find the column of every field, or a fixed value for fields without a column.
@@ -454,22 +436,20 @@ class _FileReader:
         has_all = all(any(map(self._has, asked.of(name))) for name in FLAT_REQUIRED)
         if asked.preset or (not asked.is_whole and (guess.is_own or (guess.is_sure and not has_all))):
             self._take(guess)
-        for name, columns in asked.mapping.items():
-            for column in columns:
-                self._require_column(name, column)
+        for name, column in ((name, column) for name, some in asked.mapping.items() for column in some):
+            if not self._has(column):
+                told = f"the column {column!r} is given for {name}, and there is no such column. Columns that are"
+                raise unreadable(f"{told} there: {self._there()}.", column=column, pair=f"{name}=COLUMN")
         layout = self.layout
         there = {name: tuple(filter(self._has, layout.of(name))) for name in FLAT_FIELDS}
         self._refuse_missing([name for name in FLAT_REQUIRED if not there[name] and not self._may_lack(name)])
         # In JSON, a field may first appear in a later row.
         late = {*FLAT_FIELDS} - _OF_ALL if look.format.is_json and not layout.is_whole else ()
-        used = {
-            name: some for name in FLAT_FIELDS if (some := there[name] or (name in late and layout.of(name)))
-        }
+        all_of = {name: there[name] or (layout.of(name) if name in late else ()) for name in FLAT_FIELDS}
+        used = {name: columns for name, columns in all_of.items() if columns}
         if {"reference", "references"} <= {*look.columns} and "reference" not in asked.mapping:
-            raise unreadable(
-                "there are both `reference` and `references`. Say which of the two is `reference`.",
-                pair="reference=references",
-            )
+            told = "there are both `reference` and `references`. Say which of the two is `reference`."
+            raise unreadable(told, pair="reference=references")
         self._tell_made(used)
         self._refuse_claims(used)
         given = {} if "system" in used else {"system": layout.system or DEFAULT_SYSTEM}
@@ -479,45 +459,27 @@ class _FileReader:
     def _take(self, guess: Guess) -> None:
         asked, pairs = self.layout, guess.layout.pairs()
         if self.look.records and guess.objections and not {"document", "summary"} <= asked.mapping.keys():
-            raise unreadable(
-                f"its columns look like {printable(' '.join(pairs))}. {' '.join(guess.objections)} "
-                "Say which column is which.",
-                pair="\n".join(pairs) or "summary=COLUMN",
-            )
+            told = f"its columns look like {printable(' '.join(pairs))}. {' '.join(guess.objections)}"
+            raise unreadable(f"{told} Say which column is which.", pair="\n".join(pairs) or "summary=COLUMN")
         system = asked.system or guess.layout.system
         self.layout = replace(asked, mapping=guess.layout.mapping, system=system, is_whole=not guess.is_own)
         if not guess.is_own or any(not pair.startswith("rating=") for pair in pairs):
-            read = [
-                f"{name}={printable(column)}"
-                for name in FLAT_FIELDS
-                for column in self.layout.of(name)
-                if self._has(column)
-            ]
+            columns = ((name, column) for name in FLAT_FIELDS for column in self.layout.of(name))
+            read = [f"{name}={printable(column)}" for name, column in columns if self._has(column)]
             title = f" as {guess.title}" if guess.title else ""
             self._remark(f"Columns are read{title}: {', '.join(read)}.")
         for note in guess.notes:
             self._remark(note)
 
-    def _require_column(self, name: str, column: str) -> None:
-        if not self._has(column):
-            raise unreadable(
-                f"the column {column!r} is given for {name}, and there is no such column. Columns that are there: "
-                f"{self._there()}.",
-                column=column,
-                pair=f"{name}=COLUMN",
-            )
-
     def _refuse_claims(self, columns: Mapping[str, tuple[str, ...]]) -> None:
         """Refuse a file with claims in a column that is not read, because they would be lost silently."""
-        read = {column for some in columns.values() for column in some}
+        read = set(chain(*columns.values()))
         read |= set(map(root, read))
         for column in self.look.columns:
             if plain(column.rpartition(".")[2]) == "claims" and not {column, root(column)} & read:
-                raise unreadable(
-                    f"`{printable(column)}` is not read: a file with one row for each summary holds no claims. Give "
-                    "them in the nested layout, one line a document, or remove the column.",
-                    column=column,
-                )
+                told = f"`{printable(column)}` is not read: a file with one row for each summary holds no claims. Give"
+                way_out = "them in the nested layout, one line a document, or remove the column."
+                raise unreadable(f"{told} {way_out}", column=column)
 
     def _has(self, column: str) -> bool:
         # Ignore the index column of pandas, which has no name.
@@ -532,22 +494,20 @@ class _FileReader:
         """Raise ImportRefused for fields that have neither a column nor a fixed value."""
         if not missing:
             return
-        proposal, layout = self.look.guess(), self.layout
-        pairs = proposal.layout.pairs()
-        proposed = {pair.partition("=")[0] for pair in pairs}
-        is_like = not layout.is_whole and not proposed.isdisjoint(missing) and proposal.has_texts
+        guess, layout = self.look.guess(), self.layout
+        pairs = guess.layout.pairs()
+        is_like = not layout.is_whole and guess.has_texts
+        is_like = is_like and not guess.layout.mapping.keys().isdisjoint(missing)
         if self.look.format.is_json and not is_like and not layout.is_whole:
             # The problems of the rows will list the missing fields.
             return
         wanted = [next(iter(layout.mapping.get(name, (name,)))) for name in missing]
+        title = f" {guess.title}:" if guess.title else ""
+        like = [f"They look like{title} {printable(' '.join(pairs))}.", *guess.notes, *guess.objections]
         told = " and ".join(f"`{name}`" for name in missing)
-        way_out = (
-            f"Say which column is {told}; if there is none, add it to the file."
-            if layout.is_whole
-            else f"If one has another name, say which column is {told}."
-        )
-        title = f" {proposal.title}:" if proposal.title else ""
-        like = [f"They look like{title} {printable(' '.join(pairs))}.", *proposal.notes, *proposal.objections]
+        way_out = f"If one has another name, say which column is {told}."
+        if layout.is_whole:
+            way_out = f"Say which column is {told}; if there is none, add it to the file."
         sentences = [f"Columns that are there: {self._there()}.", *(like if is_like else ()), way_out]
         raise unreadable(
             f"there is no column {_listed(wanted)}. {' '.join(sentences)}",
@@ -571,9 +531,8 @@ class _FileReader:
 
     def _tell_made(self, columns: Mapping[str, tuple[str, ...]]) -> None:
         if "document_id" not in columns:
-            self._remark(
-                "`document_id` is made from a hash of the document: rows with the same document are one document set."
-            )
+            told = "`document_id` is made from a hash of the document: rows with the same document are one"
+            self._remark(f"{told} document set.")
         if rated := columns.get("rating"):
             whose = f", the raters from `{printable(columns['rater'][0])}`" if "rater" in columns else ""
             self._remark(f"People's ratings are read from {_listed(rated)}{whose}.")
@@ -585,53 +544,47 @@ class _FileReader:
             likely = self._likely_system(columns)
             self.system_pair = f"system={likely or 'COLUMN'}"
             like = f", such as `{printable(likely)}`" if likely else ""
-            self.reading.dataset.key_advice = (
-                f"No column is read as the system, so both are by “{named}”. Say which column is `system`{like}, or "
-                "remove one of the two."
-            )
+            told = f"No column is read as the system, so both are by “{named}”. Say which column is `system`{like},"
+            self.reading.dataset.key_advice = f"{told} or remove one of the two."
 
     def _likely_system(self, columns: Mapping[str, tuple[str, ...]]) -> str:
         """A column that is not read and holds names that repeat, but not within a document; empty without one."""
-        read = set(chain(*columns.values()))
         owner = next((columns[name][0] for name in ("document_id", "document") if name in columns), "")
         for column in self.look.columns:
-            pairs = [(pick(one.values, owner), pick(one.values, column)) for one in self.look.records]
-            names = [
-                name for _, name in pairs if isinstance(name, str | int) and len(str(name)) <= LONGEST_LIKELY
-            ]
-            is_key = len(pairs) == len(names) == len(set(map(str, pairs)))
-            if column not in read and is_key and 1 < len(set(names)) < len(names):
+            pairs = [(str(pick(one.values, owner)), pick(one.values, column)) for one in self.look.records]
+            names = [str(name) for _, name in pairs if isinstance(name, str | int)]
+            is_key = len(pairs) == len(names) == len({(of, str(name)) for of, name in pairs})
+            is_short = max(map(len, names), default=0) <= LONGEST_LIKELY
+            is_read = column in chain(*columns.values())
+            if is_key and is_short and not is_read and 1 < len(set(names)) < len(names):
                 return column
         return ""
 
     def _tell_contents(self, *, is_nested: bool) -> None:
-        dataset = self.reading.dataset
+        dataset, sets = self.reading.dataset, self.reading.dataset.sets
         if marked := dataset.take_marks(are_asked=self.look.tool in ASKS_MARKS):
-            self._remark(
-                f"Units of summaries in which somebody marked an error: {marked:,}. They count as unsupported, the "
-                "other units of annotated summaries as supported."
+            told = (
+                f"Units of summaries in which somebody marked an error: {marked:,}. They count as unsupported"
             )
-        sets = dataset.sets.values()
-        without = sum(not one.documents for one in sets)
-        bare = sum(not one.references for one in sets)
+            self._remark(f"{told}, the other units of annotated summaries as supported.")
+        without = sum(not one.documents for one in sets.values())
+        bare = sum(not one.references for one in sets.values())
         if without:
-            self._remark(
-                f"{without:,} of {len(sets):,} document sets have no document here. Without one in the project their "
-                "alignment is blank."
-            )
+            told = f"{without:,} of {len(sets):,} document sets have no document here. Without one in the project"
+            self._remark(f"{told} their alignment is blank.")
         if bare == len(sets) and not is_nested and without < len(sets):
-            self._remark(
-                "No row has a `reference`, so summaries are compared with their documents. If another column holds "
-                "it, say which column is `reference`."
+            told = (
+                "No row has a `reference`, so summaries are compared with their documents. If another column"
             )
+            self._remark(f"{told} holds it, say which column is `reference`.")
         elif 0 < bare < len(sets):
-            self._remark(
-                f"{bare:,} of {len(sets):,} document sets have no reference here. Without one in the project their "
-                "summaries are compared with the documents, and means mix both."
+            told = (
+                f"{bare:,} of {len(sets):,} document sets have no reference here. Without one in the project"
             )
+            self._remark(f"{told} their summaries are compared with the documents, and means mix both.")
         if repeated := [f"{line} repeats {earlier}" for line, earlier in dataset.repeated.items()]:
             self._remark(f"Duplicate rows are read once: {self.look.format.place} {_some(repeated, '; ')}.")
-        of = {name: {system for system, _ in one.peers} for name, one in dataset.sets.items()}
+        of = {name: {system for system, _ in one.peers} for name, one in sets.items()}
         times = Counter(chain(*of.values()))
         lacking = [system for system in times if times[system] < len(of)]
         for system in lacking[:NAMES_TOLD]:
@@ -645,11 +598,9 @@ class _FileReader:
         for remark in self.look.table.remarks:
             self._remark(remark)
         ends = {name: name.rpartition(".")[2] for name in unread}
-        for name, told in _NEVER_READ.items():
-            if name in ends.values():
-                self._remark(f"Not read: `{name}`. {told}")
-        names = [f"`{printable(name)}`" for name, end in ends.items() if end not in _NEVER_READ]
-        if names:
+        for name in _NEVER_READ.keys() & {*ends.values()}:
+            self._remark(f"Not read: `{name}`. {_NEVER_READ[name]}")
+        if names := [f"`{printable(name)}`" for name, end in ends.items() if end not in _NEVER_READ]:
             self._remark(f"Not read: {_some(names, ', ', 20)}.")
 
 

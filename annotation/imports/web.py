@@ -150,10 +150,8 @@ def import_begin(request: Request, slug: str, import_id: str) -> HttpResponse:
         look = _look(asked, request.POST.get("encoding", "")) if is_kept(asked) else None
         form = Form.of(request, look)
         if is_import and _lacks_reference(asked.project, look, form) and not form.no_reference:
-            raise Invalid(
-                "Choose the “Reference summary” column, or confirm that the file has none.",
-                field="no_reference",
-            )
+            told = "Choose the “Reference summary” column, or confirm that the file has none."
+            raise Invalid(told, field="no_reference")
         asked = import_kept(asked=asked, by=request.user, dry_run=not is_import, **form.choices(look))
     except (Conflict, Invalid) as refusal:
         return _show(request, room, asked, form=form, refusal=refusal)
@@ -258,18 +256,10 @@ def _short(value: object) -> str:
 
 
 def _show_upload(request: Request, room: Room, refusal: Conflict | Invalid) -> HttpResponse:
-    address = reverse("import", args=[room.project.slug])
-    return page_or_fragment(
-        request,
-        page="imports/page.html",
-        fragment="imports/_report.html",
-        context={
-            **listed(request, room, IMPORTS, address=address),
-            **_LIMITS,
-            **_outcome(None, refusal),
-        },
-        status=status_of(refusal),
-    )
+    past = listed(request, room, IMPORTS, address=reverse("import", args=[room.project.slug]))
+    context = {**past, **_LIMITS, **_outcome(None, refusal)}
+    pages = {"page": "imports/page.html", "fragment": "imports/_report.html"}
+    return page_or_fragment(request, context=context, status=status_of(refusal), **pages)
 
 
 def _uploads(request: Request) -> list[UploadedFile[bytes]]:

@@ -56,18 +56,15 @@ def staged(uploads: Iterable[File[bytes]], *, most_bytes: int) -> Iterator[tuple
     """
     given = list(uploads)
     if sum(one.size or 0 for one in given) > most_bytes:
-        raise Invalid(
-            f"These files have more than {most_bytes // 1024**2} MB together. Import them in parts, or ask the "
-            "operator of this server to import them on the server.",
-            field="files",
-        )
+        told = f"These files have more than {most_bytes // 1024**2} MB together. Import them in parts, or ask the"
+        raise Invalid(f"{told} operator of this server to import them on the server.", field="files")
     with TemporaryDirectory() as folder:
-        files = []
-        for number, one in enumerate(given, start=1):
-            path = Path(folder) / str(number)
-            with path.open("wb") as stream:
+        files = [
+            NamedFile(one.name or "file", Path(folder) / str(number)) for number, one in enumerate(given)
+        ]
+        for one, file in zip(given, files, strict=True):
+            with file.path.open("wb") as stream:
                 stream.writelines(one.chunks())
-            files.append(NamedFile(one.name or path.name, path))
         yield tuple(files)
 
 
@@ -98,11 +95,8 @@ def import_kept(*, asked: Import, by: User | None, **choices: Any) -> Import:
         if is_there := Import.objects.select_for_update().filter(pk=asked.pk).first() is not None:
             asked.refresh_from_db()
         if not is_there or not is_kept(asked) or asked.requested_by != by:
-            raise Conflict(
-                "These files are being imported, or no longer waiting for import. Reload the page, or upload them "
-                "again.",
-                code="unkept",
-            )
+            told = "These files are being imported, or no longer waiting for import."
+            raise Conflict(f"{told} Reload the page, or upload them again.", code="unkept")
         job = _begin(asked, **choices)
         if is_large(asked):
             facts = {"files": asked.files, "dry_run": asked.dry_run}
@@ -222,9 +216,7 @@ IMPORTS = List(
 
 def report_of(asked: Import) -> ImportReport | None:
     """The report of the import or check; None until it ends, and if it was refused."""
-    if asked.report is None:
-        return None
-    return read(ImportReport, asked.report)
+    return None if asked.report is None else read(ImportReport, asked.report)
 
 
 def refusal_of(asked: Import) -> ImportRefused | None:
@@ -262,10 +254,9 @@ def drop_stale_uploads() -> None:
     """Delete uploads that nobody has imported for 24 hours."""
     before = timezone.now() - KEPT_FOR
     for public_id, kept_at in list(folders_in(FOLDER)):
-        if kept_at < before:
-            open_jobs = Job.objects.filter(import_row__public_id=public_id, state__in=jobs.OPEN)
-            if not open_jobs.exists():
-                forget(f"{FOLDER}/{public_id}")
+        open_jobs = Job.objects.filter(import_row__public_id=public_id, state__in=jobs.OPEN)
+        if kept_at < before and not open_jobs.exists():
+            forget(f"{FOLDER}/{public_id}")
     Import.objects.filter(job=None, created_at__lt=before).delete()
 
 
@@ -274,22 +265,15 @@ def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
     progress = _JobProgress(claimed, lease)
     try:
         with files_of(asked) as files:
-            report = import_files(
-                project=asked.project,
-                files=files,
-                by=asked.requested_by,
-                dry_run=asked.dry_run,
-                progress=progress,
-                **choices_of(asked),
-            )
+            choices = choices_of(asked) | {"files": files, "dry_run": asked.dry_run, "progress": progress}
+            report = import_files(project=asked.project, by=asked.requested_by, **choices)
         asked.report, asked.refusal = asdict(report), None
     except ImportRefused as refused:
         asked.report = None
         asked.refusal = {name: getattr(refused, name) for name in ("message", "problem_count", "word")}
         asked.refusal["problems"] = [asdict(problem) for problem in refused.problems]
-    state, error = Job.State.DONE, ""
-    if asked.refusal is not None:
-        state, error = Job.State.FAILED, asked.refusal["message"]
+    error = asked.refusal["message"] if asked.refusal else ""
+    state = Job.State.FAILED if error else Job.State.DONE
     with transaction.atomic():
         if not jobs.finish(claimed, state=state, error=error, progress=progress.columns):
             raise jobs.StoppedJob

@@ -31,9 +31,8 @@ def format_of(file: NamedFile) -> Format | None:
     suffix = PurePosixPath(file.name).suffix.lower()
     root, named = ducview_root(head), _ROOTS.get(suffix)
     if named and root != named:
-        raise unreadable(
-            f"is named like DUCView's {named} and is none. Give it the ending of what it is.", file=file.name
-        )
+        told = f"is named like DUCView's {named} and is none. Give it the ending of what it is."
+        raise unreadable(told, file=file.name)
     if root or suffix in NAMED:
         return Format.DUCVIEW if root else None
     if suffix in {".html", ".htm"} or looks_like_see(head):
@@ -41,11 +40,8 @@ def format_of(file: NamedFile) -> Format | None:
     # Recognise result tables of 2001 to 2004: a line has a set, M or P, a document, a target length and figures.
     rows = map(str.split, head.split("\n")[:200])
     if any(len(cells) >= 10 and cells[1] in {"M", "P"} and cells[3].isdecimal() for cells in rows):
-        raise unreadable(
-            "is a NIST result table. Its figures belong to assessors without an account here, so they cannot be "
-            "imported.",
-            file=file.name,
-        )
+        told = "is a NIST result table. Its figures belong to assessors without an account here, so they cannot be"
+        raise unreadable(f"{told} imported.", file=file.name)
     return None
 
 
@@ -57,11 +53,11 @@ def are_duc_files(files: Sequence[NamedFile]) -> bool:
 def check_duc_files(files: Sequence[NamedFile]) -> None:
     """Raise ImportRefused if no file has one of these formats."""
     if not any(map(format_of, files)):
-        raise unreadable(
-            "holds no SEE HTML or DUCView file. CSV, JSONL and Parquet files are imported one at a time, by "
-            "themselves.",
-            file=files[0].name if len(files) == 1 else f"{len(files):,} files",
+        told = (
+            "holds no SEE HTML or DUCView file. CSV, JSONL and Parquet files are imported one at a time, by"
         )
+        name = files[0].name if len(files) == 1 else f"{len(files):,} files"
+        raise unreadable(f"{told} themselves.", file=name)
 
 
 def read_duc_files(
@@ -107,10 +103,8 @@ class _Summaries:
         path = PurePosixPath(file)
         name = duc_name(path.stem)
         if name is None:
-            raise UnfitFile(
-                "has a name that does not say whose summary it is. Call it like D061.M.200.J.19.html or "
-                "D061.P.100.J.27.AP880911-0016.html."
-            )
+            told = "has a name that does not say whose summary it is. Call it like D061.M.200.J.19.html or"
+            raise UnfitFile(f"{told} D061.P.100.J.27.AP880911-0016.html.")
         units = read_see(content)
         if fault := text_fault(" ".join(units)):
             raise UnfitFile(fault)
@@ -122,10 +116,10 @@ class _Summaries:
             raise UnfitFile("is a model summary without units. It cannot be compared with.")
         before, there = (self.models if is_model else self.peers).setdefault(name, (file, units))
         if there != units:
-            role = "model" if is_model else "peer"
-            raise UnfitFile(
-                f"is another {role} summary of {name.document_id!r} by {name.summariser!r} than {before}."
+            whose = (
+                f"{'model' if is_model else 'peer'} summary of {name.document_id!r} by {name.summariser!r}"
             )
+            raise UnfitFile(f"is another {whose} than {before}.")
 
     def rows(self) -> Iterator[Row]:
         models: dict[tuple[str, int | None], list[Reference]] = defaultdict(list)
@@ -135,10 +129,9 @@ class _Summaries:
             models[name.document_id, name.target].append(one)
             yield _row(name, references=[one])
         for name, (_, units) in self.peers.items():
-            peer = Peer.model_construct(
-                system=name.summariser, summary=" ".join(units), units=_stretches(units)
-            )
-            yield _row(name, references=models[name.document_id, name.target], systems=[peer])
+            peer = {"system": name.summariser, "summary": " ".join(units), "units": _stretches(units)}
+            references = models[name.document_id, name.target]
+            yield _row(name, references=references, systems=[Peer.model_construct(**peer)])
 
 
 def _stretches(units: Sequence[str]) -> tuple[Stretch, ...]:
@@ -175,9 +168,8 @@ class _Pyramids:
         if read.peer_text is None:
             return
         if name is None:
-            raise UnfitFile(
-                "has a name that does not say whose summary it annotates. Call it like D0736-B.M.100.H.12.pan."
-            )
+            told = "has a name that does not say whose summary it annotates."
+            raise UnfitFile(f"{told} Call it like D0736-B.M.100.H.12.pan.")
         if name.summariser in self.annotated[set_name]:
             raise UnfitFile(f"annotates the summary by {name.summariser!r} a second time.")
         self.annotated[set_name][name.summariser] = read
@@ -185,25 +177,18 @@ class _Pyramids:
     def rows(self) -> Iterator[Row]:
         """Yield a row per set. Content units become weighted claims, with a yes for each peer that expresses them."""
         for set_name, (_, pyramid) in self.known.items():
-            peers = self.annotated[set_name]
-            claims = [
-                Claim.model_construct(
-                    text=unit.label,
-                    weight=float(unit.weight),
-                    verdicts={
-                        name: "yes" if unit.uid in one.expressed else "no" for name, one in peers.items()
-                    },
-                    systems=frozenset(peers),
-                )
-                for unit in pyramid.units
-            ]
+            peers, claims = self.annotated[set_name], []
+            for unit in pyramid.units:
+                said = {name: "yes" if unit.uid in one.expressed else "no" for name, one in peers.items()}
+                about = {"text": unit.label, "weight": float(unit.weight), "systems": frozenset(peers)}
+                claims.append(Claim.model_construct(verdicts=said, **about))
             yield Row.model_construct(
                 document_id=set_name,
                 target=pyramid.name.target if pyramid.name else None,
                 references=[Reference(pyramid.text, PYRAMID_ID)],
                 systems=[
-                    Peer.model_construct(system=name, summary=peer.peer_text or "")
-                    for name, peer in peers.items()
+                    Peer.model_construct(system=name, summary=one.peer_text or "")
+                    for name, one in peers.items()
                 ],
                 claims=claims,
             )
