@@ -214,11 +214,8 @@ def _require_finished(export: Export) -> None:
 def _authorise(project: Project, by: User | None, *, named_people: bool) -> None:
     require(by, project, Verb.EXPORT)
     if named_people and by is not None and Role.OWNER not in roles_in(by, project):
-        raise NotAllowed(
-            f"Only an owner of {project.name} may export people's names. Without names, the export uses "
-            "stable pseudonyms.",
-            code="names_for_owners",
-        )
+        told = f"Only an owner of {project.name} may export people's names. Without names, the export uses"
+        raise NotAllowed(f"{told} stable pseudonyms.", code="names_for_owners")
 
 
 def _require_format(level: str, format_name: str) -> None:

@@ -273,9 +273,8 @@ def _items(value: object) -> Iterable[object]:
     lists = {name: rows for name, rows in given.items() if all(isinstance(row, dict) for row in rows)}
     if len(lists) > 1:
         names = " and ".join(f"`{name}`" for name in lists)
-        raise unreadable(
-            f"holds several lists of rows, {names}. Write the one that you mean to a file of its own."
-        )
+        told = f"holds several lists of rows, {names}. Write the one that you mean to a file of its own."
+        raise unreadable(told)
     for rows in lists.values():
         return rows
     parts = list(value.values())

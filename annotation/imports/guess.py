@@ -47,6 +47,7 @@ _OF_REFERENCES = (*_SURELY_REFERENCES, "human", "editor", "summary")
 """Words in the names of references, the surest first."""
 _WRAPPERS = frozenset({"item", "sample", "fields", "data", "row", "record", "example"})
 """Columns in which tools nest the columns of a row."""
+_TEXT_NAMES = ("sentence", "content", "text")
 _PIECES = ("text", "sentences", "sents", "lines", "turns", "utterances", "paragraphs")
 """Ends of names of columns that hold the sentences of one text."""
 
@@ -306,6 +307,8 @@ class _Guesser:
     def _assign(self, name: str) -> None:
         names = self.preset.names.get(name, GENERAL[name])
         fitting = [column for wanted in names for column in self._named(wanted) if self._fits(name, column)]
+        # An object of texts without a known name has a summary of each system.
+        fitting = [each for each in fitting if name != "summary" or len(self._unnamed(each)) < 2]
         if name == "reference" and not fitting and name not in self.preset.names:
             # In XSum, `summary` is the reference, so do not use it again.
             taken = self._used()
@@ -402,7 +405,7 @@ class _Guesser:
         is_list = isinstance(value, list) and bool(value) and isinstance(value[0], dict)
         if not inside or not (value is None or isinstance(value, dict) or is_list):
             return column
-        known = [*GENERAL[name], "sentence", "content", "text"]
+        known = [*GENERAL[name], *_TEXT_NAMES]
         named = [path for wanted in known for path in inside if last(path) == wanted]
         chosen = named[0] if named else max(inside, key=self._length)
         if not named and any(path != chosen and self._is_text(path) for path in inside):
@@ -423,11 +426,15 @@ class _Guesser:
 
     def _objects_of_texts(self) -> list[str]:
         """Paths to the texts of the first object by system, such as `generations.alpha`."""
-        for column in self._tops():
-            inside = [each for each in self.columns if each.startswith(f"{column}.") and self._is_text(each)]
-            if plain(column).rstrip("s") in GENERAL["summary"] and column not in self._used():
-                return inside
-        return []
+        tops = (each for each in self._tops() if each not in self._used())
+        likely = [each for each in tops if plain(each).rstrip("s") in GENERAL["summary"]]
+        return next(filter(None, map(self._unnamed, likely)), [])
+
+    def _unnamed(self, column: str) -> list[str]:
+        """The paths to the texts of an object, none of which has the usual name of a text."""
+        inside = [each for each in self.columns if each.startswith(f"{column}.") and self._is_text(each)]
+        known = {*GENERAL["summary"], *GENERAL["reference"], *_TEXT_NAMES}
+        return [] if any(last(each) in known for each in inside) else inside
 
     def _rest(self) -> list[str]:
         """Columns of texts that are neither a field nor a remark."""

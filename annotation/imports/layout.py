@@ -63,8 +63,8 @@ PRESETS: Mapping[str, Preset] = {
 
 
 def plain(name: str) -> str:
-    """Return a column's name in lower case, without spaces, dashes, underscores and list brackets."""
-    return re.sub(r"[\s_\-]+|\[\]$", "", name).casefold()
+    """Return a column's name in lower case, without spaces, dashes, underscores, question marks and list brackets."""
+    return re.sub(r"[\s_?\-]+|\[\]$", "", name).casefold()
 
 
 def is_field(name: str) -> bool:

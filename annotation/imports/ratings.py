@@ -10,7 +10,7 @@ from annotation.imports.layout import CRITERIA, indexed, plain
 from annotation.imports.row import MAX_NAME_CHARACTERS, RATER, RATER_NAMES, RatingData, opened, shown
 
 MAX_CRITERION_CHARACTERS = 40
-_WHO = r"(?:expert|annotator|rater|worker|turker|crowd|human)s?"
+_WHO = r"(?:(?:expert|annotator|rater|worker|turker|crowd|human)s?|[a-z](?=\d))"
 _RATER_FIRST = re.compile(rf"(?P<who>{_WHO}[\s_.\-]*\d*)[\s_.\-]+(?P<what>.+)", re.IGNORECASE)
 _RATER_LAST = re.compile(rf"(?P<what>.+?)[\s_.\-]+(?P<who>{_WHO}[\s_.\-]*\d*)", re.IGNORECASE)
 _NONE = {"", "-", "nan", "none", "null", "(null)", "n/a", "na", "<na>", "#n/a", "nat", "undefined"}

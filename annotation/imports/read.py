@@ -165,7 +165,8 @@ class RowReader:
 
     def _flat(self, record: Record, column: str | None) -> Row | None:
         found = {name: value for name in FLAT_FIELDS if (value := self._value(record, name)) is not ...}
-        values: dict[str, Any] = {"document_id": "made of the texts below", **found, **self.given}
+        made = {} if "document_id" in self.columns else {"document_id": "made of the texts below"}
+        values: dict[str, Any] = {**found, **self.given, **made}
         peer = {name: values.pop(name) for name in ("system", "summary") if name in values}
         if column and (text := self._value(record, "summary", column)) is not ...:
             peer["summary"] = text
@@ -412,9 +413,9 @@ class _FileReader:
         read = set(chain(*reader.columns.values()))
         read |= {*map(root, read), *(KEPT if self.look.tool else ())}
         # Ignore columns without a name, which pandas writes for its index, and empty fields, which tools write.
-        is_filled = (lambda value: value not in ("", None, [])) if self.look.tool else (lambda _: True)
+        empty: tuple[object, ...] = ("", None, []) if self.look.tool else ()
         unread = (
-            name for name, value in record.values.items() if name and name not in read and is_filled(value)
+            name for name, value in record.values.items() if name and name not in read and value not in empty
         )
         reader.unread.update(dict.fromkeys(unread))
 

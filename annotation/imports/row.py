@@ -141,9 +141,8 @@ def _checked(value: object, *, is_language: bool = False) -> str:
     written = value.strip()
     # "na" is a language (Nauru), but "nan" alone is an empty cell: Min Nan is written nan-Hant or zh-min-nan.
     if written.casefold() in _EMPTY and not (is_language and written.casefold() == "na"):
-        raise ValueError(
-            f"is {shown(written)}, which tables hold in place of an empty cell. {_MARK_OF_NOTHING}"
-        )
+        told = f"is {shown(written)}, which tables hold in place of an empty cell. {_MARK_OF_NOTHING}"
+        raise ValueError(told)
     return value
 
 
@@ -202,9 +201,8 @@ def _target(value: object) -> TargetWords:
     if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
         number = int(value.strip().partition(".")[0])
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_TARGET:
-        raise ValueError(
-            f"is {shown(value)}, not a whole number of at least 1. Leave it empty for no target."
-        )
+        told = f"is {shown(value)}, not a whole number of at least 1. Leave it empty for no target."
+        raise ValueError(told)
     return number
 
 

@@ -226,22 +226,21 @@ def push_rows(
     refused = _by_row(reading.problems.kept)
     if refused and not skip_invalid:
         raise _refusal("The push", reading, reading.problems, " Correct these rows, or skip invalid ones.")
-    while True:
+    store = None
+    while store is None:
         try:
             with transaction.atomic():
                 store = _write(project, Format.PUSHED, reading, by, Progress())
-            break
         except ImportRefused as refusal:
             found = _by_row(refusal.problems)
             if not (skip_invalid and found):
                 raise
-        # A problem of a document set names only its first row but refuses all its rows.
-        of_set = {read[number].document_id: problems for number, problems in found.items()}
-        for name in of_set:
-            del reading.dataset.sets[name]
-        refused |= {
-            number: of_set[row.document_id] for number, row in read.items() if row.document_id in of_set
-        }
+            # A problem of a document set names only its first row but refuses all its rows.
+            of_set = {read[number].document_id: problems for number, problems in found.items()}
+            for name in of_set:
+                del reading.dataset.sets[name]
+            of_rows = {number: of_set.get(row.document_id, ()) for number, row in read.items()}
+            refused |= {number: problems for number, problems in of_rows.items() if problems}
     outcomes = tuple(
         PushedRow("refused", problems=refused[number]) if number in refused else _outcome(read[number], store)
         for number in range(1, len(rows) + 1)
@@ -292,4 +291,6 @@ def _outcome(row: Row, store: Store) -> PushedRow:
     reference, of_reference = next(filter(None, found), (None, ""))
     is_changed = state == "unchanged" and of_reference in ("created", "changed")
     whole: Any = "changed" if is_changed else state or of_reference
-    return PushedRow(whole, summary and summary.public_id, reference and reference.public_id)
+    return PushedRow(
+        whole, summary.public_id if summary else None, reference.public_id if reference else None
+    )

@@ -400,7 +400,7 @@ class _Batch:
         insert(self.created)
         # Upsert by key: bulk_update would write CASE expressions, which take ten times as long.
         columns = ["text", "metadata", "system", "names_references"]
-        upsert = {"update_conflicts": True, "unique_fields": ["pk"], "update_fields": columns}
+        upsert: Any = {"update_conflicts": True, "unique_fields": ["pk"], "update_fields": columns}
         Summary.objects.bulk_create(list(self.updated.values()), **upsert)
         if self.replaced:
             # Delete the comparison if the new text equals a reference by the same author.
@@ -483,8 +483,8 @@ class _Batch:
             elif new:
                 self.touched.add(row.pk)
                 take_out(made_up)
-                origin = {"origin": ClaimOrigin.IMPORTED, "origin_name": self.store.origin_name}
-                add_questions(row.pk, new, **origin)
+                name = self.store.origin_name
+                add_questions(row.pk, new, origin=ClaimOrigin.IMPORTED, origin_name=name)
 
     def write_claims(self) -> list[_Answer]:
         """Write the claims of each text, and return people's answers to them. An existing list is never changed."""

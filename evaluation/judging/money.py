@@ -49,10 +49,9 @@ class MoneyCap:
         with self._guard:
             left = self.limit - self.spent
             if cost > left:
-                raise BudgetSpent(
-                    f"The money cap of {self.limit:g} leaves no room for another call. {cost_of_next_call(cost)} "
-                    "Raise the cap and start again: what was answered is kept and not paid for twice."
-                )
+                told = f"The money cap of {self.limit:g} leaves no room for another call. {cost_of_next_call(cost)}"
+                way_out = "Raise the cap and start again: what was answered is kept and not paid for twice."
+                raise BudgetSpent(f"{told} {way_out}")
             if self._reserved + cost > left:
                 return False
             self._reserved += cost

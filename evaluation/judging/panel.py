@@ -63,15 +63,14 @@ class JudgePanel:
             raise JudgeSettings("A panel needs at least one judge.")
         names = [judge.name for judge in members]
         if doubled := sorted({each for each in names if names.count(each) > 1}):
-            raise JudgeSettings(
-                f"Members of a panel need names of their own; given more than once: {', '.join(doubled)}."
-            )
+            told = "Members of a panel need names of their own; given more than once"
+            raise JudgeSettings(f"{told}: {', '.join(doubled)}.")
         self._judges = members
         self.name = name
-        self._ask_next_below = (
-            None if ask_next_below is None else checked_share("ask_next_below", ask_next_below)
-        )
-        in_turn = [] if ask_next_below is None else [f"in turn below {ask_next_below:g}"]
+        self._ask_next_below, in_turn = ask_next_below, []
+        if ask_next_below is not None:
+            self._ask_next_below = checked_share("ask_next_below", ask_next_below)
+            in_turn = [f"in turn below {ask_next_below:g}"]
         self.signature = _signed([*in_turn, *(judge.signature for judge in members)])
 
     @property
@@ -86,9 +85,8 @@ class JudgePanel:
         first, reading = await self._first(
             lambda judge: judge.read_document(request), lambda reading: not reading.faults
         )
-        if not reading.questions:
+        if not (questions := reading.questions):
             return reading
-        questions = reading.questions
         texts = tuple(question.text for question in questions)
 
         async def answers(judge: Judge, places: Sequence[int]) -> tuple[Verdict, ...]:
@@ -271,16 +269,11 @@ def _last(votes: Mapping[str, Verdict]) -> Verdict:
 
 def _confidence(votes: Mapping[str, Verdict]) -> float:
     verdict = _last(votes)
-    if verdict.label is None:
-        return -1.0
-    if verdict.probability is None:
-        return 0.5
-    return verdict.probability if verdict.label == "yes" else 1 - verdict.probability
+    probability = 0.5 if verdict.probability is None else verdict.probability
+    return {"yes": probability, None: -1.0}.get(verdict.label, 1 - probability)
 
 
 def _rated(ratings: Sequence[Rating]) -> Rating:
     value = mean(rating.value for rating in ratings)
-    reasons = [
-        rating.reason for rating in ratings if rating.reason and (rating.value is None) == (value is None)
-    ]
-    return Rating(value, " ".join(reasons))
+    alike = [rating for rating in ratings if (rating.value is None) == (value is None)]
+    return Rating(value, " ".join(rating.reason for rating in alike if rating.reason))

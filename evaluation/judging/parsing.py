@@ -330,9 +330,8 @@ def _by_key(
 def _entries(reply: str, field: str) -> Iterator[list[dict[str, Any]]]:
     for value in _json_values(reply):
         listed = value[field] if isinstance(value, dict) and field in value else value
-        yield [
-            entry for entry in (listed if isinstance(listed, list) else [listed]) if isinstance(entry, dict)
-        ]
+        every = listed if isinstance(listed, list) else [listed]
+        yield [entry for entry in every if isinstance(entry, dict)]
 
 
 def _units(reply: str, count: int) -> list[list[dict[str, Any]]]:
@@ -447,11 +446,8 @@ def _whole_number(value: object) -> int | None:
 
 def _probability(value: object, label: Label) -> float | None:
     number = _number(value)
-    if number is None or not 0 <= number <= 1:
-        return None
-    if (label == "yes" and number < 0.5) or (label == "no" and number > 0.5):
-        return None
-    return number
+    least, most = {"yes": (0.5, 1), "no": (0, 0.5)}.get(label, (0, 1))
+    return number if number is not None and least <= number <= most else None
 
 
 def _unit_numbers(value: object, units: int) -> tuple[int, ...]:

@@ -80,13 +80,11 @@ class Prompt:
         words = dict(zip(sections[::2], map(str.strip, sections[1::2]), strict=True))
         known = [name for name, part in self.parts.items() if part.instruction]
         if unknown := sorted(words.keys() - set(known)):
-            raise JudgeSettings(
-                f"The step {self.step!r} has no part {unknown[0]!r}; it has: {', '.join(known)}."
-            )
+            told = f"The step {self.step!r} has no part {unknown[0]!r}"
+            raise JudgeSettings(f"{told}; it has: {', '.join(known)}.")
         if not system.strip() or not all(words.values()) or len(own) > LONGEST_PROMPT:
-            raise JudgeSettings(
-                f"A prompt needs words at its start and in each part, and takes at most {LONGEST_PROMPT} characters."
-            )
+            told = "A prompt needs words at its start and in each part, and takes at most"
+            raise JudgeSettings(f"{told} {LONGEST_PROMPT} characters.")
         if len(words) < len(sections) // 2:
             raise JudgeSettings(f"The step {self.step!r} has a part twice. Write each part once.")
         if any(unicodedata.category(each) in ("Cc", "Cs") and each not in "\n\t" for each in own):

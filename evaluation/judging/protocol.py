@@ -500,6 +500,5 @@ def checked_judge(judge: object) -> Judge:
         return cast("Judge", judge)
     # Do not quote a string, because it may be an API key.
     got = f"the class {judge.__name__}" if isinstance(judge, type) else type(judge).__name__
-    raise JudgeSettings(
-        f"A judge is an object that answers, such as LexicalJudge() or OpenAIJudge('gpt-4o-mini'); got {got}."
-    )
+    told = "A judge is an object that answers, such as LexicalJudge() or OpenAIJudge('gpt-4o-mini')"
+    raise JudgeSettings(f"{told}; got {got}.")

@@ -129,7 +129,7 @@ class _Summaries:
             models[name.document_id, name.target].append(one)
             yield _row(name, references=[one])
         for name, (_, units) in self.peers.items():
-            peer = {"system": name.summariser, "summary": " ".join(units), "units": _stretches(units)}
+            peer: Any = {"system": name.summariser, "summary": " ".join(units), "units": _stretches(units)}
             references = models[name.document_id, name.target]
             yield _row(name, references=references, systems=[Peer.model_construct(**peer)])
 
@@ -180,7 +180,7 @@ class _Pyramids:
             peers, claims = self.annotated[set_name], []
             for unit in pyramid.units:
                 said = {name: "yes" if unit.uid in one.expressed else "no" for name, one in peers.items()}
-                about = {"text": unit.label, "weight": float(unit.weight), "systems": frozenset(peers)}
+                about: Any = {"text": unit.label, "weight": float(unit.weight), "systems": frozenset(peers)}
                 claims.append(Claim.model_construct(verdicts=said, **about))
             yield Row.model_construct(
                 document_id=set_name,

@@ -78,9 +78,8 @@ def read_ducview(content: str) -> PyramidFile:
 
 def _xml(content: str) -> ElementTree.Element:
     if "<!ENTITY" in content:
-        raise UnfitFile(
-            "declares entities, which could swell or lead elsewhere. Write the characters themselves."
-        )
+        told = "declares entities, which could swell or lead elsewhere. Write the characters themselves."
+        raise UnfitFile(told)
     # Remove the declared encoding, which is wrong because the content is decoded already.
     plain = _CONTROLS.sub(" ", _DECLARATION.sub("", content, count=1))
     try:

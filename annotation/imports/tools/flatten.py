@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from annotation.core.text_faults import text_fault
 from annotation.imports.containers import Record, Said
-from annotation.imports.layout import GENERAL, document_hash, plain
+from annotation.imports.layout import CRITERIA, GENERAL, document_hash, plain
 from annotation.imports.problems import Findings, unreadable
 from annotation.imports.row import RATER, RATER_NAMES, Mark, NotJson, load_json, opened
 
@@ -39,6 +39,7 @@ _OF_MTURK = re.compile(
 """Names of columns that Mechanical Turk adds."""
 _CHOSEN = {"true": True, "on": True, "false": False}
 _TAG = re.compile(r"\s*</?t>\s*")
+_CRITERION, _VALUE = ("criterion", "dimension", "aspect"), ("score", "rating", "value")
 _PERSON = {"email", "username", "id", *RATER_NAMES}
 _NOTHING = {"", "null", "none", "na", "n/a", "nan"}
 KEPT = {"annotations", "completions", "predictions"}
@@ -435,11 +436,23 @@ def _are_numbers(held: list[Any]) -> bool:
     return all(one is None or isinstance(one, int | float) for one in held)
 
 
+def _columns_of_rating(values: Values) -> list[str]:
+    """The columns of criterion and value in a table with a row for each rating; empty in another table."""
+    there = {plain(name): name for name in values}
+    found = [next(filter(None, map(there.get, names)), "") for names in (_CRITERION, _VALUE)]
+    return found if all(found) and plain(str(values[found[0]])) in CRITERIA else []
+
+
+def _rating_rows(values: Values) -> Rows:
+    raters = [name for name in values if plain(name) in GENERAL["rater"]]
+    what, how = _columns_of_rating(values)
+    rating = (str(values[what]), _person(values[raters[0]]) if raters else "", values[how])
+    yield _rest(values, what, how, *raters), Said([rating])
+
+
 def _summhay(values: Values) -> Rows:
-    raise unreadable(
-        "Files of SummHay are not read. Convert them to nested JSONL, one line per subtopic, as docs/columns.md says "
-        "under “People's answers”."
-    )
+    told = "Files of SummHay are not read. Convert them to nested JSONL, one line per subtopic, as docs/columns.md says"
+    raise unreadable(f"{told} under “People's answers”.")
 
 
 def _has(*names: str, **kinds: Any) -> Callable[[Values], bool]:
@@ -485,6 +498,7 @@ TOOLS = (
     Tool("RoSE", _has("source", "reference", "reference_acus", "system_outputs", "annotations"), _rose),
     Tool("REALSumm", _has("ref_summ", "system_summaries"), _realsumm),
     Tool("SummEval", _has(machine_summaries=list), _machine_summaries),
+    Tool("a row for each rating", _columns_of_rating, _rating_rows),
     Tool("SummHay", _has("subtopics", "documents"), _summhay),
     Tool("SummHay", _has("reference_insights", "summary"), _summhay),
 )

@@ -89,15 +89,8 @@ def _refuse_known(given: Sequence[str], staying: Sequence[Claim]) -> None:
     known = {question_key(row.text): row for row in staying}
     again = [known[key] for text in given if (key := question_key(text)) in known]
     if again:
-        raise Conflict(
-            f"This is asked already: “{again[0].text}” Remove it, or retire the existing one first.",
-            code="asked_already",
-            details={"questions": [row.public_id for row in again]},
-        )
+        told = f"This is asked already: “{again[0].text}” Remove it, or retire the existing one first."
+        raise Conflict(told, code="asked_already", details={"questions": [row.public_id for row in again]})
     if len(given) + len(staying) > MOST_QUESTIONS:
-        raise Invalid(
-            f"A document set may have {MOST_QUESTIONS} questions, and this one has {len(staying)} already. "
-            "Retire some first.",
-            field="questions",
-            code="invalid_questions",
-        )
+        told = f"A document set may have {MOST_QUESTIONS} questions, and this one has {len(staying)} already."
+        raise Invalid(f"{told} Retire some first.", field="questions", code="invalid_questions")

@@ -375,10 +375,8 @@ def _api_key(judge: Judge) -> str | None:
         return None
     key = os.environ.get(judge.api_key_env, "")
     if not key:
-        raise JudgeSettings(
-            f"The judge {judge.name!r} takes its key from the environment variable {judge.api_key_env}, "
-            "which is not set where the worker runs."
-        )
+        told = f"The judge {judge.name!r} takes its key from the environment variable {judge.api_key_env},"
+        raise JudgeSettings(f"{told} which is not set where the worker runs.")
     return key
 
 

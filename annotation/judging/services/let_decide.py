@@ -43,11 +43,8 @@ def require_whole(project: Project, judge: Judge) -> None:
     """Raise Conflict (code `trial_only`) if all runs of the judge in the project were trials."""
     runs = Run.objects.filter(project=project, judge=judge)
     if runs.filter(is_trial=True).exists() and not runs.filter(is_trial=False).exists():
-        raise Conflict(
-            f"{judge.name} has judged a sample only. Start a run with it over the whole project, then use it for "
-            "scores.",
-            code="trial_only",
-        )
+        told = f"{judge.name} has judged a sample only. Start a run with it over the whole project, then use it for"
+        raise Conflict(f"{told} scores.", code="trial_only")
 
 
 def decide(project: Project, judge: Judge, by: User | None) -> None:

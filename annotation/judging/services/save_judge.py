@@ -143,11 +143,8 @@ def change_judge(
     if judge.sealed_key != wanted.sealed_key:
         moved["api_key"] = "entered" if wanted.sealed_key else "removed"
     if not moved.keys().isdisjoint(IDENTITY) and is_used(judge):
-        raise Conflict(
-            f"The judge {judge.name} has answered checks, so its name, kind and model cannot change. Add "
-            "another judge.",
-            code="judge_used",
-        )
+        told = f"The judge {judge.name} has answered checks, so its name, kind and model cannot change. Add"
+        raise Conflict(f"{told} another judge.", code="judge_used")
     if not moved.keys().isdisjoint(SERVER):
         wanted.reply_format, wanted.refused_parameters = "", []
     before = {"members": list(judge.members.all()), "prompts": list(judge.prompts.all())}
@@ -213,23 +210,14 @@ def as_changed(judge: Judge, changes: Mapping[str, object], api_key: str | None 
         setattr(wanted, name, value)
     if api_key:
         if wanted.project is None or wanted.kind != Judge.Kind.OPENAI:
-            raise Invalid(
-                "Only a project's own OpenAI-compatible judge stores a key.",
-                field="api_key",
-                code="invalid_judge",
-            )
+            told = "Only a project's own OpenAI-compatible judge stores a key."
+            raise Invalid(told, field="api_key", code="invalid_judge")
         if wanted.api_key_env:
-            raise Invalid(
-                "Enter a key or choose one of the environment, not both.",
-                field="api_key",
-                code="invalid_judge",
-            )
+            told = "Enter a key or choose one of the environment, not both."
+            raise Invalid(told, field="api_key", code="invalid_judge")
         if len(api_key) > LONGEST_KEY or not api_key.isascii() or not api_key.isprintable() or " " in api_key:
-            raise Invalid(
-                f"An API key has at most {LONGEST_KEY} letters, digits and signs, and no spaces.",
-                field="api_key",
-                code="invalid_judge",
-            )
+            told = f"An API key has at most {LONGEST_KEY} letters, digits and signs, and no spaces."
+            raise Invalid(told, field="api_key", code="invalid_judge")
         wanted.sealed_key = sealed_key(api_key, address_of(wanted))
     elif api_key == "" or wanted.api_key_env or not is_same_server(address_of(judge), address_of(wanted)):
         wanted.sealed_key = ""
@@ -242,11 +230,10 @@ def require_key(judge: Judge, by: User | None, api_key: str | None, changes: Map
         require(by, judge.project, Verb.SET_KEYS)
     variable = changes.get("api_key_env")
     if variable and variable != judge.api_key_env and by is not None and not by.is_superuser:
-        raise NotAllowed(
-            "Only administrators can choose a key of the environment. An owner of the project can enter a key "
-            "instead.",
-            code="key_of_environment",
+        told = (
+            "Only administrators can choose a key of the environment. An owner of the project can enter a key"
         )
+        raise NotAllowed(f"{told} instead.", code="key_of_environment")
 
 
 def profile_faults(
@@ -336,11 +323,10 @@ def _require(project: Project | None, by: User | None) -> None:
     if project is not None:
         require(by, project, Verb.CHANGE_PROJECT)
     elif by is not None and not by.is_superuser:
-        raise NotAllowed(
-            "This judge is shared by all projects, so only administrators can change it. Add a judge to this "
-            "project instead.",
-            code="shared_judge",
+        told = (
+            "This judge is shared by all projects, so only administrators can change it. Add a judge to this"
         )
+        raise NotAllowed(f"{told} project instead.", code="shared_judge")
 
 
 def _save(judge: Judge, members: Sequence[Judge], prompts: Sequence[PromptVersion]) -> None:

@@ -184,11 +184,8 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
         for fault in _faults_of_cap(max_cost, run.judge):
             raise fault
         if max_cost <= run.cost:
-            raise Invalid(
-                f"The run has cost {run.cost:.4g} already. Enter a higher cap.",
-                field="max_cost",
-                code="invalid_cap",
-            )
+            told = f"The run has cost {run.cost:.4g} already. Enter a higher cap."
+            raise Invalid(told, field="max_cost", code="invalid_cap")
         run.max_cost = max_cost
     over = Job.objects.filter(run=run, state__in=(Job.State.FAILED, Job.State.CANCELLED))
     again = jobs.again(over)
@@ -241,8 +238,5 @@ def _refuse_second(project: Project, judge: Judge, *, except_for: Run | None = N
         active = active.exclude(pk=except_for.pk)
     other = active.first()
     if other is not None:
-        raise Conflict(
-            f"The judge {judge.name} is already running on {project.name}. Wait for that run or cancel it.",
-            code="run_active",
-            details={"run": other.public_id},
-        )
+        told = f"The judge {judge.name} is already running on {project.name}. Wait for that run or cancel it."
+        raise Conflict(told, code="run_active", details={"run": other.public_id})

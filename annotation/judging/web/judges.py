@@ -191,10 +191,8 @@ def judge(request: Request, slug: str, judge_id: str) -> HttpResponse:
     row = _judge(room, judge_id)
     if row.project_id is None:
         if request.method == "POST" and request.POST.get("act") != "test":
-            raise NotAllowed(
-                "This judge is shared by all projects. Only administrators can change it.",
-                code="shared_judge",
-            )
+            told = "This judge is shared by all projects. Only administrators can change it."
+            raise NotAllowed(told, code="shared_judge")
         checked = _checked(request, room, row) if request.method == "POST" else {}
         context = {
             "room": room,

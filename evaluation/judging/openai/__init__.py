@@ -136,9 +136,8 @@ class OpenAIJudge:
         if wrong := [
             step for step, prompt in self._prompts.items() if step not in PROMPTS or step != prompt.step
         ]:
-            raise JudgeSettings(
-                f"No prompt belongs under the step {wrong[0]!r}. Steps: {', '.join(PROMPTS)}."
-            )
+            told = f"No prompt belongs under the step {wrong[0]!r}."
+            raise JudgeSettings(f"{told} Steps: {', '.join(PROMPTS)}.")
         own: dict[str, Json] = {"base_url": self._settings.base_url, "max_tokens": self._limits.max_tokens}
         self._identity = canonical({**own, **self._settings.parameters})
         self.signature = self._signed(model)
@@ -219,10 +218,8 @@ class OpenAIJudge:
         )
         units = {number: answered for part in parts for number, answered in part.items()}
         if missing := [answered for answered in units.values() if answered.answer is None]:
-            raise UnusableReply(
-                f"The judge {self.name!r} gave no claims for {len(missing)} of {len(units)} units: "
-                f"{missing[0].reason}"
-            )
+            told = f"The judge {self.name!r} gave no claims for {len(missing)} of {len(units)} units"
+            raise UnusableReply(f"{told}: {missing[0].reason}")
         found: list[tuple[ExtractedClaim, Answered[Answer]]] = [
             (located(claim, number, summary), Answered(answer, "", answered.call))
             for number, answered in units.items()
@@ -385,19 +382,15 @@ def _checked_budget(budget: Budget | None, price: Price | None, name: str) -> Bu
     prices = (0.0,) if price is None else (price.prompt, price.completion)
     # A money cap needs both prices. Any other budget needs one price: without a price no call is reserved.
     if not (min(prices) > 0 if isinstance(budget, MoneyCap) else max(prices) > 0):
-        raise JudgeSettings(
-            f"The judge {name!r} has no price, so a cap would hold nothing. Give the price of a million tokens "
-            "of prompts and of replies, both above 0: price=Price(2.0, 8.0)."
-        )
+        told = f"The judge {name!r} has no price, so a cap would hold nothing. Give the price of a million tokens"
+        raise JudgeSettings(f"{told} of prompts and of replies, both above 0: price=Price(2.0, 8.0).")
     return budget
 
 
 def _checked_format(reply_format: ReplyFormat | None) -> ReplyFormat | None:
     if reply_format is not None and reply_format not in REPLY_FORMATS:
-        raise JudgeSettings(
-            f"A reply format is one of {', '.join(REPLY_FORMATS)}, or None where it is not known; "
-            f"got {reply_format!r}."
-        )
+        told = f"A reply format is one of {', '.join(REPLY_FORMATS)}, or None where it is not known"
+        raise JudgeSettings(f"{told}; got {reply_format!r}.")
     return reply_format
 
 
@@ -410,8 +403,6 @@ def _checked_limits(limits: Limits) -> Limits:
     if limits.timeout_seconds == 0:
         raise JudgeSettings("The limit timeout_seconds must be above 0.")
     if limits.context_tokens is not None and limits.context_tokens <= limits.max_tokens:
-        raise JudgeSettings(
-            f"The limit context_tokens ({limits.context_tokens}) must be larger than max_tokens "
-            f"({limits.max_tokens}), for the reply is part of the context."
-        )
+        told = f"The limit context_tokens ({limits.context_tokens}) must be larger than max_tokens"
+        raise JudgeSettings(f"{told} ({limits.max_tokens}), for the reply is part of the context.")
     return limits

@@ -247,14 +247,11 @@ class Caller:
             except Transient as failure:
                 wait = _backoff(attempt) if failure.wait is None else failure.wait
                 if attempt == limits.max_attempts:
-                    raise JudgeUnavailable(
-                        f"{self._described()} could not be asked: {failure} ({attempt} attempts)."
-                    ) from None
+                    told = f"{self._described()} could not be asked: {failure} ({attempt} attempts)."
+                    raise JudgeUnavailable(told) from None
                 if wait > limits.max_wait_seconds:
-                    raise JudgeUnavailable(
-                        f"{self._described()} asks to wait {wait:.0f} s, longer than the "
-                        f"{limits.max_wait_seconds:g} s allowed."
-                    ) from None
+                    told = f"{self._described()} asks to wait {wait:.0f} s, longer than the"
+                    raise JudgeUnavailable(f"{told} {limits.max_wait_seconds:g} s allowed.") from None
                 if failure.wait is not None:
                     session.resume_at = max(session.resume_at, asyncio.get_running_loop().time() + wait)
                 await asyncio.sleep(wait)

@@ -137,18 +137,10 @@ class ReadItems:
             for identity, text in self._given.items()
             if (rule := verdict_by_rule(text, request.source)) is not None
         }
-        self._units = (
-            {
-                f"u{number}": number
-                for number, content in request.claims_text.numbered_units()
-                if is_worded(content)
-            }
-            if request.claims
-            else {}
-        )
-        self._reference = (
-            tuple(request.reference.numbered_units()) if request.reference is not None and self._units else ()
-        )
+        units = request.claims_text.numbered_units() if request.claims else ()
+        self._units = {f"u{number}": number for number, content in units if is_worded(content)}
+        reference = request.reference if self._units else None
+        self._reference = tuple(reference.numbered_units()) if reference is not None else ()
 
     def calls(self, room: int | None, most: int) -> list[ReadCall]:
         """Plan the calls. Each has at most `most` items, and at most `room` bytes for texts and questions."""

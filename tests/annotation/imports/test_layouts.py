@@ -204,3 +204,30 @@ def test_a_system_without_a_summary_of_a_row_is_told_and_left_out(tmp_path: Path
     reading = read_dataset(jsonl(tmp_path, *rows), layout=layout_of(preset="auto"))
     assert [len(one.peers) for one in reading.dataset.sets.values()] == [2, 1]
     assert "Line 2: There is no summary by 'birch'." in reading.warnings.texts
+
+
+def test_an_object_of_texts_under_a_usual_name_is_a_summary_of_each_system(tmp_path: Path) -> None:
+    record = {"doc": {"body": "It rained in the town all day long."}, "gold": "It rained all day."}
+    path = jsonl(
+        tmp_path, {**record, "outputs": {"alder": "It rained in town.", "birch": "All day it rained."}}
+    )
+    with pytest.raises(ImportRefused) as refused:
+        read_dataset(path)
+    [problem] = refused.value.problems
+    assert problem.pair.split("\n")[-2:] == ["summary=outputs.alder", "summary=outputs.birch"]
+
+
+def test_references_by_a_short_name_and_messages_are_read(tmp_path: Path) -> None:
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "It rained all day in town."},
+    ]
+    record = {
+        "messages": messages,
+        "prediction": "It rained a lot.",
+        "ref1": "It rained all day.",
+        "ref2": "Rain fell.",
+    }
+    [one] = read_dataset(jsonl(tmp_path, record)).dataset.sets.values()
+    assert one.documents == ("It rained all day in town.",)
+    assert list(one.references) == ["1", "2"]

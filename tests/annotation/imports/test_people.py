@@ -247,6 +247,22 @@ CASES = [
     Case("xsum.csv", XSUM, {}, ("unsure", "yes"), (("wid_0", "no"), ("wid_1", "yes"))),
     Case("xsum_factuality.csv", XSUM_FACTS, {("is_factual", "wid_0"): 0, ("is_factual", "wid_1"): 1}),
     Case("mturk.csv", MTURK, {("quality", "w1"): 4}),
+    Case(
+        "one_rating_a_row.csv",
+        "doc_id,source,system,summary,annotator,dimension,score\n"
+        f"a,{MILL},x,{SUMMARY},kim,fluency,4\na,{MILL},x,{SUMMARY},lee,fluency,5\n",
+        {("fluency", "kim"): 4, ("fluency", "lee"): 5},
+    ),
+    Case(
+        "letters.csv",
+        f"article,model,summary,fluency_A1,fluency_A2\n{MILL},x,{SUMMARY},4,5\n",
+        {("fluency", "A1"): 4, ("fluency", "A2"): 5},
+    ),
+    Case(
+        "question_mark.csv",
+        f"Document ID,Source Text,Summary,Model,Faithful?,Reviewer\n1,{MILL},{SUMMARY},x,Yes,kim\n",
+        {("Faithful", "kim"): 1},
+    ),
 ]
 
 

@@ -61,10 +61,8 @@ class RunBudget:
         if self._open:
             return False
         cap = self._run.get().max_cost or 0.0
-        raise BudgetSpent(
-            f"The run may cost {cap:g}, which leaves no room for another call. {cost_of_next_call(cost)} "
-            "Resume it with a higher cap; stored answers are not paid again."
-        )
+        told = f"The run may cost {cap:g}, which leaves no room for another call. {cost_of_next_call(cost)}"
+        raise BudgetSpent(f"{told} Resume it with a higher cap; stored answers are not paid again.")
 
     def _take_back(self, asked: Future[bool], cost: float) -> None:
         # The thread does one piece of work at a time, so the reservation has ended.
