@@ -226,7 +226,7 @@ def test_references_by_a_short_name_and_messages_are_read(tmp_path: Path) -> Non
         "messages": messages,
         "prediction": "It rained a lot.",
         "ref1": "It rained all day.",
-        "ref2": "Rain fell.",
+        "ref2": "Rain fell on the town.",
     }
     [one] = read_dataset(jsonl(tmp_path, record)).dataset.sets.values()
     assert one.documents == ("It rained all day in town.",)
