@@ -55,10 +55,12 @@ def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:
     value = opened(value)
     if isinstance(value, list):
         who = f"{named or re.sub('(?i)[^a-z]*(annotation|rating|score)s?', '', column) or 'rater'} {{}}"
-        for place, one in enumerate(value, start=1):
-            if not isinstance(one, dict):
-                yield criterion, (who if named else RATER).format(place), one
+        for place, given in enumerate(value, start=1):
+            if not isinstance(given, dict):
+                yield criterion, (who if named else RATER).format(place), given
                 continue
+            inner = (item for part in given.values() if isinstance(part, dict) for item in part.items())
+            one = given | {name: part for name, part in inner if plain(name) in CRITERIA}
             names = (str(one[name]) for name in one if plain(name) in RATER_NAMES and one[name] is not None)
             told = next(names, "")
             yield from (

@@ -435,7 +435,9 @@ class _FileReader:
         asked, look = self.layout, self.look
         guess = look.guess(preset=asked.preset or AUTO, given=asked.mapping)
         has_all = all(any(map(self._has, asked.of(name))) for name in FLAT_REQUIRED)
-        if asked.preset or (not asked.is_whole and (guess.is_own or (guess.is_sure and not has_all))):
+        is_doubtful = has_all and bool(guess.objections)
+        is_used = guess.is_own or is_doubtful or (guess.is_sure and not has_all)
+        if asked.preset or (is_used and not asked.is_whole):
             self._take(guess)
         for name, column in ((name, column) for name, some in asked.mapping.items() for column in some):
             if not self._has(column):
@@ -461,7 +463,10 @@ class _FileReader:
         asked, pairs = self.layout, guess.layout.pairs()
         if self.look.records and guess.objections and not {"document", "summary"} <= asked.mapping.keys():
             told = f"its columns look like {printable(' '.join(pairs))}. {' '.join(guess.objections)}"
-            raise unreadable(f"{told} Say which column is which.", pair="\n".join(pairs) or "summary=COLUMN")
+            texts = {name: guess.layout.of(name) for name in ("document", "summary")}
+            own = (f"{name}={column}" for name, columns in texts.items() for column in columns)
+            pair = "\n".join(dict.fromkeys((*pairs, *own))) or "summary=COLUMN"
+            raise unreadable(f"{told} Say which column is which.", pair=pair)
         system = asked.system or guess.layout.system
         self.layout = replace(asked, mapping=guess.layout.mapping, system=system, is_whole=not guess.is_own)
         if not guess.is_own or any(not pair.startswith("rating=") for pair in pairs):
@@ -477,7 +482,7 @@ class _FileReader:
         read = set(chain(*columns.values()))
         read |= set(map(root, read))
         for column in self.look.columns:
-            if plain(column.rpartition(".")[2]) == "claims" and not {column, root(column)} & read:
+            if plain(column.rpartition(".")[2]).rstrip("s") == "claim" and not {column, root(column)} & read:
                 told = f"`{printable(column)}` is not read: a file with one row for each summary holds no claims. Give"
                 way_out = "them in the nested layout, one line a document, or remove the column."
                 raise unreadable(f"{told} {way_out}", column=column)

@@ -114,7 +114,8 @@ def test_a_requested_export_ends_in_a_download(world: World, level: str, format_
     opened = open_export(export, by=world.vic)
     with opened.stream as stream:
         content = stream.read()
-    assert (opened.name, opened.size) == (name, len(content))
+    assert opened.name == name
+    assert content
     written = Path(settings.VAR_DIR) / "exports" / export.path
     assert written.read_bytes() == content
     assert list((Path(settings.VAR_DIR) / "tmp").iterdir()) == []

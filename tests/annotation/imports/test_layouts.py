@@ -231,3 +231,24 @@ def test_references_by_a_short_name_and_messages_are_read(tmp_path: Path) -> Non
     [one] = read_dataset(jsonl(tmp_path, record)).dataset.sets.values()
     assert one.documents == ("It rained all day in town.",)
     assert list(one.references) == ["1", "2"]
+
+
+def test_a_document_shorter_than_its_summary_is_doubted_until_both_are_named(tmp_path: Path) -> None:
+    long = "It rained in the town all day long, and all trams stopped."
+    path = raw(
+        tmp_path,
+        f"id,summary,document,system\n1,{long},It rained.,x\n".replace("long, and", "long and"),
+        "a.csv",
+    )
+    with pytest.raises(ImportRefused) as refused:
+        read_dataset(path, layout=layout_of(["document_id=id"]))
+    [problem] = refused.value.problems
+    assert problem.pair == "document_id=id\ndocument=document\nsummary=summary"
+    assert read_dataset(path, layout=layout_of(problem.pair.split("\n"))).problems.count == 0
+
+
+def test_a_table_with_a_row_for_each_claim_is_refused(tmp_path: Path) -> None:
+    rows = (
+        "document,system,summary,claim,supported\nIt rained in the town all day.,x,It rained.,It rained.,1\n"
+    )
+    assert "`claim` is not read" in refusal_of(raw(tmp_path, rows, "a.csv"))

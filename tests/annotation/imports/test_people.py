@@ -259,6 +259,17 @@ CASES = [
         {("fluency", "A1"): 4, ("fluency", "A2"): 5},
     ),
     Case(
+        "inside.jsonl",
+        {"article": MILL, "summary": SUMMARY, "model": "x"}
+        | {
+            "annotations": [
+                {"annotator": "kim", "ratings": {"fluency": 4, "tone": 1}},
+                {"ratings": {"fluency": 5}},
+            ]
+        },
+        {("fluency", "kim"): 4, ("fluency", "rater 2"): 5},
+    ),
+    Case(
         "question_mark.csv",
         f"Document ID,Source Text,Summary,Model,Faithful?,Reviewer\n1,{MILL},{SUMMARY},x,Yes,kim\n",
         {("Faithful", "kim"): 1},
