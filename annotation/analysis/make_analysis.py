@@ -100,10 +100,10 @@ RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
     # The shape depends on the number of scores, because a leaderboard stores a mean of every score.
     Analysis.Kind.LEADERBOARD: StatisticsRecipe(_ranked_by, shape=744 + len(SCORES)),
     Analysis.Kind.AGREEMENT: StatisticsRecipe(
-        agreement.agreement, inputs=agreement.agreement_inputs, shape=7
+        agreement.agreement, inputs=agreement.agreement_inputs, shape=8
     ),
     Analysis.Kind.JUDGE: StatisticsRecipe(
-        judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=15
+        judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=16
     ),
 }
 """The recipe of every kind."""

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
+from django.http import HttpResponse
 
 from annotation.analysis.figures import Computed
-from annotation.analysis.make_analysis import StoredStatistics, current_statistics
-from annotation.core.permissions import Verb
+from annotation.analysis.make_analysis import StoredStatistics
 from annotation.core.refusals import NotFound
 from annotation.core.tables.answer import file_answer
 from annotation.core.tables.columns import Cell
 from annotation.core.tables.write import CONTENT_TYPES, write_table
-from annotation.models import SCORE_SIDES, Analysis, Project
+from annotation.models import SCORE_SIDES
 from annotation.web.htmx import Request, page_or_fragment
-from annotation.web.rooms import Room, enter
-from annotation.web.screen import screen
-
-FigureRow = dict[str, Cell]
-FigureTables = Mapping[str, Callable[[Any], Iterable[FigureRow]]]
-"""The functions that make the rows of each table, by the table's name."""
+from annotation.web.rooms import Room
 
 
 def asked_score(request: Request) -> str:
@@ -42,7 +35,6 @@ def figures_page(
     folder: str,
     stored: StoredStatistics,
     found: Computed | None,
-    tables: FigureTables,
     context: Mapping[str, Any],
 ) -> HttpResponse:
     """Render a page of statistics, or the part of it that htmx requests, with the templates in `folder`."""
@@ -55,38 +47,9 @@ def figures_page(
             "made": stored,
             "found": found,
             "address": request.get_full_path(),
-            "tables": list(tables),
             **context,
         },
     )
-
-
-def file_view(
-    kind: Analysis.Kind,
-    shape: type[Computed],
-    tables: FigureTables,
-    *,
-    key_of: Callable[[Request, Project], str] = lambda _request, _project: "",
-) -> Callable[[HttpRequest, str, str], HttpResponseBase]:
-    """Make a view that downloads a table of stored statistics as CSV or JSON. `key_of` returns the key of the
-    requested statistics.
-
-    The view raises NotFound for an unknown table.
-    """
-
-    @screen("GET")
-    def table_view(request: Request, slug: str, table: str) -> HttpResponse:
-        room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
-        if table not in tables:
-            raise NotFound(f"There is no table {table!r}; there are {', '.join(tables)}.")
-        key = key_of(request, room.project)
-        stored = current_statistics(project=room.project, kind=kind, key=key, wait=True)
-        rows = list(tables[table](stored.facts(shape)))
-        columns = list(rows[0]) if rows else []
-        names = filter(None, (room.project.slug, kind, key, table))
-        return table_file(request, rows, columns=columns, name="-".join(names))
-
-    return table_view
 
 
 def table_file(

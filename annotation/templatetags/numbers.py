@@ -54,6 +54,16 @@ def points(value: float | None) -> str:
 
 
 @register.filter
+def more_often(value: float | None) -> str:
+    """Write a difference of two shares in words: "6 % more often", "6 % less often" or "as often"."""
+    if value is None:
+        return NOTHING
+    return (
+        f"{percent(abs(value))} {'more' if value > 0 else 'less'} often" if round(100 * value) else "as often"
+    )
+
+
+@register.filter
 def thousands(count: int) -> str:
     """Format a whole number with commas between thousands: "10,000"."""
     return f"{count:,}"
@@ -67,8 +77,15 @@ def why_no_bounds(clusters: int) -> str:
 
 @register.simple_tag
 def no_bounds(clusters: int) -> SafeString:
-    """Render a short text in place of a missing interval. Its tooltip has the reason."""
-    return format_html('<abbr class="muted" title="{}">no interval</abbr>', why_no_interval(clusters))
+    """A short text that replaces a missing interval and says why; its tooltip says more."""
+    why = (
+        f"only {clusters} set{'' if clusters == 1 else 's'}"
+        if clusters < FEWEST_FOR_INTERVAL
+        else "all equal"
+    )
+    return format_html(
+        '<abbr class="muted" title="{}">no interval: {}</abbr>', why_no_interval(clusters), why
+    )
 
 
 @register.simple_tag

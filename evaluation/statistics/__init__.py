@@ -32,7 +32,7 @@ from evaluation.statistics._resampling import (
     expanded_tails,
 )
 from evaluation.statistics._sampling import Design, fixed_size_sample, inclusion_probabilities
-from evaluation.statistics._self_agreement import SelfAgreement, self_agreement
+from evaluation.statistics._self_agreement import LENGTHS, SelfAgreement, self_agreement
 from evaluation.statistics._slices import (
     FEWEST_IN_SLICE,
     SliceDifference,
@@ -55,6 +55,7 @@ __all__ = [
     "FEWEST_FOR_INTERVAL",
     "FEWEST_IN_SLICE",
     "FEW_DOCUMENTS",
+    "LENGTHS",
     "TOO_FEW_DOCUMENTS",
     "Design",
     "Estimate",

@@ -16,6 +16,7 @@ LENGTHS: Mapping[str, Callable[[int], bool]] = {
     "9 to 16 words": lambda words: 8 < words <= 16,
     "more than 16 words": lambda words: words > 16,
 }
+"""The ranges of a claim's number of words, by name."""
 
 
 @dataclass(frozen=True, slots=True)

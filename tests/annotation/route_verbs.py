@@ -94,7 +94,7 @@ WEB = {
     **dict.fromkeys(("download-export", "export-manifest"), Verb.EXPORT),
     **dict.fromkeys(("import", "import-upload", "import-progress"), Verb.IMPORT),
     **dict.fromkeys(("import-begin", "cancel-import"), Verb.IMPORT),
-    **dict.fromkeys(("unit-texts", "units", "join-units", "split-unit"), Verb.CHANGE_UNITS),
+    **dict.fromkeys(("unit-texts", "units-of-set", "units", "join-units", "split-unit"), Verb.CHANGE_UNITS),
     **dict.fromkeys(("claims", "add-claim", "reword-claim", "remove-claim"), Verb.CHANGE_CLAIMS),
     "project-settings": Verb.CHANGE_PROJECT,
     "close-project": Verb.CLOSE_PROJECT,
@@ -116,8 +116,8 @@ WEB = {
     ),
     "teach-judge": Verb.CHANGE_PROJECT,
     "save-prompt": Verb.CHANGE_PROJECT,
-    **dict.fromkeys(("league-file", "differences", "agreement", "agreement-file"), Verb.VIEW_SCORES),
-    **dict.fromkeys(("judge", "judge-file"), Verb.VIEW_SCORES),
+    **dict.fromkeys(("league-file", "differences", "agreement"), Verb.VIEW_SCORES),
+    "judge": Verb.VIEW_SCORES,
 }
 """What each route of a project asks for."""
 

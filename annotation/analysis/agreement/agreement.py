@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from annotation.analysis.agreement.people import PersonAnswers, people_with_answers
 from annotation.analysis.agreement.ratings import (
     RatedItem,
     Scale,
@@ -82,12 +83,14 @@ class AgreementFigures(Computed):
     """The agreement on every scale that has answers.
 
     People's own figures do not include the deciding `judge` ("" if there is none). `touched` counts answers to checks
-    that are ignored because their author had seen others' answers. `imported` counts imported answers.
+    that are ignored because their author had seen others' answers. `imported` counts imported answers. `people` has
+    the reviewers with their answers to checks.
     """
 
     judge: str
     touched: int
     imported: int
+    people: tuple[PersonAnswers, ...]
     scales: tuple[ScaleFigures, ...]
 
 
@@ -105,6 +108,7 @@ def agreement(project: Project, key: str = "") -> AgreementFigures:
         judge=judge,
         touched=touched_count(project),
         imported=sum(rating.at is None for scale in scales for rating in scale.ratings),
+        people=people_with_answers(project),
         scales=tuple(_figures(scale, judge) for scale in scales if scale.ratings),
     )
 

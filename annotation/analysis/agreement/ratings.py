@@ -86,7 +86,7 @@ class CheckAnswer(NamedTuple):
 
 
 class CheckFacts(NamedTuple):
-    """Side, system and cluster of a check, and the deciding judge's answer."""
+    """Side, system, claim and cluster of a check, and the deciding judge's answer."""
 
     key: int
     side: str
@@ -94,6 +94,8 @@ class CheckFacts(NamedTuple):
     system: str
     external_id: str
     group: str
+    claim: str
+    has_number: bool
 
     @property
     def cluster(self) -> str:
@@ -166,6 +168,8 @@ def check_facts(project: Project) -> dict[int, CheckFacts]:
         "peer__system__name",
         "peer__document_set__external_id",
         "peer__document_set__group",
+        "claim__text",
+        "has_number",
     )
     return {row[0]: CheckFacts(*row) for row in rows.values_list(*columns)}
 

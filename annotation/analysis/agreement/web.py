@@ -4,16 +4,18 @@ from collections.abc import Sequence
 
 from django.http import HttpResponse
 
+from annotation.adjudicating.queries.disputes import JOINED_WITH, WORST_FIRST, text_of
 from annotation.analysis.agreement.agreement import AgreementFigures, ScaleFigures
-from annotation.analysis.agreement.table import AGREEMENT_TABLES
 from annotation.analysis.make_analysis import current_statistics
-from annotation.analysis.web import figures_page, file_view
+from annotation.analysis.web import figures_page
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
-from annotation.models import Analysis
+from annotation.models import Analysis, Dispute
 from annotation.web.htmx import Request
 from annotation.web.rooms import enter
 from annotation.web.screen import screen
+
+DIFFERING_SHOWN, MOST_DIFFERING = 8, 200
 
 
 @screen("GET")
@@ -21,11 +23,16 @@ def agreement(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="agreement")
     stored = current_statistics(project=room.project, kind=Analysis.Kind.AGREEMENT)
     found = stored.facts(AgreementFigures)
-    context = {"scale": _chosen(found.scales if found else (), request.GET.get("scale", ""))}
-    return figures_page(request, room, "agreement", stored, found, AGREEMENT_TABLES, context)
-
-
-agreement_file = file_view(Analysis.Kind.AGREEMENT, AgreementFigures, AGREEMENT_TABLES)
+    disputes = Dispute.objects.filter(project=room.project).exclude(state=Dispute.State.AGREED)
+    shown = MOST_DIFFERING if "all" in request.GET else DIFFERING_SHOWN
+    differing = disputes.select_related(*JOINED_WITH).order_by(*WORST_FIRST)[:shown]
+    context = {
+        "scale": _chosen(found.scales if found else (), request.GET.get("scale", "")),
+        "differing": [(row, text_of(row), row.place.peer) for row in differing],
+        "differ": disputes.count(),
+        "is_all": "all" in request.GET,
+    }
+    return figures_page(request, room, "agreement", stored, found, context)
 
 
 def _chosen(scales: Sequence[ScaleFigures], key: str) -> ScaleFigures | None:

@@ -66,8 +66,12 @@ def paired_difference(
     ]
     if not differences:
         return Average(mean=None, low=None, high=None, n=0, left_out=0)
-    draws = min(DRAWS, max(FEWEST_DRAWS, MOST_RESAMPLED // len(differences)))
-    return averages(differences, [score], draws=draws)[""][score]
+    return averages(differences, [score], draws=draws_for(len(differences)))[""][score]
+
+
+def draws_for(rows: int) -> int:
+    """The number of bootstrap samples of so many rows: fewer above 1,000 rows, so that the page appears at once."""
+    return min(DRAWS, max(FEWEST_DRAWS, MOST_RESAMPLED // max(rows, 1)))
 
 
 def differing_checks(

@@ -49,7 +49,11 @@ SOURCES: dict[UnitSource, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ExplainedClaim:
-    """A claim with its current answer and all answers in the order of time; `comments` counts comments."""
+    """A claim with its current answer and all answers in the order of time.
+
+    `unit` is the number of the unit that it comes from, if known; `restates` is True if its words are those of the
+    unit. `comments` counts comments.
+    """
 
     claim_id: str
     check_id: str | None
@@ -59,6 +63,8 @@ class ExplainedClaim:
     answers: tuple[ExplainedAnswer, ...]
     dispute: ExplainedDispute | None = None
     comments: int = 0
+    unit: int | None = None
+    restates: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +221,9 @@ class _Rows:
         )
         # Show retired questions, but not removed claims.
         claims = (
-            Claim.all_claims.filter(claim_set__in=active).select_related("claim_set").order_by("position")
+            Claim.all_claims.filter(claim_set__in=active)
+            .select_related("claim_set__summary", "unit")
+            .order_by("position")
         )
         of_summary = Q(peer=summary) | Q(peer=None, document_set=summary.document_set_id)
         checks = Check.objects.filter(of_summary, claim__in=claims).select_related("claim")
@@ -298,6 +306,7 @@ class _Rows:
     def _explained(
         self, row: Claim, check: Check | None, final: str | None, source: str | None
     ) -> ExplainedClaim:
+        text = row.claim_set.summary
         return ExplainedClaim(
             claim_id=row.public_id,
             check_id=check.public_id if check else None,
@@ -307,6 +316,8 @@ class _Rows:
             answers=self.said.answers.get(check.pk, ()) if check else (),
             dispute=self.said.check_disputes.get(check.pk) if check else None,
             comments=self.comments.get(row.pk, 0),
+            unit=row.unit.position if row.unit else None,
+            restates=row.unit is not None and same_words(row.text, _cut(text.text if text else "", row.unit)),
         )
 
 
@@ -314,6 +325,12 @@ def comments_on(**claims: object) -> dict[int, int]:
     """Count the comments on each claim, by key."""
     rows = Comment.objects.filter(withdrawn_at=None, **claims).order_by()
     return dict(rows.values_list("claim_id").annotate(Count("pk")))
+
+
+def same_words(claim: str, text: str) -> bool:
+    """True if the two differ at most in white space, case and the final full stop."""
+    one, other = (" ".join(each.split()).rstrip(".").casefold() for each in (claim, text))
+    return one == other
 
 
 def _cut(text: str, unit: Unit) -> str:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from annotation.scoring.ratings import GivenRating
 
 TERMS_SHOWN = 8
+SAME_WEIGHT = 1e-3
+"""Two weights of composites that differ less are the same one."""
 UnitFigure = Literal["value", "judge_share", "human_value", "human_share"]
 """The figure of a unit that enters a coverage score."""
 COVERAGES: tuple[tuple[str, str, UnitFigure], ...] = (
@@ -131,6 +133,8 @@ def _formulas(project: Project, value: ScoredSummary, score: SummaryScore) -> It
         ("Composite, a = ⅔", "composite_2_3", 2 / 3),
         ("Composite of the project", "composite_custom", project.composite_weight),
     ):
+        if column == "composite_custom" and any(abs(weight - other) < SAME_WEIGHT for other in (1, 2 / 3)):
+            continue
         text = f"{weight:.3g}·{_number(score.coverage)}"
         if weight != 1:
             text += f" + {1 - weight:.3g}·{_number(score.brevity)}"

@@ -1,21 +1,23 @@
-"""All summaries of a document set side by side.
+"""All texts of a document set: sources, references and summaries.
 
-The page shows the reference claims that each summary expresses, and its claims without support.
+Unsupported claims are marked in the text of each summary, and the reference claims that it misses stand beside it.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Avg, Count, Exists, F, FloatField, IntegerField, OuterRef, Subquery, Value
 from django.db.models.functions import Cast, Coalesce
 
+from annotation.analysis.explanation.explanation import same_words
 from annotation.core.lists import Column, Filter, Kind, List, Viewer, sees_scores
 from annotation.core.permissions import Verb
 from annotation.models import (
     Check,
+    Claim,
     CoverageJudgment,
     DocumentSet,
     Label,
@@ -26,41 +28,56 @@ from annotation.models.claim import NOT_YES, OF_CLAIMS
 from annotation.models.judgment import COUNTING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from django.db.models import Aggregate, QuerySet
 
     from annotation.models import Project
 
 
 @dataclass(frozen=True, slots=True)
-class BesideOthers:
-    """A summary, its score (None until it is judged), and its claims without support in the source."""
+class Piece:
+    """A part of a summary's text with the unsupported claims that it states, or without claims."""
 
-    summary: Summary
-    score: Score | None
-    unsupported: tuple[Check, ...]
+    text: str
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def verbatim(self) -> Check | None:
+        """The only claim of this piece, if its words are the piece's own."""
+        only = self.checks[0] if len(self.checks) == 1 else None
+        return only if only is not None and same_words(only.claim.text, self.text) else None
 
 
 @dataclass(frozen=True, slots=True)
-class AcrossSystems:
-    """A reference claim with an entry per summary: the system and the check; the check is None if there is none."""
+class BesideOthers:
+    """A summary with its score, which is None until it is judged.
 
-    text: str
-    named: tuple[tuple[Check | None, str], ...]
+    `pieces` are the whole text. `reworded` are the unsupported claims whose words are not a piece of the text. `missed`
+    are the reference claims that it does not express, of `claims` that were scored.
+    """
 
-    @property
-    def checks(self) -> list[Check | None]:
-        return [check for check, _ in self.named]
+    summary: Summary
+    score: Score | None
+    pieces: tuple[Piece, ...]
+    unsupported: int
+    reworded: tuple[Check, ...]
+    missed: tuple[Check, ...]
+    claims: int
 
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """The summaries, highest coverage first, and the reference claims in the order of their texts.
+    """The summaries of a document set, highest coverage first.
 
-    `has_percents` is True if assessors gave percents to a summary.
+    Of the reference `claims`, `in_all` are in every summary that was compared with them and `in_none` in none; claims
+    that are unscored in a summary count in neither. `has_percents` is True if assessors gave percents to a summary.
     """
 
     summaries: tuple[BesideOthers, ...]
-    claims: tuple[AcrossSystems, ...]
+    claims: int
+    in_all: int
+    in_none: int
     has_percents: bool
 
     @property
@@ -68,62 +85,85 @@ class SideBySide:
         """True if the summaries have different target lengths."""
         return len({each.summary.target_words for each in self.summaries}) > 1
 
-    @property
-    def in_none(self) -> int:
-        """The number of claims that no summary expresses, although they were judged in all summaries."""
-        return sum(not any(labels) for labels in self._judged_in_all)
-
-    @property
-    def in_all(self) -> int:
-        """The number of claims that every summary expresses."""
-        return sum(all(labels) for labels in self._judged_in_all)
-
-    @property
-    def _judged_in_all(self) -> list[list[bool]]:
-        return [
-            [check is not None and check.final_label == Label.YES for check in claim.checks]
-            for claim in self.claims
-            if all(check is not None and check.final_label is not None for check in claim.checks)
-        ]
-
 
 def side_by_side(document_set: DocumentSet) -> SideBySide:
-    """Compare all summaries of a document set: the reference claims that each expresses, and its unsupported claims.
+    """Compare all summaries of a document set: the reference claims that each misses, and its unsupported claims.
 
     It makes three queries.
     """
     peers = Summary.objects.filter(document_set=document_set, is_peer=True).select_related("system", "score")
     best_first = F("score__coverage").desc(nulls_last=True), F("score__alignment").desc(nulls_last=True)
     summaries = list(peers.order_by("target_words", *best_first, "system__name", "pk"))
-    unsupported: dict[int, list[Check]] = defaultdict(list)
-    covered: dict[int, dict[int, Check]] = defaultdict(dict)
-    texts: dict[int, str] = {}
-    for check in checks_of(document_set).select_related("claim"):
-        assert check.peer_id is not None, "claims are checked for a summary"
+    unsupported: dict[int | None, list[Check]] = defaultdict(list)
+    missed: dict[int | None, list[Check]] = defaultdict(list)
+    labels: dict[int, list[str | None]] = defaultdict(list)
+    scored: Counter[int | None] = Counter()
+    for check in checks_of(document_set).select_related("claim__unit"):
         if check.side == Check.Side.REFERENCE:
-            texts[check.claim_id] = check.claim.text
-            covered[check.claim_id][check.peer_id] = check
-        elif check.final_label in NOT_YES:
-            unsupported[check.peer_id].append(check)
+            labels[check.claim_id].append(check.final_label)
+            scored[check.peer_id] += check.final_label is not None
+        if check.final_label in NOT_YES:
+            (missed if check.side == Check.Side.REFERENCE else unsupported)[check.peer_id].append(check)
+    answered = [of for of in labels.values() if None not in of]
     return SideBySide(
         summaries=tuple(
-            BesideOthers(peer, getattr(peer, "score", None), tuple(unsupported[peer.pk]))
-            for peer in summaries
+            _beside(peer, unsupported[peer.pk], tuple(missed[peer.pk]), scored[peer.pk]) for peer in summaries
         ),
-        claims=tuple(
-            AcrossSystems(
-                text,
-                tuple(
-                    (covered[claim].get(peer.pk), peer.system.name if peer.system else "")
-                    for peer in summaries
-                ),
-            )
-            for claim, text in texts.items()
-        ),
+        claims=len(labels),
+        in_all=sum(set(of) == {Label.YES} for of in answered),
+        in_none=sum(Label.YES not in of for of in answered),
         has_percents=CoverageJudgment.objects.filter(
             COUNTING, comparison__peer__document_set=document_set
         ).exists(),
     )
+
+
+def marked(text: str, checks: Sequence[Check]) -> tuple[Piece, ...]:
+    """Cut a summary's text into pieces, so that each part that a claim comes from is a piece with these claims.
+
+    A claim comes from its own offsets, or else from its unit; a claim without either is in no piece. Overlapping parts
+    are one piece.
+    """
+    places = sorted(
+        ((*place, check) for check in checks if (place := _place(check.claim, text))),
+        key=lambda each: each[:2],
+    )
+    pieces: list[Piece] = []
+    at = 0
+    for start, end, check in places:
+        if start < at:
+            # The part before this one overlaps it.
+            last = pieces.pop()
+            pieces.append(Piece(last.text + text[at:end], (*last.checks, check)))
+        else:
+            pieces += [Piece(text[at:start])] if start > at else []
+            pieces.append(Piece(text[start:end], (check,)))
+        at = max(at, end)
+    return (*pieces, Piece(text[at:])) if at < len(text) else tuple(pieces)
+
+
+def _beside(peer: Summary, unsupported: list[Check], missed: tuple[Check, ...], claims: int) -> BesideOthers:
+    pieces = marked(peer.text, unsupported)
+    verbatim = {piece.verbatim for piece in pieces}
+    return BesideOthers(
+        summary=peer,
+        score=getattr(peer, "score", None),
+        pieces=pieces,
+        unsupported=len(unsupported),
+        reworded=tuple(check for check in unsupported if check not in verbatim),
+        missed=missed,
+        claims=claims,
+    )
+
+
+def _place(claim: Claim, text: str) -> tuple[int, int] | None:
+    start, end = claim.start, claim.end
+    if start is None or end is None:
+        if claim.unit is None:
+            return None
+        start, end = claim.unit.start, claim.unit.end
+    end = start + len(text[start:end].rstrip())
+    return (start, end) if start < end <= len(text) else None
 
 
 def checks_of(document_set: DocumentSet) -> QuerySet[Check]:
@@ -145,7 +185,10 @@ BELOW_ALL, ABOVE_ALL = -1, 2_000_000
 
 def _sets(viewer: Viewer) -> QuerySet[DocumentSet]:
     """The document sets; for viewers who may see scores, with mean scores and numbers of unsupported claims."""
-    sets = viewer.project.document_sets.annotate(documents_count=Count("documents"))
+    peers = Summary.objects.filter(document_set=OuterRef("pk"), is_peer=True)
+    sets = viewer.project.document_sets.annotate(
+        documents_count=Count("documents"), has_summaries=Exists(peers)
+    )
     if not sees_scores(viewer):
         return sets
     scores = Score.objects.filter(summary__document_set=OuterRef("pk"), summary__is_peer=True)

@@ -6,7 +6,13 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
-from annotation.analysis.explanation.compare import compared_sets, differing_checks, paired_difference
+from annotation.analysis.explanation.compare import (
+    MOST_CHECKS,
+    compared_sets,
+    differing_checks,
+    paired_difference,
+)
+from annotation.analysis.explanation.compare_judges import compare_judges
 from annotation.analysis.explanation.explanation import explain, summary_of
 from annotation.analysis.explanation.side_by_side import (
     DOCUMENT_SETS,
@@ -15,6 +21,7 @@ from annotation.analysis.explanation.side_by_side import (
     side_by_side,
 )
 from annotation.analysis.explanation.system_claims import VERDICTS, checks_in, system_claims
+from annotation.analysis.judge.judge_answers import judges_of_runs
 from annotation.analysis.leaderboard.differences import target_word
 from annotation.analysis.leaderboard.web import shown_table
 from annotation.core.permissions import Verb
@@ -29,6 +36,8 @@ from annotation.web.rooms import enter, found
 from annotation.web.screen import screen
 from evaluation.blend import score
 
+DIFFERING_SHOWN = 40
+"""The number of claims on which two judges differ that are shown at first."""
 SIDES = ((Check.Side.REFERENCE.value, "Coverage"), (Check.Side.PEER.value, "Alignment"))
 
 
@@ -47,6 +56,11 @@ def summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
         "summary": row,
         "score": result,
         "made": made,
+        "parts": [
+            (unit, [claim for claim in made.peer_claims if claim.unit == unit.number])
+            for unit in made.peer_units
+        ],
+        "claims_of_no_unit": [claim for claim in made.peer_claims if claim.unit is None],
         "address": request.build_absolute_uri(request.path),
     }
     return render(request, "analysis/explanation/summary.html", context)
@@ -56,6 +70,13 @@ def summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
 def document_sets(request: Request, slug: str) -> HttpResponseBase:
     room = enter(request, slug, Verb.VIEW_SCORES, here="document-sets")
     return list_page(request, room, DOCUMENT_SETS, page="analysis/explanation/document_sets.html")
+
+
+@screen("GET")
+def unit_texts(request: Request, slug: str) -> HttpResponseBase:
+    """List the document sets for people who check their units, also while they are blind."""
+    room = enter(request, slug, Verb.CHANGE_UNITS, here="unit-texts")
+    return list_page(request, room, DOCUMENT_SETS, page="texts/units/texts.html")
 
 
 @screen("GET")
@@ -72,7 +93,8 @@ def summaries_of_set(request: Request, slug: str, set_id: str) -> HttpResponse:
         "document_set": document_set,
         "beside": beside,
         "documents": document_set.documents.order_by("position"),
-        "models": document_set.summaries.filter(is_model=True).order_by("pk"),
+        "references": document_set.summaries.filter(is_model=True).order_by("pk"),
+        "marks_any": any(each.unsupported for each in beside.summaries),
         "previous": sets.filter(external_id__lt=document_set.external_id).last(),
         "next": sets.filter(external_id__gt=document_set.external_id).first(),
     }
@@ -106,7 +128,9 @@ def claims_of_system(request: Request, slug: str, system_id: str) -> HttpRespons
 
 @screen("GET")
 def compare(request: Request, slug: str) -> HttpResponse:
-    """Show two systems, by default the best two, with the claims on which they differ."""
+    """Show two systems, by default the best two, or two judges, with the claims on which they differ."""
+    if request.GET.get("of") == "judges":
+        return _compare_judges(request, slug)
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     shown = shown_table(request, room.project)
     if shown.score not in SCORE_SIDES:
@@ -142,10 +166,41 @@ def compare(request: Request, slug: str) -> HttpResponse:
         "interval": interval,
         "basis": basis,
         "score": score,
+        "of": "systems",
         "scores": list(SCORE_SIDES),
-        "systems": best,
+        "choices": best,
         "target": target_word(target) if table else "",
         "target_words": target,
         "compared": compared_sets(checks, first, second, target_words=target),
     }
     return render(request, "analysis/explanation/compare.html", context)
+
+
+def _compare_judges(request: Request, slug: str) -> HttpResponse:
+    """Show two judges, by default the deciding judge and another one."""
+    room = enter(request, slug, Verb.VIEW_SCORES, here="judge")
+    score = request.GET.get("by") or "coverage"
+    judges = {judge.name: judge for judge in judges_of_runs(room.project)}
+    decides = room.project.deciding_judge
+    order = sorted(judges.values(), key=lambda judge: judge != decides)
+    first = judges.get(request.GET.get("first", "")) or next(iter(order), None)
+    named = judges.get(request.GET.get("second", ""))
+    second = named or next((judge for judge in order if judge != first), None)
+    context = {
+        "room": room,
+        "of": "judges",
+        "score": score,
+        "scores": list(SCORE_SIDES),
+        "choices": list(judges),
+    }
+    if score not in SCORE_SIDES or (first and first == second):
+        raise NotFound("Choose two different judges of this project, and coverage or alignment.")
+    if first and second:
+        most = MOST_CHECKS if "all" in request.GET else DIFFERING_SHOWN
+        found = compare_judges(room.project, first, second, score=score, most=most)
+        seen = Check.objects.filter(pk__in=[each.check.pk for each in found.differing])
+        if asked := ask_before_seeing(request, room, seen):
+            return asked
+        see_checks(project=room.project, checks=seen, by=request.user)
+        context |= {"first": first, "second": second, "found": found, "is_all": most == MOST_CHECKS}
+    return render(request, "analysis/explanation/compare_judges.html", context)

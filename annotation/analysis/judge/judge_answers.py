@@ -14,6 +14,7 @@ from annotation.analysis.agreement.ratings import (
     CheckAnswer,
     CheckFacts,
     check_answers,
+    check_facts,
     untouched_verdicts,
 )
 from annotation.models import SCORE_SIDES, SIDE_SCORES, Judge, Sample, SampledCheck, Verdict
@@ -85,6 +86,19 @@ def humans_of(project: Project, facts: Mapping[int, CheckFacts], score: str = ""
     # In a tie, `max` returns the first score, which is coverage.
     best = max(found, key=lambda each: (each[1].is_representative, each[1].kind == "uneven", bool(each[0])))
     return _humans(project, facts, *best)
+
+
+def judges_of_runs(project: Project) -> list[Judge]:
+    """The judges with runs in the project, those of panels included, by name."""
+    of_project = Q(runs__project=project) | Q(panels__runs__project=project)
+    return list(Judge.objects.filter(of_project).distinct().order_by("name"))
+
+
+def people_said(project: Project) -> dict[int, str]:
+    """The majority of people's blind answers by the key of the check; without those on which people are divided."""
+    found = _answers_by_check(project, check_facts(project))
+    majority = {check: _majority(answers) for check, answers in found.items()}
+    return {check: label for check, label in majority.items() if label is not None}
 
 
 def _answers_by_check(project: Project, facts: Mapping[int, CheckFacts]) -> dict[int, list[CheckAnswer]]:

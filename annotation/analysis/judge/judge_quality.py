@@ -8,11 +8,11 @@ are ignored and counted.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.db.models import Count, Max, QuerySet, Sum
 
 from annotation.analysis.agreement.ratings import CheckFacts, check_facts
 from annotation.analysis.figures import Computed
@@ -23,6 +23,7 @@ from annotation.analysis.judge.judge_answers import (
     VersionKey,
     humans_of,
     in_order,
+    judges_of_runs,
     names_of,
     said_of,
 )
@@ -39,13 +40,29 @@ from annotation.models import (
     Verdict,
 )
 from annotation.models.document import cluster_of
-from evaluation.judging import Label, Price
-from evaluation.statistics import JudgeReport, SelfAgreement, judge_report, judge_reports, self_agreement
+from evaluation.judging import LABELS, Label, Price
+from evaluation.statistics import (
+    LENGTHS,
+    JudgeReport,
+    SelfAgreement,
+    judge_report,
+    judge_reports,
+    self_agreement,
+)
 
 if TYPE_CHECKING:
     from annotation.models import Project
 
 MOST_VERSIONS = 8
+
+
+Trust = Literal["yes", "shifted", "no", "unknown"]
+"""Whether a judge can be relied on.
+
+`yes`: it is right more often than always giving people's most frequent answer, and says yes about as often as people.
+`shifted`: it is right more often, but says yes too often or too rarely. `no`: it is not right more often. `unknown`:
+there is no interval, or people's answers do not represent all checks. All comparisons are with 95 % intervals.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +84,12 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version of a judge compared with people; `systems` has a report for each system, least accurate first.
+    """A version of a judge compared with people.
 
-    `examples` are the examples in its prompt. `served` are the models that answered.
+    `trust` says if its verdicts can be relied on, and `usual` is people's most frequent answer, of which always
+    answering so would be right in `usual_share` of the checks (None without scored checks). `systems` has a report for
+    each system, least accurate first; `kinds` has one for each kind of claim. `examples` are the examples in its
+    prompt. `served` are the models that answered.
     """
 
     id: str
@@ -78,7 +98,11 @@ class Version:
     signature: str
     own_words: tuple[str, ...]
     is_deciding: bool
+    trust: Trust
+    usual: str
+    usual_share: float | None
     report: JudgeReport
+    kinds: dict[str, JudgeReport]
     systems: dict[str, JudgeReport]
     cost: Cost
     examples: list[dict[str, str]]
@@ -127,9 +151,7 @@ def judge_inputs(project: Project) -> tuple[object, ...]:
     done = runs.aggregate(
         runs=Count("pk"), cost=Sum("cost"), done=Sum("jobs__done"), last=Max("jobs__finished_at")
     )
-    of_project = Q(runs__project=project) | Q(panels__runs__project=project)
-    judges = Judge.objects.filter(of_project).distinct().order_by("pk")
-    prices = judges.values_list("pk", "name", "prompt_price", "completion_price")
+    prices = ((row.pk, row.name, row.prompt_price, row.completion_price) for row in judges_of_runs(project))
     return (*(str(value) for value in done.values()), *(str(row) for row in prices))
 
 
@@ -182,7 +204,15 @@ def _version(
     labels = [cast("Label | None", said[check]) for check in checks]
     people = [cast("Label | None", humans.labels[check]) for check in checks]
     documents = [facts[check].cluster for check in checks]
-    systems = judge_reports(labels, people, [facts[check].system for check in checks], documents)
+    report = shown(judge_report(labels, people, documents))
+    usual, usual_share = _usual(report)
+
+    def parts(part_of: Callable[[int], str]) -> dict[str, JudgeReport]:
+        found = judge_reports(labels, people, [part_of(check) for check in checks], documents)
+        return {
+            name: shown(found[name]) for name in sorted(found, key=lambda name: _place(found[name], name))
+        }
+
     return Version(
         id=names[version],
         judge=judge.name,
@@ -190,15 +220,42 @@ def _version(
         signature=version[1],
         own_words=_own_words(project, version),
         is_deciding=judge.pk == project.deciding_judge_id,
-        report=shown(judge_report(labels, people, documents)),
-        systems={
-            name: shown(systems[name])
-            for name in sorted(systems, key=lambda name: _place(systems[name], name))
-        },
+        trust=trust_in(humans.basis, report, usual_share),
+        usual=usual,
+        usual_share=usual_share,
+        report=report,
+        kinds=parts(
+            lambda check: "people say yes" if humans.labels[check] == "yes" else "people say no or unsure"
+        )
+        | parts(lambda check: "with a number" if facts[check].has_number else "without a number")
+        | parts(lambda check: _length(facts[check].claim)),
+        systems=parts(lambda check: facts[check].system),
         cost=_cost(project, version, judge),
         examples=[each for half in taught.chosen for each in half] if taught else [],
         served=served_in(_calls_of(project, version)),
     )
+
+
+def _usual(report: JudgeReport) -> tuple[str, float | None]:
+    if not report.scored:
+        return "", None
+    yes = sum(report.confusion[label]["yes"] for label in LABELS) / report.scored
+    return ("yes", yes) if yes >= 0.5 else ("no", 1 - yes)
+
+
+def trust_in(basis: AnswerBasis, report: JudgeReport, usual_share: float | None) -> Trust:
+    """Decide whether a judge can be relied on, from its report and the share of people's most frequent answer."""
+    if not basis.is_representative or report.accuracy.low is None or usual_share is None:
+        return "unknown"
+    if report.accuracy.low <= usual_share:
+        return "no"
+    low, high = report.bias.low, report.bias.high
+    return "shifted" if low is not None and high is not None and not low <= 0 <= high else "yes"
+
+
+def _length(claim: str) -> str:
+    words = len(claim.split())
+    return next(name for name, holds in LENGTHS.items() if holds(words))
 
 
 def _repeats(project: Project) -> Iterator[Repeats]:

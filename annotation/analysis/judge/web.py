@@ -7,12 +7,12 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from annotation.analysis.judge.judge_answers import judges_of_runs
 from annotation.analysis.judge.judge_quality import JudgeFigures, Version, judge_key
-from annotation.analysis.judge.table import JUDGE_TABLES
 from annotation.analysis.judge.teach_judge import lesson_of, teach_judge
 from annotation.analysis.leaderboard import leaderboards
 from annotation.analysis.make_analysis import current_statistics
-from annotation.analysis.web import asked_score, figures_page, file_view
+from annotation.analysis.web import asked_score, figures_page
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
 from annotation.judging.queries.run_estimate import run_estimate
@@ -25,6 +25,9 @@ from annotation.web.htmx import Request
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 from evaluation.judging import LABELS
+
+SYSTEMS_SHOWN = 7
+"""The number of systems on the page, least right first; the rest is folded."""
 
 
 @screen("GET")
@@ -40,17 +43,23 @@ def judge(request: Request, slug: str) -> HttpResponse:
     if may_lack and all(each.id != named for each in versions):
         named = ""
     version = chosen_version(versions, named)
+    systems = list(version.systems.items()) if version else []
     context = {
         "version": version,
         # Hide the buttons for another score, because they use the answers for the default score.
         "may_act": not key and Verb.CHANGE_PROJECT in room.verbs,
         "of_score": f"score={key}&" if key else "",
         "people_said": LABELS,
+        "several_judges": len(judges_of_runs(room.project)) > 1,
+        "kinds": list(version.kinds.items()) if version else (),
+        "systems": systems[:SYSTEMS_SHOWN],
+        "other_systems": systems[SYSTEMS_SHOWN:],
+        "unanswered": found.basis.frame - found.checks if found else 0,
         "estimate": _why_no_estimate(room.project, found.score) if found else "",
         "confusion": _confusion(version.report.confusion) if version else (),
         "latest_run": _latest_run(room.project, version) if version and version.examples else None,
     }
-    return figures_page(request, room, "judge", stored, found, JUDGE_TABLES, context)
+    return figures_page(request, room, "judge", stored, found, context)
 
 
 def _why_no_estimate(project: Project, score: str) -> str:
@@ -107,14 +116,6 @@ def _latest_run(project: Project, version: Version) -> Run | None:
 def _confusion(counted: Mapping[str, Mapping[str, int]]) -> list[tuple[str, list[int]]]:
     """Sort the counts by the judge's and people's labels, because JSON in the database does not keep the order."""
     return [(said, [counts.get(label, 0) for label in LABELS]) for said, counts in counted.items()]
-
-
-judge_file = file_view(
-    Analysis.Kind.JUDGE,
-    JudgeFigures,
-    JUDGE_TABLES,
-    key_of=lambda request, project: judge_key(project, asked_score(request)),
-)
 
 
 def chosen_version(versions: Sequence[Version], name: str) -> Version | None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
-from statistics import median
 from typing import TYPE_CHECKING
 
 from django.db.models import Q, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
-from annotation.core.lists import Choices, Column, Kind, List, Viewer, sees_scores
+from annotation.core.lists import Choices, Column, Kind, List, Viewer
 from annotation.core.permissions import Verb
 from annotation.models import (
     Answer,
@@ -43,15 +41,6 @@ DOES: dict[Role, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
-    """A reviewer's number of answers, the share that differs from the judge, and the median seconds per answer."""
-
-    count: int
-    differ: float | None
-    seconds: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Left:
     """The numbers of rows that stay in a project when a person is removed; each number is at most 9,999.
 
@@ -77,12 +66,11 @@ def members_of(project: Project) -> QuerySet[Membership]:
     return project.memberships.select_related("user", "project").alias(full_name=named)
 
 
-def _with_answers(viewer: Viewer, rows: Sequence[Membership]) -> None:
+def _with_roles(viewer: Viewer, rows: Sequence[Membership]) -> None:
     roles = dict(viewer.project.memberships.values_list("pk", "roles"))
     owners = [key for key, held in roles.items() if Role.OWNER in held]
-    answers = _answers(viewer.project, [row.user_id for row in rows])
     for row in rows:
-        known = {"answers": answers.get(row.user_id), "is_last_owner": owners == [row.pk]}
+        known = {"is_last_owner": owners == [row.pk]}
         vars(row).update(known, is_self=row.user_id == viewer.person.pk)
 
 
@@ -105,7 +93,7 @@ MEMBERS = List(
     name="members",
     verbs=(Verb.MANAGE_MEMBERS,),
     rows=lambda viewer: members_of(viewer.project),
-    prepare=_with_answers,
+    prepare=_with_roles,
     order=("user__username", "pk"),
     title="Members",
     below="projects/people/_change.html",
@@ -122,25 +110,6 @@ MEMBERS = List(
         Column("full_name", lambda row: row.user.get_full_name(), search=True),
         Column("roles", _roles, kind=Kind.TEXTS, choices=ROLES, head="Roles"),
         Column("since", "created_at", kind=Kind.MOMENT, head="Since", order=True),
-        Column(
-            "differs",
-            "answers.differ",
-            kind=Kind.NUMBER,
-            nullable=True,
-            head="Differs from the judge",
-            cell="projects/people/_differs.html",
-            seen_by=sees_scores,
-            help="Share of the person's answers that differ from the judge's.",
-        ),
-        Column(
-            "seconds",
-            "answers.seconds",
-            kind=Kind.NUMBER,
-            nullable=True,
-            head="Median seconds",
-            seen_by=sees_scores,
-            help="Median time of one answer.",
-        ),
     ),
 )
 
@@ -172,28 +141,6 @@ INVITATIONS = List(
         Column("accepted_at", kind=Kind.MOMENT, nullable=True),
     ),
 )
-
-
-def _answers(project: Project, people: Sequence[int]) -> dict[int, Answers]:
-    rows = Verdict.objects.filter(
-        check_row__project=project, person__in=people, role=Verdict.Role.REVIEWER, withdrawn_at=None
-    )
-    columns = ("person_id", "check_row_id", "label", "check_row__judge_label", "active_ms")
-    latest = {(person, check): rest for person, check, *rest in rows.order_by("pk").values_list(*columns)}
-    by_person: dict[int, list[tuple[str, str | None, int]]] = defaultdict(list)
-    for (person, _), (label, judge, ms) in latest.items():
-        by_person[person].append((label, judge, ms))
-    return {person: _summed(answers) for person, answers in by_person.items()}
-
-
-def _summed(answers: list[tuple[str, str | None, int]]) -> Answers:
-    differ = [label != judge for label, judge, _ in answers if judge]
-    timed = [ms / 1000 for _, _, ms in answers if ms]
-    return Answers(
-        count=len(answers),
-        differ=sum(differ) / len(differ) if differ else None,
-        seconds=median(timed) if timed else None,
-    )
 
 
 def invitations_of(project: Project) -> QuerySet[Invitation]:

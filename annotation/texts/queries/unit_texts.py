@@ -1,6 +1,6 @@
-"""The summaries of a project and their units, for people who review the segmentation.
+"""The units of a summary, for people who review the segmentation.
 
-People who are blind see no system names. Document sets that a person has open as an assessor are omitted. Their
+People who are blind see no system names. Units of document sets that a person has open as an assessor are hidden. Their
 references are hidden until the first questions are answered, and nobody may change units that they are judging.
 """
 
@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, Model
+from django.db.models import Model
 
-from annotation.core.lists import Column, Kind, List, Viewer, sees_scores
-from annotation.core.permissions import Verb, is_blind
+from annotation.core.permissions import is_blind
 from annotation.core.refusals import NotAllowed, NotFound
 from annotation.models import (
     Assignment,
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-LONGEST_OPENING = 90
 LONGEST_RUN = 24
 """Longer runs of letters without a space may be split anywhere, because their script has no spaces."""
 
@@ -67,24 +65,32 @@ class CutUnit:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """The units of a summary.
-
-    `token` identifies this segmentation. A change of units sends the token, so that it is refused if the segmentation
-    is no longer the same.
-    """
+class TextOfSet:
+    """A reference or summary of a document set; `system` and `reference_id` are hidden from people who are blind."""
 
     summary_id: str
-    document_set: str
     is_model: bool
     is_peer: bool
     reference_id: str
     target_words: int | None
     system: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The units of a summary; `texts` are all texts of its document set in their order.
+
+    `token` identifies this segmentation. A change sends the token, so that a newer segmentation is noticed.
+    """
+
+    text: TextOfSet
+    document_set: str
+    set_id: str
     token: str
     units: tuple[CutUnit, ...]
     is_judged: bool
     is_running: bool
+    texts: tuple[TextOfSet, ...]
     previous_id: str | None
     next_id: str | None
 
@@ -92,49 +98,6 @@ class Cut:
     def is_open(self) -> bool:
         """Return True if units may be joined and split now."""
         return not self.is_judged and not self.is_running
-
-
-def _texts(viewer: Viewer) -> QuerySet[Summary]:
-    rows = Summary.objects.filter(document_set__project=viewer.project)
-    own = own_open_sets(viewer.project, viewer.person)
-    return rows.exclude(document_set__in=own).select_related("document_set", "system").defer("metadata")
-
-
-def _with_units(viewer: Viewer, rows: Sequence[Summary]) -> None:
-    keys = [row.pk for row in rows]
-    of_rows = Unit.objects.filter(summary__in=keys).order_by()
-    units = dict(of_rows.values_list("summary_id").annotate(Count("pk")))
-    judged = judged_summaries(keys)
-    for row in rows:
-        vars(row).update(unit_count=units.get(row.pk, 0), is_judged=row.pk in judged)
-
-
-UNIT_TEXTS = List(
-    name="unit texts",
-    verbs=(Verb.CHANGE_UNITS,),
-    rows=_texts,
-    prepare=_with_units,
-    order=("document_set__external_id", "-is_model", "pk"),
-    empty="No summaries yet. Import a file first.",
-    columns=(
-        Column(
-            "opening",
-            lambda row: _opening(row.text),
-            head="Summary",
-            search="text",
-            cell="texts/units/_summary.html",
-        ),
-        Column("id", "public_id"),
-        Column("document_id", "document_set.external_id", head="Document set", order=True, search=True),
-        Column("is_model", kind=Kind.FLAG),
-        Column("is_peer", kind=Kind.FLAG),
-        Column("reference_id", "external_id", seen_by=sees_scores, help="Name of a reference, or empty."),
-        Column("system", "system.name", nullable=True, seen_by=sees_scores, help="Null if unknown."),
-        Column("target_words", kind=Kind.COUNT, nullable=True, head="Target"),
-        Column("units", "unit_count", kind=Kind.COUNT, head="Units"),
-        Column("is_judged", kind=Kind.FLAG, head="Judged", help="Its units are locked."),
-    ),
-)
 
 
 def summary_to_cut(project: Project, person: User, public_id: str) -> Summary:
@@ -171,24 +134,23 @@ def own_open_sets(project: Project, person: User) -> set[int]:
 
 def cut_of(summary: Summary, person: User) -> Cut:
     """Load the current units of a summary, as the person may see them."""
-    project = summary.document_set.project
-    blind = is_blind(person, project)
+    blind = is_blind(person, summary.document_set.project)
     units = current_units(summary)
-    before, after = _neighbours(summary)
+    texts = summaries_in_order(Summary.objects.filter(document_set=summary.document_set_id))
+    rows = list(texts.select_related("system").defer("text", "metadata"))
+    names = [row.public_id for row in rows]
+    place = names.index(summary.public_id)
     return Cut(
-        summary_id=summary.public_id,
+        text=_text_of_set(summary, blind=blind),
         document_set=summary.document_set.external_id,
-        is_model=summary.is_model,
-        is_peer=summary.is_peer,
-        reference_id="" if blind else summary.external_id,
-        target_words=summary.target_words,
-        system=_author(summary, blind=blind),
+        set_id=summary.document_set.public_id,
         token=token_of(units),
         units=tuple(_cut_unit(unit, summary.text) for unit in units),
         is_judged=bool(judged_summaries([summary.pk])),
         is_running=is_being_judged(summary),
-        previous_id=before,
-        next_id=after,
+        texts=tuple(_text_of_set(row, blind=blind) for row in rows),
+        previous_id=names[place - 1] if place else None,
+        next_id=names[place + 1] if place + 1 < len(names) else None,
     )
 
 
@@ -295,19 +257,12 @@ def _cut_unit(unit: Unit, text: str) -> CutUnit:
     )
 
 
-def _neighbours(summary: Summary) -> tuple[str | None, str | None]:
-    others = summaries_in_order(Summary.objects.filter(document_set=summary.document_set_id))
-    order = list(others.values_list("public_id", flat=True))
-    place = order.index(summary.public_id)
-    return (order[place - 1] if place else None), (order[place + 1] if place + 1 < len(order) else None)
-
-
-def _author(summary: Summary, *, blind: bool) -> str | None:
-    return None if blind or summary.system is None else summary.system.name
-
-
-def _opening(text: str) -> str:
-    words = " ".join(text[: 4 * LONGEST_OPENING].split())
-    if len(words) <= LONGEST_OPENING:
-        return words
-    return f"{words[:LONGEST_OPENING].rsplit(' ', 1)[0]} …"
+def _text_of_set(summary: Summary, *, blind: bool) -> TextOfSet:
+    return TextOfSet(
+        summary_id=summary.public_id,
+        is_model=summary.is_model,
+        is_peer=summary.is_peer,
+        reference_id="" if blind else summary.external_id,
+        target_words=summary.target_words,
+        system=None if blind or summary.system is None else summary.system.name,
+    )

@@ -9,28 +9,30 @@ from collections.abc import Callable
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotFound
 from annotation.models import Summary
-from annotation.texts.queries.unit_texts import UNIT_TEXTS, cut_of, summary_to_cut
+from annotation.texts.queries.unit_texts import cut_of, summaries_in_order, summary_to_cut
 from annotation.texts.services import change_units
 from annotation.web.htmx import Request, page_or_fragment
-from annotation.web.lists import list_page
 from annotation.web.numbers import need_whole_number, whole_number
 from annotation.web.refusals import status_of
-from annotation.web.rooms import Room, enter
+from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 
 @screen("GET")
-def texts(request: Request, slug: str) -> HttpResponseBase:
+def units_of_set(request: Request, slug: str, set_id: str) -> HttpResponse:
+    """Show the units of the set's first text."""
     room = enter(request, slug, Verb.CHANGE_UNITS, here="unit-texts")
-    context = {"is_blind": Verb.VIEW_SCORES not in room.verbs}
-    return list_page(request, room, UNIT_TEXTS, page="texts/units/texts.html", context=context)
+    document_set = found(room.project.document_sets.all(), set_id, "document set")
+    first = summaries_in_order(document_set.summaries.all()).first()
+    if first is None:
+        raise NotFound("This document set has neither references nor summaries.")
+    return redirect("units", slug=slug, summary_id=first.public_id)
 
 
 @screen("GET")

@@ -206,7 +206,7 @@ FILES = (
     "/api/v1/projects/harbour/agreement/",
     "/api/v1/projects/harbour/leaderboard/",
     "/p/harbour/scores/file/",
-    "/p/harbour/scores/judge/systems/file/",
+    "/api/v1/projects/harbour/judge-quality/",
     "/p/harbour/scores/differences/?format=csv",
 )
 

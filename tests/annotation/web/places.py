@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 
-TABLES = {"judge-file": "versions"}
-"""A table of each route of files, where there is none called "pairs"."""
-
-
 @dataclass(frozen=True)
 class Ids:
     """Public ids of one row of each kind, all of the project "harbour"."""
@@ -85,8 +81,9 @@ class Ids:
     def address(self, route: URLPattern, slug: str = "harbour") -> str:
         assert route.name is not None
         wanted = set(route.pattern.converters)
-        known = {**self.kwargs, "table": TABLES.get(route.name, "pairs")}
-        return reverse(route.name, kwargs={"slug": slug, **{k: v for k, v in known.items() if k in wanted}})
+        return reverse(
+            route.name, kwargs={"slug": slug, **{k: v for k, v in self.kwargs.items() if k in wanted}}
+        )
 
 
 def addresses(world: World, slug: str = "harbour") -> dict[str, str]:

@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from tests.annotation.conftest import SignIn
 
 NOT_PAGES = {
-    "agreement-file",
     "download-export",
     "export-manifest",
     "run-estimate",
-    "judge-file",
     "league-file",
 }
 FORBIDDEN = re.compile(r"<style|\sstyle=|<script(?![^>]*\ssrc=)|\son[a-z]+=|hx-on|javascript:|\bjs:")

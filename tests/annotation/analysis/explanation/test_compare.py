@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.analysis.explanation.compare import compared_sets, differing_checks, paired_difference
+from annotation.analysis.explanation.compare_judges import compare_judges
 from annotation.analysis.leaderboard.averages import Observation, averages
-from annotation.models import Check, Look, Score
+from annotation.models import Check, Judge, Look, Run, Score, Verdict
 from annotation.reviewing.services.review import override
+from tests.annotation.answering import say
 from tests.annotation.planning import lay_sets
 
 if TYPE_CHECKING:
@@ -80,3 +82,34 @@ def test_another_score_is_compared_by_coverage(world: World, signed_in: SignIn) 
 def test_the_best_two_systems_are_compared_unless_others_are_chosen(world: World, signed_in: SignIn) -> None:
     page = signed_in(world.vic).get(PAGE).content.decode()
     assert "<title>alder and birch" in page
+
+
+def test_two_judges_are_compared_on_what_both_answered(world: World, signed_in: SignIn) -> None:
+    """lexical says yes, no, yes of alder; scripted says yes, unsure, no; Rex agrees with scripted on the third."""
+    scripted = Judge.objects.create(name="scripted", kind=Judge.Kind.OPENAI, project=world.project, model="m")
+    checks = [world.check("alder", number) for number in (1, 2, 3)]
+    for check, label in zip(checks, ("yes", "unsure", "no"), strict=True):
+        Verdict.objects.create(
+            check_row=check, role=Verdict.Role.JUDGE, judge=scripted, origin_name="scripted|v:1", label=label
+        )
+    say(checks[2], world.rex, "no")
+    found = compare_judges(world.project, world.judge, scripted, score="coverage", most=9)
+    # Unsure counts as not yes, so they differ on the third claim alone; three checks of one set have no interval.
+    assert (found.checks, found.differ, found.first_right, found.second_right) == (3, 1, 0, 1)
+    assert (found.agreement.value, found.agreement.low) == (pytest.approx(2 / 3), None)
+    [third] = found.differing
+    assert (third.check, third.first, third.second, third.people) == (checks[2], "yes", "no", "no")
+    for judge in (world.judge, scripted):
+        Run.objects.create(project=world.project, judge=judge)
+    page = " ".join(signed_in(world.cleo).get(PAGE, {"of": "judges"}).content.decode().split())
+    assert "They give the same answer to 67 % of 3 claims of coverage and differ on 1." in page
+    assert "<bdi>lexical</bdi> was right on 0, <bdi>scripted</bdi> on 1." in page
+    assert checks[2].claim.text in page
+    assert checks[0].claim.text not in page
+    assert Look.objects.filter(person=world.cleo, check_row=checks[2], revealed_at__isnull=False).exists()
+    same = {"of": "judges", "first": "scripted", "second": "scripted"}
+    assert signed_in(world.cleo).get(PAGE, same).status_code == 404
+
+
+def test_one_judge_alone_is_told_so(world: World, signed_in: SignIn) -> None:
+    assert "Only one judge has answered" in signed_in(world.vic).get(PAGE, {"of": "judges"}).content.decode()

@@ -55,3 +55,21 @@ def test_axe_finds_nothing_and_nothing_runs_off_a_phone(world: World, desk: Desk
     page.set_viewport_size(PHONE)
     page.goto(story)
     assert runs_off(page) == []
+
+
+def test_the_texts_of_a_set_work_without_scripts_and_on_a_phone(world: World, desk: Desk) -> None:
+    override(check=world.check("alder", 3), by=world.rex, label="no")
+    address = f"/p/harbour/scores/sets/{world.sets['port'].public_id}/"
+    page = sign_in(desk(), "olga")
+    page.goto(address)
+    page.evaluate(UNFOLD)
+    assert violations(page) == []
+    page.set_viewport_size(PHONE)
+    assert runs_off(page) == []
+    plain = sign_in(desk(java_script_enabled=False), "vic")
+    plain.goto(address)
+    first, second = plain.locator("details.panel").all()
+    assert first.locator(".text").is_visible()
+    assert not second.locator(".text").is_visible()
+    second.locator("summary").click()
+    assert second.get_by_role("heading", name="Missed: 3 of 3 reference claims").is_visible()

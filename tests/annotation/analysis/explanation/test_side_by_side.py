@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils.html import escape
 
-from annotation.analysis.explanation.side_by_side import side_by_side
-from annotation.models import Check, DocumentSet, Look, Score
+from annotation.analysis.explanation.side_by_side import Piece, marked, side_by_side
+from annotation.models import Check, Claim, DocumentSet, Look, Score, Unit
 from annotation.reviewing.services.review import override
 from tests.annotation.exports.acts import assess_and_close
 from tests.annotation.planning import lay_sets
@@ -29,47 +30,61 @@ def address(world: World) -> str:
     return f"/p/harbour/scores/sets/{port(world).public_id}/"
 
 
-def test_each_claim_stands_once_with_the_answer_of_every_summary(world: World) -> None:
+def test_each_summary_misses_its_own_claims(world: World) -> None:
     for number, labels in ((1, ("yes", "yes")), (2, ("no", "no")), (3, ("yes", "no"))):
         for system, label in zip(("alder", "birch"), labels, strict=True):
             override(check=world.check(system, number), by=world.rex, label=label)
     found = side_by_side(port(world))
-    order = [each.summary.system.name for each in found.summaries if each.summary.system]
-    assert [name for _, name in found.claims[0].named] == order
-    labels = [
-        {name: check.final_label for check, name in claim.named if check is not None}
-        for claim in found.claims
-    ]
-    assert labels == [
-        {"alder": "yes", "birch": "yes"},
-        {"alder": "no", "birch": "no"},
-        {"alder": "yes", "birch": "no"},
-    ]
-    assert (found.in_all, found.in_none) == (1, 1)
+    missed = {each.summary.system.name: each.missed for each in found.summaries if each.summary.system}
+    assert missed == {
+        "alder": (world.check("alder", 2),),
+        "birch": (world.check("birch", 2), world.check("birch", 3)),
+    }
+    assert [each.claims for each in found.summaries] == [3, 3]
+    assert (found.claims, found.in_all, found.in_none) == (3, 1, 1)
     scores = Score.objects.filter(summary__document_set=port(world))
     by_system = dict(scores.values_list("summary__system__name", "coverage"))
-    assert order == sorted(by_system, key=lambda name: -(by_system[name] or 0.0))
+    assert list(missed) == sorted(by_system, key=lambda name: -(by_system[name] or 0.0))
 
 
 def test_a_claim_without_an_answer_everywhere_is_in_neither_count(world: World) -> None:
-    Check.objects.filter(pk=world.check("alder", 1).pk).update(final_label=None, final_source=None)
-    override(check=world.check("birch", 1), by=world.rex, label="no")
+    # The judge says no of birch to all three, and to the second of alder.
     before = side_by_side(port(world))
-    assert before.in_none == sum(
-        all(check is not None and check.final_label == "no" for check in claim.checks)
-        for claim in before.claims
-    )
-    # Of a claim that one summary has no check of, nothing is counted either.
-    world.check("alder", 2).delete()
-    assert None in side_by_side(port(world)).claims[1].checks
+    assert (before.in_all, before.in_none) == (0, 1)
+    Check.objects.filter(pk=world.check("alder", 2).pk).update(final_label=None, final_source=None)
+    assert (side_by_side(port(world)).in_all, side_by_side(port(world)).in_none) == (0, 0)
 
 
-def test_what_the_source_does_not_support_stands_with_its_summary(world: World) -> None:
+def claim(text: str, start: int | None = None, end: int | None = None, unit: Unit | None = None) -> Check:
+    return Check(claim=Claim(text=text, start=start, end=end, unit=unit))
+
+
+def test_a_claim_marks_its_own_words_or_its_unit_or_nothing() -> None:
+    text = "It opens. It closes in May, late."
+    own = claim("it closes in May", 10, 26)
+    whole = claim("The closing is late.", unit=Unit(start=10, end=33))
+    nowhere = claim("Nobody came.")
+    assert marked(text, [nowhere]) == (Piece(text),)
+    assert marked(text, [own]) == (Piece("It opens. "), Piece("It closes in May", (own,)), Piece(", late."))
+    assert [piece.verbatim for piece in marked(text, [own])] == [None, own, None]
+    # The unit reaches further than the claim within it: both are one part.
+    both = marked(text, [whole, own, nowhere])
+    assert both == (Piece("It opens. "), Piece("It closes in May, late.", (own, whole)))
+    assert both[1].verbatim is None
+
+
+def test_unsupported_claims_are_marked_in_the_summary(world: World, signed_in: SignIn) -> None:
     check = world.check("alder", 3)
     Check.objects.filter(pk=check.pk).update(side="peer", final_label="no", final_source="judge")
-    found = {each.summary.system: each.unsupported for each in side_by_side(port(world)).summaries}
-    assert [each.pk for each in found[world.systems["alder"]]] == [check.pk]
-    assert found[world.systems["birch"]] == ()
+    found = {each.summary.system: each for each in side_by_side(port(world)).summaries}
+    # Its claim comes from no part of the summary, so it stands beside the text.
+    assert found[world.systems["alder"]].reworded == (check,)
+    assert found[world.systems["birch"]].unsupported == 0
+    Claim.objects.filter(pk=check.claim_id).update(start=0, end=9)
+    page = signed_in(world.vic).get(address(world)).content.decode()
+    words = world.peers["port", "alder"].text[:9]
+    assert f'title="Not supported by the source">{words}<span' in page.replace("\n    ", " ")
+    assert page.count(escape(world.peers["port", "birch"].text)) == 1
 
 
 def test_percents_of_assessors_are_told_of(world: World) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from annotation.analysis.judge.judge_quality import Version, judge_inputs, judge_quality
+from annotation.analysis.intervals import shown
+from annotation.analysis.judge.judge_answers import AnswerBasis
+from annotation.analysis.judge.judge_quality import Version, judge_inputs, judge_quality, trust_in
 from annotation.models import Check, Judge, JudgeCall, PromptVersion, Run, Sample, Verdict
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.texts.services.change_claims import reword_claim
-from evaluation.judging import LABELS
+from evaluation.judging import LABELS, Label
+from evaluation.statistics import judge_report
 from tests.annotation.answering import add_checks, say
 
 if TYPE_CHECKING:
@@ -87,6 +90,45 @@ def test_a_judge_worked_out(world: World, checks: list[Check]) -> None:
     )
     # Both say yes to 3 of 7: chance is (3 * 3 + 4 * 4) / 49, kappa (35 - 25) / (49 - 25).
     assert report.kappa.value == pytest.approx(10 / 24)
+
+
+def test_kinds_of_claims_are_measured_apart(world: World, checks: list[Check]) -> None:
+    kinds = first(world).kinds
+    # People say yes to three, of which the judge gets two, and not yes to four that it scored, of which it gets three.
+    assert kinds["people say yes"].accuracy.value == pytest.approx(2 / 3)
+    assert kinds["people say no or unsure"].accuracy.value == pytest.approx(3 / 4)
+    assert kinds["without a number"].checks == 8
+
+
+PEOPLE_IN_SET, RIGHT = ("yes", "yes", "no", "no"), ("yes", "yes", "no", "no")
+LATE_YES, ONE_OF_FOUR, ALL_WRONG = (
+    ("yes", "yes", "yes", "no"),
+    ("no", "yes", "yes", "yes"),
+    ("no", "no", "yes", "yes"),
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "trust"),
+    [
+        # Right on 39 of 40 where always yes gets 20; one yes too many has 0 in its interval.
+        ("all", [RIGHT] * 9 + [LATE_YES], "yes"),
+        # Right on 34 of 40, and yes too often in 6 of 10 sets.
+        ("sample", [RIGHT] * 4 + [LATE_YES] * 6, "shifted"),
+        # Right on 20 of 40, as is always yes.
+        ("sample", [RIGHT] * 5 + [ALL_WRONG] * 5, "no"),
+        ("chosen", [RIGHT] * 9 + [LATE_YES], "unknown"),
+        # Three sets have no interval.
+        ("sample", [RIGHT] * 2 + [ONE_OF_FOUR], "unknown"),
+    ],
+)
+def test_a_judge_is_trusted_if_it_beats_always_the_same_answer(
+    kind: str, said: list[tuple[str, ...]], trust: str
+) -> None:
+    judge = [cast("Label", label) for labels in said for label in labels]
+    people = [cast("Label", label) for label in PEOPLE_IN_SET * len(said)]
+    report = shown(judge_report(judge, people, [number for number, _ in enumerate(said) for _ in range(4)]))
+    assert trust_in(AnswerBasis(kind=kind, frame=99), report, 0.5) == trust
 
 
 def test_what_people_answered_knowing_the_judges_is_not_its_measure(world: World) -> None:

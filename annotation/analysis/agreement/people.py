@@ -1,0 +1,46 @@
+"""How the answers of single people compare with the judge's, and how long they take."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+from annotation.models import Verdict
+
+if TYPE_CHECKING:
+    from annotation.models import Project
+
+
+@dataclass(frozen=True, slots=True)
+class PersonAnswers:
+    """A reviewer's number of answers, the share that differs from the judge, and the median seconds per answer.
+
+    The newest answer to each check counts, blind or not. The share is None without a judge's answer to any of these
+    checks, the seconds are None without a measured time.
+    """
+
+    name: str
+    count: int
+    differ: float | None
+    seconds: float | None
+
+
+def people_with_answers(project: Project) -> tuple[PersonAnswers, ...]:
+    """The reviewers of a project with their answers, by name. One query."""
+    rows = Verdict.objects.filter(
+        check_row__project=project, person__isnull=False, role=Verdict.Role.REVIEWER, withdrawn_at=None
+    )
+    columns = ("person__username", "check_row_id", "label", "check_row__judge_label", "active_ms")
+    latest = {(person, check): rest for person, check, *rest in rows.order_by("pk").values_list(*columns)}
+    by_person: dict[str, list[tuple[str, str | None, int]]] = defaultdict(list)
+    for (person, _), (label, judge, ms) in latest.items():
+        by_person[person].append((label, judge, ms))
+    found = []
+    for name, answers in sorted(by_person.items()):
+        differ = [label != judge for label, judge, _ in answers if judge]
+        timed = [ms / 1000 for _, _, ms in answers if ms]
+        share = sum(differ) / len(differ) if differ else None
+        found.append(PersonAnswers(name, len(answers), share, median(timed) if timed else None))
+    return tuple(found)
