@@ -51,9 +51,9 @@ def compare_judges(project: Project, first: Judge, second: Judge, *, score: str,
     """Compare the newest answers of two judges to the claims of a score; list at most `most`. Five queries."""
     one, other = _answers(project, first, score), _answers(project, second, score)
     both = [key for key in one if key in other]
-    labels = [[cast("Label", of[key][0]) for key in both] for of in (one, other)]
+    first_said, second_said = ([cast("Label", of[key][0]) for key in both] for of in (one, other))
     clusters = [cluster_of(*one[key][1:3]) for key in both]
-    report = judge_report(*labels, clusters, draws=draws_for(len(set(clusters))))
+    report = judge_report(first_said, second_said, clusters, draws=draws_for(len(set(clusters))))
     differ = [key for key in both if (one[key][0] == "yes") != (other[key][0] == "yes")]
     said = people_said(project)
     people = {key: said[key] for key in differ if key in said}

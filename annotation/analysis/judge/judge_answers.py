@@ -37,9 +37,8 @@ class AnswerBasis:
     `kind` is one of:
 
     - `all`: every check is answered
-    - `sample`: the newest finished sample had about equal chances; `others` counts ignored answers: those outside of it
-      and those to reworded claims
-    - `uneven`: finished samples had unequal chances; `others` are included
+    - `sample`: the newest finished sample had about equal chances; other answers are ignored
+    - `uneven`: finished samples had unequal chances; other answers are included
     - `open`: no sample is finished
     - `chosen`: the checks were not sampled
 
@@ -51,7 +50,6 @@ class AnswerBasis:
     sides: tuple[str, ...] = ()
     sampled: int = 0
     answered: int = 0
-    others: int = 0
 
     @property
     def is_representative(self) -> bool:
@@ -160,18 +158,10 @@ def _basis(project: Project, side: str, answered: Mapping[int, object]) -> tuple
         return of_side(kind="open", frame=frame, sampled=newest.sampled, answered=newest.answered), {}
     even = next((sample for sample in finished if sample.most <= EQUAL_CHANCE_RATIO * sample.least), None)
     if even is not None:
-        labels = _labels([even], side)
-        return of_side(
-            kind="sample",
-            frame=frame,
-            sampled=even.sampled,
-            answered=even.sampled,
-            others=len(answered.keys() - labels.keys()),
-        ), labels
-    labels = _labels(finished, side)
+        basis = of_side(kind="sample", frame=frame, sampled=even.sampled, answered=even.sampled)
+        return basis, _labels([even], side)
     sampled = sum(sample.sampled for sample in finished)
-    others = len(answered.keys() - labels.keys())
-    return of_side(kind="uneven", frame=frame, sampled=sampled, answered=sampled, others=others), labels
+    return of_side(kind="uneven", frame=frame, sampled=sampled, answered=sampled), _labels(finished, side)
 
 
 def _labels(samples: Sequence[Sample], side: str) -> dict[int, str]:

@@ -57,10 +57,6 @@ class Word:
 class CutUnit:
     unit_id: str
     number: int
-    start: int
-    end: int
-    text: str
-    weight: float
     words: tuple[Word, ...]
 
 
@@ -249,10 +245,6 @@ def _cut_unit(unit: Unit, text: str) -> CutUnit:
     return CutUnit(
         unit_id=unit.public_id,
         number=unit.position,
-        start=unit.start,
-        end=unit.end,
-        text=text[unit.start : unit.end],
-        weight=unit.weight,
         words=tuple(words_of(text, unit.start, unit.end)),
     )
 
