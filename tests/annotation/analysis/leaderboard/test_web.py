@@ -177,7 +177,7 @@ def test_twenty_claims_are_sampled_with_one_click_and_opened_in_review(
     assert "unchecked judge" not in page
     assert "An estimate needs answers in 15 document sets of every system" in page
     judged = " ".join(olga.get("/p/harbour/scores/judge/").text.split())
-    assert "on 20 checks that people answered" in judged
+    assert "of 20 claims" in judged
     assert "An estimate needs answers in 15 document sets of every system" in judged
 
 
