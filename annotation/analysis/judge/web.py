@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -24,7 +24,6 @@ from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
-from evaluation.judging import LABELS
 
 SYSTEMS_SHOWN = 7
 """The number of systems on the page, least right first; the rest is folded."""
@@ -49,14 +48,12 @@ def judge(request: Request, slug: str) -> HttpResponse:
         # Hide the buttons for another score, because they use the answers for the default score.
         "may_act": not key and Verb.CHANGE_PROJECT in room.verbs,
         "of_score": f"score={key}&" if key else "",
-        "people_said": LABELS,
         "several_judges": len(judges_of_runs(room.project)) > 1,
         "kinds": list(version.kinds.items()) if version else (),
         "systems": systems[:SYSTEMS_SHOWN],
         "other_systems": systems[SYSTEMS_SHOWN:],
         "unanswered": found.basis.frame - found.checks if found else 0,
         "estimate": _why_no_estimate(room.project, found.score) if found else "",
-        "confusion": _confusion(version.report.confusion) if version else (),
         "latest_run": _latest_run(room.project, version) if version and version.examples else None,
     }
     return figures_page(request, room, "judge", stored, found, context)
@@ -111,11 +108,6 @@ def _confirm_teaching(request: Request, room: Room, row: Judge) -> HttpResponse:
 
 def _latest_run(project: Project, version: Version) -> Run | None:
     return Run.objects.filter(project=project, judge__name=version.judge).order_by("-pk").first()
-
-
-def _confusion(counted: Mapping[str, Mapping[str, int]]) -> list[tuple[str, list[int]]]:
-    """Sort the counts by the judge's and people's labels, because JSON in the database does not keep the order."""
-    return [(said, [counts.get(label, 0) for label in LABELS]) for said, counts in counted.items()]
 
 
 def chosen_version(versions: Sequence[Version], name: str) -> Version | None:
