@@ -21,6 +21,7 @@ from evaluation.statistics._estimates import (
 )
 from evaluation.statistics._forecast import Forecast, forecast_intervals
 from evaluation.statistics._judge_report import JudgeReport, judge_report, judge_reports
+from evaluation.statistics._pooled import PooledEstimates, pool_estimates
 from evaluation.statistics._prediction_powered import PredictionPoweredMean, prediction_powered_mean
 from evaluation.statistics._resampling import (
     FEWEST_FOR_INTERVAL,
@@ -68,6 +69,7 @@ __all__ = [
     "Look",
     "PairComparison",
     "Period",
+    "PooledEstimates",
     "PredictionPoweredMean",
     "SampleEstimate",
     "SampledItem",
@@ -96,6 +98,7 @@ __all__ = [
     "may_be_best",
     "observed_agreement",
     "observed_agreement_interval",
+    "pool_estimates",
     "prediction_powered_mean",
     "self_agreement",
     "settled_order",

@@ -76,6 +76,7 @@ class SampleEstimate:
     random sample without a judge would need for the same error; it is negative if the judge or the sample increases
     the error. `parts` has each document's contribution to the error: the squares of `parts` add up to the square of
     `error`.
+    `judge_mean` is the judge's own mean over document sets; None if the judge answered no item.
     """
 
     answered: int
@@ -93,6 +94,7 @@ class SampleEstimate:
     classical_high: float | None = None
     labels_saved: float | None = None
     parts: Mapping[Hashable, float] = field(default_factory=dict)
+    judge_mean: float | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -214,6 +216,7 @@ class Frame:
     answers: Array
     is_answered: NDArray[np.bool_]
     claims: tuple[Hashable | None, ...]
+    is_judged: bool
 
     @property
     def is_complete(self) -> bool:
@@ -290,6 +293,7 @@ def frame_of(name: str, items: Sequence[SampledItem], covariates: Mapping[Any, S
         answers=np.array([item.answer or 0.0 for item in items], dtype=np.float64),
         is_answered=np.array([item.answer is not None for item in items], dtype=np.bool_),
         claims=tuple(item.claim for item in items),
+        is_judged=bool(scored),
     )
 
 
@@ -424,6 +428,7 @@ def _without_interval(frame: Frame) -> SampleEstimate:
         documents=len(frame.names),
         answered_documents=frame.answered_documents,
         degrees=max(0, frame.answered_documents - 1),
+        judge_mean=float(frame.sums(frame.predictors[:, 0]).mean()) if frame.is_judged else None,
     )
 
 
