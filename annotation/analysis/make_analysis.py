@@ -98,7 +98,7 @@ def _ranked_by(project: Project, score: str) -> leaderboard.Leaderboard:
 
 RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
     # The shape depends on the number of scores, because a leaderboard stores a mean of every score.
-    Analysis.Kind.LEADERBOARD: StatisticsRecipe(_ranked_by, shape=744 + len(SCORES)),
+    Analysis.Kind.LEADERBOARD: StatisticsRecipe(_ranked_by, shape=745 + len(SCORES)),
     Analysis.Kind.AGREEMENT: StatisticsRecipe(
         agreement.agreement, inputs=agreement.agreement_inputs, shape=8
     ),

@@ -15,6 +15,8 @@ from annotation.scoring.rescore import rescore
 from tests.annotation.cast import PEERS, add_claims, add_set
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from annotation.models import Sample
     from tests.annotation.cast import World
 
@@ -22,13 +24,13 @@ PROBABILITIES = (0.95, 0.6, 0.05, 0.3)
 """The judge's, of the four claims of a set, shifted from set to set and system to system."""
 
 
-def lay_sets(world: World, count: int, *, first: int = 0) -> None:
+def lay_sets(world: World, count: int, *, first: int = 0, peers: Mapping[str, str] = PEERS) -> None:
     """Sets of one reference unit with four claims; the judge says yes to those above a half."""
     for number in range(first, first + count):
         name = f"set-{number:02}"
-        add_set(world, name)
+        add_set(world, name, peers=peers)
         claims = add_claims(world, name, ((f"Claim {place}", 1) for place in range(1, 5)))
-        for shift, system in enumerate(PEERS, start=1):
+        for shift, system in enumerate(peers, start=1):
             _judge(world, claims, world.peers[name, system], start=number * shift)
     rescore(project=world.project)
 

@@ -20,6 +20,7 @@ from evaluation.statistics import (
     SampleEstimate,
     compare_estimates,
     estimate_systems_from_sample,
+    pool_estimates,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ class EstimateTable:
     - `averages`: empty if `answered_documents` is below 15
     - `uses_judge`: False if the judge would not narrow any interval
     - `came_after`: the number of checks that are newer than the sample
-    - `compared`: the differences of all pairs of systems
+    - `pooled`: the estimates after pooling; empty if they are not pooled
+    - `misfits`: the systems that keep their direct estimate in `pooled`, because the model does not fit them
+    - `compared`: the differences of all pairs of systems, pooled ones if there are any
     """
 
     sample: SampleProgress | None = None
@@ -49,6 +52,8 @@ class EstimateTable:
     uses_judge: bool = True
     came_after: int = 0
     averages: dict[str, Average] = field(default_factory=dict)
+    pooled: dict[str, Average] = field(default_factory=dict)
+    misfits: tuple[str, ...] = ()
     compared: tuple[PairComparison, ...] = ()
 
     @property
@@ -77,6 +82,10 @@ class EstimateTable:
                 sentences.append(
                     "The judge would not narrow any interval, so only people's answers are used."
                 )
+            if self.pooled:
+                sentences.append(
+                    "The judge's averages then move each system's estimate, by at most half of its standard error."
+                )
             if self.answered_documents < FEW_DOCUMENTS:
                 sentences.append(
                     f"Below {FEW_DOCUMENTS} document sets, an interval may miss more often than stated."
@@ -90,9 +99,10 @@ class EstimateTable:
             sentences.append(f"{self.came_after:,} checks were added after the sample and are not covered.")
         return " ".join([*sentences, *([newer] if newer else [])])
 
-    def average(self, system: str) -> Average:
-        """Return the estimate of a system; its values are None if there is no estimate."""
-        return self.averages.get(system, Average(None, None, None, n=0, left_out=0))
+    def average(self, system: str, *, is_pooled: bool = False) -> Average:
+        """Return the estimate of a system, direct or pooled; its values are None if there is no estimate."""
+        found = self.pooled if is_pooled else self.averages
+        return found.get(system, Average(None, None, None, n=0, left_out=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +158,16 @@ def estimate_table(
     uses_judge = framed.has_judge and any(result.tuning for result in found.values())
     if not uses_judge:
         found = estimate_systems_from_sample(items, confidence=CONFIDENCE, people_alone=True)
+    pooled = pool_estimates(found, confidence=CONFIDENCE)
     # Put the better system first, so that most differences are positive.
-    best_first = sorted(found, key=lambda name: (-(found[name].estimate or 0.0), name))
+    best_first = sorted(found, key=lambda name: (-(pooled.systems[name].estimate or 0.0), name))
     return replace(
         made,
         uses_judge=uses_judge,
         averages={name: _average(result) for name, result in found.items()},
-        compared=tuple(compare_estimates({name: found[name] for name in best_first})),
+        pooled={name: _average(pooled.systems[name]) for name in found} if pooled.pooled else {},
+        misfits=pooled.misfits,
+        compared=tuple(compare_estimates({name: pooled.systems[name] for name in best_first})),
     )
 
 

@@ -50,13 +50,15 @@ class Bar:
 class LeagueRow:
     """A system with its value of the ranked score.
 
-    `may_be_best` marks systems only if the tests exclude some systems and leave several.
+    `may_be_best` marks systems only if the tests exclude some systems and leave several. `direct` is the bar of the
+    direct estimate if the shown one is pooled; None otherwise.
     """
 
     row: SystemRow
     may_be_best: bool
     average: Average
     bar: Bar | None
+    direct: Bar | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,8 @@ def league(table: TargetTable, *, most: int | None = None) -> League:
     """Build the chart of a table, with at most `most` rows."""
     score, front = table.ranking.score, table.ranking.front
     shown = table.rows[:most]
-    axis = axis_over(row.scores[score] for row in shown)
+    direct = table.bases[score].direct
+    axis = axis_over(row.scores[name] for row in shown for name in (score, direct) if name)
     best = () if front is None else set(front.may_be_best) - set(front.untested)
     is_said = front is not None and 1 < len(best) <= front.others
     return League(
@@ -92,6 +95,7 @@ def league(table: TargetTable, *, most: int | None = None) -> League:
                 may_be_best=is_said and row.system in best,
                 average=row.scores[score],
                 bar=bar(row.scores[score], axis),
+                direct=bar(row.scores[direct], axis) if direct else None,
             )
             for row in shown
         ),

@@ -317,7 +317,11 @@ class _Gathered:
         bases = bases_of(project, target_words, found, at_target)
         for system, of_system in found.items():
             for name, estimate in at_target.items():
-                of_system |= {f"{name}_estimate": estimate.average(system), f"{name}_blend": of_system[name]}
+                of_system |= {
+                    f"{name}_estimate": estimate.average(system),
+                    f"{name}_pooled": estimate.average(system, is_pooled=True),
+                    f"{name}_blend": of_system[name],
+                }
                 of_system[name] = of_system[bases[name].column]
         rows = tuple(self.rows(found, score))
         order = [row.system for row in rows if row.rank is not None]
@@ -325,7 +329,7 @@ class _Gathered:
         basis = bases[score]
         ranking = (
             ranking_from(at_target[score].compared, by_score, order, score)
-            if basis.column.endswith("_estimate")
+            if basis.is_estimate
             else ranking_of(means, by_score, order, score)
         )
         return TargetTable(

@@ -115,17 +115,17 @@ class Ranking:
             return f"{first} is the only system with this score."
         near = [system for system in front.may_be_best if system not in (*front.level, *front.untested)]
         if len(front.level) > 1:
-            tied = f"{by}{_listed(front.level)} are tied for first"
-            return f"{tied}, and {_listed(near)} could be as good." if near else f"{tied}."
+            tied = f"{by}{listed(front.level)} are tied for first"
+            return f"{tied}, and {listed(near)} could be as good." if near else f"{tied}."
         if not has_interval(front.sets):
             return f"{by}{first} is ahead, but there are too few document sets to test it."
         ahead = f"{by}{first} is ahead."
         if near:
-            named = "any other system" if len(near) == front.others else _listed(near)
+            named = "any other system" if len(near) == front.others else listed(near)
             ahead = f"{by}{first} is ahead, but {named} could be as good."
         if front.untested:
             has = "has" if len(front.untested) == 1 else "have"
-            return f"{ahead} {_listed(front.untested)} {has} too few document sets to compare."
+            return f"{ahead} {listed(front.untested)} {has} too few document sets to compare."
         if near or is_unchecked:
             return ahead
         return f"{first} is best: every other system is significantly worse than the best."
@@ -230,6 +230,7 @@ def _is_same(one: Average, other: Average) -> bool:
     return one.mean is not None and math.isclose(one.mean, other.mean or 0.0, abs_tol=1e-12)
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Write a list of names in words; if it is long, the first three and the number of the others."""
     rest = len(names) - NAMED_AT_MOST
     return str(get_text_list([*names[:NAMED_AT_MOST], *([f"{rest} more"] if rest > 0 else [])], "and"))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Exists, OuterRef, Q
 
 from annotation.analysis.estimates.estimates import EstimateTable
+from annotation.analysis.leaderboard.ranking import listed
 from annotation.models import SCORE_SIDES, SCORES, Check, CoverageJudgment, Verdict
 from annotation.models.judgment import COUNTING
 from annotation.sampling.queries.check_samples import eligible
@@ -28,11 +29,16 @@ Scores = Mapping[str, "Average"]
 OTHER_VALUES: Mapping[str, Mapping[str, str]] = {
     "coverage": {
         "coverage_human": "people only",
-        "coverage_estimate": "estimate",
+        "coverage_pooled": "estimated together",
+        "coverage_estimate": "estimated one by one",
         "coverage_blend": "judge + corrections",
         "coverage_judge": "judge only",
     },
-    "alignment": {"alignment_estimate": "estimate", "alignment_blend": "judge + corrections"},
+    "alignment": {
+        "alignment_pooled": "estimated together",
+        "alignment_estimate": "estimated one by one",
+        "alignment_blend": "judge + corrections",
+    },
 }
 """The values of a score from which the shown one is chosen, with their names in a row and on screen."""
 VERSIONS: Mapping[str, str] = {name: words for each in OTHER_VALUES.values() for name, words in each.items()}
@@ -61,6 +67,10 @@ DECIDED_WITH_COVERAGE = ("coverage", "composite_1", "composite_2_3", "composite_
 DOCUMENTS_ONLY = "The intervals cover the choice of documents."
 WITHOUT_JUDGE = "The intervals ignore the judge's mistakes."
 WITH_JUDGE = "The intervals cover the choice of documents and the judge's mistakes."
+TOGETHER = (
+    "Systems are compared with help of the judge's averages. The intervals cover the choice of documents and the "
+    "judge's mistakes; they hold for 95 % of the systems, not for each of them alike."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +88,17 @@ class Basis:
     caption: str
     is_unchecked: bool = False
 
+    @property
+    def is_estimate(self) -> bool:
+        """True if the value is an estimate from a random sample, direct or pooled."""
+        return self.column.endswith(("_estimate", "_pooled"))
+
+    @property
+    def direct(self) -> str:
+        """The column of the direct estimates if the shown ones are pooled; "" otherwise."""
+        score, _, version = self.column.rpartition("_")
+        return f"{score}_estimate" if version == "pooled" else ""
+
 
 def bases_of(
     project: Project,
@@ -85,14 +106,16 @@ def bases_of(
     found: Mapping[str, Scores],
     estimates: Mapping[str, EstimateTable],
 ) -> dict[str, Basis]:
-    """Choose the source of every score of a table: people, the estimate, or the judge with corrections, in this order.
+    """Choose the source of every score of a table: people, the estimate (pooled if there are enough systems), or the
+    judge with corrections, in this order.
 
     `found` has the averages by system, `estimates` has the estimates of coverage and alignment.
     """
     made = _Chooser(project, target_words, found, estimates)
     versions = {name: Basis(name, words, WITHOUT_JUDGE) for name, words in VERSIONS.items()}
-    for name in ("coverage_estimate", "alignment_estimate"):
-        versions[name] = Basis(name, VERSIONS[name], WITH_JUDGE)
+    for score in OTHER_VALUES:
+        versions[f"{score}_estimate"] = Basis(f"{score}_estimate", VERSIONS[f"{score}_estimate"], WITH_JUDGE)
+        versions[f"{score}_pooled"] = Basis(f"{score}_pooled", VERSIONS[f"{score}_pooled"], TOGETHER)
     versions["coverage_human"] = Basis("coverage_human", VERSIONS["coverage_human"], DOCUMENTS_ONLY)
     return {**{name: made.basis(name) for name in (*RANKABLE, "human_share")}, **versions}
 
@@ -132,7 +155,11 @@ class _Chooser:
             and self._compared[score]
             and all(estimate.average(system).low is not None for system in self._compared[score])
         ):
-            return Basis(f"{score}_estimate", f"estimated from {estimate.answers:,} answers", WITH_JUDGE)
+            name = f"estimated from {estimate.answers:,} answers"
+            if not estimate.pooled:
+                return Basis(f"{score}_estimate", name, WITH_JUDGE)
+            alone = estimate.misfits and f" Too far from the judge's averages: {listed(estimate.misfits)}."
+            return Basis(f"{score}_pooled", name, f"{TOGETHER}{alone or ''}")
         return self._blend(score)
 
     def _blend(self, score: str) -> Basis:

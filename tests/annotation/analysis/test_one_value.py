@@ -21,6 +21,7 @@ from annotation.scoring.rescore import rescore
 from evaluation import LexicalJudge, SummaryInput
 from evaluation.gate import GateSummary, gate_report_text, run_gate
 from evaluation.running import GivenClaim
+from tests.annotation.cast import PEERS
 from tests.annotation.exports.reading import exported
 from tests.annotation.judging.doing import judge_to_end
 from tests.annotation.planning import answer_sample, lay_sets
@@ -89,9 +90,11 @@ ANSWERS: dict[Answer, tuple[str, str]] = {
 """The names of the values of coverage and alignment after each way of answering."""
 
 
-def study(world: World, chance: random.Random) -> None:
+def study(world: World, chance: random.Random, *, others: tuple[str, ...] = ()) -> None:
     """Sets whose claims the judge answers at random, more or less often yes for each system."""
-    lay_sets(world, SETS)
+    for name in others:
+        world.systems[name] = System.objects.create(project=world.project, name=name)
+    lay_sets(world, SETS, peers={**PEERS, **dict.fromkeys(others, "It is old.")})
     judge_to_end(world.project, world.judge, ["coverage", "alignment"])
     for system in world.systems.values():
         likely = chance.random()
@@ -277,6 +280,23 @@ def test_no_two_views_contradict_one_another(
     table = check_every_view(world, viewer, client_of, tmp_path)
     # Without a value of cedar's, all systems fall back together.
     assert not any(basis["name"].startswith("estimated") for basis in table["bases"].values())
+
+
+def test_no_two_views_of_pooled_estimates_contradict_one_another(
+    world: World, signed_in: SignIn, client_of: ApiDoor, tmp_path: Path
+) -> None:
+    chance = random.Random(4)
+    study(world, chance, others=("dogwood", "elm", "fir"))
+    finished(world, chance)
+    viewer = signed_in(world.vic)
+    table = check_every_view(world, viewer, client_of, tmp_path)
+    assert table["bases"]["coverage"]["column"] == "coverage_pooled"
+    for row in table["rows"]:
+        assert row["scores"]["coverage"] == row["scores"]["coverage_pooled"]
+        assert row["scores"]["coverage"]["mean"] != row["scores"]["coverage_estimate"]["mean"]
+    page = viewer.get("/p/harbour/scores/?by=coverage&target=20").content.decode()
+    assert "Systems are compared with help of the judge's averages." in text_of(page)
+    assert page.count('<line class="direct"') == len(table["rows"])
 
 
 def test_an_answer_after_a_look_makes_no_census(world: World, client_of: ApiDoor) -> None:
