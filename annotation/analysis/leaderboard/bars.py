@@ -16,6 +16,7 @@ WIDTH = 240
 EDGE = 8
 STEPS = (0.02, 0.05, 0.1, 0.2, 0.25)
 MOST_TICKS = 6
+LINES = "Thick line: with this help. Thin line: from the system's own answers alone."
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,11 @@ class League:
     def score(self) -> str:
         """Return the name of the ranked score."""
         return self.table.ranking.score
+
+    @property
+    def legend(self) -> str:
+        """The meaning of thick and thin lines; "" if there are no thin ones."""
+        return LINES if any(row.direct for row in self.rows) else ""
 
 
 def league(table: TargetTable, *, most: int | None = None) -> League:

@@ -69,7 +69,7 @@ WITHOUT_JUDGE = "The intervals ignore the judge's mistakes."
 WITH_JUDGE = "The intervals cover the choice of documents and the judge's mistakes."
 TOGETHER = (
     "Systems are compared with help of the judge's averages. The intervals cover the choice of documents and the "
-    "judge's mistakes; they hold for 95 % of the systems, not for each of them alike."
+    "judge's mistakes, on average over systems."
 )
 
 

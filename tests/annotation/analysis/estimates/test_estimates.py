@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from annotation.analysis.estimates.estimates import NO_SAMPLE, estimate_table, estimates
+from annotation.analysis.estimates.estimates import NO_SAMPLE, EstimateTable, estimate_table, estimates
 from annotation.analysis.estimates.samples import SampleProgress
+from annotation.analysis.leaderboard.averages import Average
+from annotation.analysis.leaderboard.values import RANKABLE, bases_of
 from annotation.models import Check, Sample, SampledCheck
 from annotation.reviewing.services.review import override
 from annotation.sampling.queries.sampled_items import SampleFrame, framed_items
@@ -159,3 +163,43 @@ def test_a_good_judge_narrows_the_interval() -> None:
     )
     assert with_judge.uses_judge
     assert with_judge.average("alder").low > without.average("alder").low
+
+
+def shifted(frame: SampleFrame, systems: int) -> SampleFrame:
+    """A frame of systems with other answers each: those of the first systems have more yes."""
+    (items,) = frame.items[20].values()
+    return SampleFrame(
+        items={
+            20: {
+                f"system {place}": [
+                    replace(
+                        item, answer=None if item.answer is None else float((number * 7 + place) % 9 > place)
+                    )
+                    for number, item in enumerate(items)
+                ]
+                for place in range(systems)
+            }
+        }
+    )
+
+
+@pytest.mark.parametrize(("systems", "is_pooled"), [(4, False), (5, True)])
+def test_from_five_systems_on_estimates_are_pooled(systems: int, is_pooled: bool) -> None:
+    found = estimate_table(DRAW, shifted(framed(60, answered=30), systems), 20)
+    assert (set(found.pooled) == set(found.averages), bool(found.pooled)) == (is_pooled, is_pooled)
+    assert ("The judge's averages then move each system's estimate" in found.sentence) == is_pooled
+    shown = {name: found.average(name, is_pooled=is_pooled).mean for name in found.averages}
+    for pair in found.compared:
+        assert pair.difference == pytest.approx(shown[pair.first] - shown[pair.second])
+        assert pair.difference >= 0
+
+
+def test_a_system_that_does_not_fit_is_named(world: World) -> None:
+    value = Average(0.5, 0.4, 0.6, n=30, left_out=0)
+    names = {f"system {place}": value for place in range(6)}
+    table = EstimateTable(sample=DRAW, answers=300, averages=names, pooled=names, misfits=("system 4",))
+    scores = {system: dict.fromkeys((*RANKABLE, "human_share"), value) for system in names}
+    bases = bases_of(world.project, 20, scores, {"coverage": table, "alignment": EstimateTable()})
+    assert bases["coverage"].column == "coverage_pooled"
+    assert bases["coverage"].caption.endswith("Too far from the judge's averages: system 4.")
+    assert (bases["coverage"].direct, bases["alignment"].direct) == ("coverage_estimate", "")
