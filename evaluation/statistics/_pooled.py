@@ -24,6 +24,8 @@ _SPREADS = np.linspace(0.0, 0.5, 101)
 """The standard deviations between systems over which the model integrates; values in [0, 1] allow at most .5."""
 _OWN_SHARE = 0.5
 """The weight of a system's own variance; the rest comes from all systems."""
+_WIDER = 1.05
+"""A factor on the model's errors, chosen by simulation, because the judge's means have errors of their own."""
 _MOST_CORRELATED = 0.9
 """At a correlation of 1, the smoothing of variances would look like knowledge of the common error."""
 _TINY = 1e-12
@@ -100,7 +102,7 @@ def _moved(
     moved = np.clip(means, direct - LIMIT * errors, direct + LIMIT * errors)
     is_limited = moved != means
     own = np.sqrt(np.maximum(np.diag(spread), _TINY))
-    final = np.where(is_limited, errors, np.minimum(own, errors))
+    final = np.where(is_limited, errors, np.minimum(_WIDER * own, errors))
     # The squares of a row's parts add up to the square of its error, the products of two rows to their covariance.
     values, vectors = np.linalg.eigh(spread)
     parts = vectors * np.sqrt(np.maximum(values, 0.0)) * (final / own)[:, None]

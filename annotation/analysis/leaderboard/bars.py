@@ -16,7 +16,7 @@ WIDTH = 240
 EDGE = 8
 STEPS = (0.02, 0.05, 0.1, 0.2, 0.25)
 MOST_TICKS = 6
-LINES = "Thick line: with this help. Thin line: from the system's own answers alone."
+LINES = "Thick line: with the help of the averages; thin line: from the system's own answers alone."
 
 
 @dataclass(frozen=True, slots=True)

@@ -296,7 +296,7 @@ def test_no_two_views_of_pooled_estimates_contradict_one_another(
         assert row["scores"]["coverage"]["mean"] != row["scores"]["coverage_estimate"]["mean"]
     page = viewer.get("/p/harbour/scores/?by=coverage&target=20").content.decode()
     assert "Systems are compared with help of the judge's averages." in text_of(page)
-    assert "Thin line: from the system's own answers alone." in text_of(page)
+    assert "thin line: from the system's own answers alone." in text_of(page)
     assert page.count('<line class="direct"') == len(table["rows"])
 
 
