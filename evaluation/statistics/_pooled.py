@@ -96,7 +96,6 @@ def pool_estimates(found: Mapping[str, SampleEstimate], *, confidence: float = 0
 def _moved(
     found: Mapping[str, SampleEstimate], means: Array, spread: Array, confidence: float
 ) -> PooledEstimates:
-    """Move the estimates to their means within the limit; `spread` is the covariance of the means' errors."""
     direct = np.array([each.estimate for each in found.values()], dtype=np.float64)
     errors = np.array([each.error for each in found.values()], dtype=np.float64)
     moved = np.clip(means, direct - LIMIT * errors, direct + LIMIT * errors)

@@ -128,7 +128,7 @@ def slices(
     values = _set_values(project, score, target_words)
     used = {name for of_system in values.values() for name in of_system}
     names = _in_order({slice_of[name] for name in used}, slice_of)
-    estimated = _estimates(project, score, target_words, slice_of, names) if _is_estimate(basis) else {}
+    estimated = _estimates(project, score, target_words, slice_of, names) if basis.is_estimate else {}
     plain = {
         (system, name): _mean(of_system, slice_of, name, cluster_of_set)
         for system, of_system in values.items()
@@ -157,7 +157,7 @@ def slices(
         key=key,
         score=score,
         target_words=target_words,
-        basis=basis.name if is_estimated or not _is_estimate(basis) else "judge + corrections",
+        basis=basis.name if is_estimated or not basis.is_estimate else "judge + corrections",
         slices=tuple(Slice(name, sizes[name], given.get(name, 0.0)) for name in names),
         systems=systems,
         moved=_moved(systems),
@@ -170,10 +170,6 @@ def _set_rows(project: Project) -> Any:
 
 def _is_numeric(counts: Mapping[Any, int]) -> bool:
     return all(isinstance(value, int | float) and not isinstance(value, bool) for value in counts)
-
-
-def _is_estimate(basis: Basis) -> bool:
-    return basis.column.endswith("_estimate")
 
 
 def _split(
