@@ -108,12 +108,16 @@ def estimate_systems_from_sample(
     covariates: Mapping[Any, Sequence[float]] | None = None,
     confidence: float = 0.95,
     people_alone: bool = False,
+    these_documents: bool = False,
 ) -> dict[str, SampleEstimate]:
     """Estimate each system's mean over document sets of people's answers, from recorded samples.
 
     `systems` has all items of each system, sampled or not. If items name their claims, answers to the same claim in
     other systems' summaries improve the judge's answers, which must be probabilities then. `covariates` has numbers
-    for every document. `people_alone` ignores the judge. An item without a judge's answer counts as the mean of the
+    for every document. `people_alone` ignores the judge. With `these_documents`, the target is the mean over exactly
+    these documents, not over the population that they represent: errors come from the choice of items alone, `parts`
+    has answers in place of documents, and degrees of freedom are the answers less 1. Items must then be sampled one by
+    one; without any choice, the bounds equal the estimate. An item without a judge's answer counts as the mean of the
     other items. If every item was sampled with certainty, the estimate is the mean of the answers. Results can be
     missing, see `SampleEstimate`.
     Raises InvalidPercent for a probability outside (0, 1], an answer outside [0, 1] or a confidence outside 0 to 1,
@@ -144,7 +148,9 @@ def estimate_systems_from_sample(
         else sharpened_and_tuned(known)
     )
     return {
-        name: _estimate(*tuned[name], confidence) if name in tuned else _without_interval(frame)
+        name: _estimate(*tuned[name], confidence, name if these_documents else None)
+        if name in tuned
+        else _without_interval(frame)
         for name, frame in frames.items()
     }
 
@@ -432,10 +438,16 @@ def _without_interval(frame: Frame) -> SampleEstimate:
     )
 
 
-def _estimate(frame: Frame, tuned: Array, confidence: float) -> SampleEstimate:
-    found = _without_interval(frame)
+def _estimate(frame: Frame, tuned: Array, confidence: float, name: str | None) -> SampleEstimate:
+    """Estimate the mean of the population, or if there is a name, of exactly these documents."""
+    found, keys = _without_interval(frame), frame.names
     mean, parts = mean_and_parts(frame, tuned)
     people, people_parts = mean_and_parts(frame, frame.no_slopes)
+    if name is not None:
+        # Systems are sampled independently, so no two systems share a part.
+        parts, people_parts = _parts_of_items(frame, tuned), _parts_of_items(frame, frame.no_slopes)
+        keys = tuple((name, place) for place in range(len(parts)))
+        found = replace(found, degrees=max(1, len(parts) - 1))
     people, variance, alone = _within(people), float((parts**2).sum()), float((people_parts**2).sum())
     tuning = float(tuned[:, 0].mean())
     if not 0 <= mean <= 1 or variance > HARMFUL * alone:
@@ -443,6 +455,8 @@ def _estimate(frame: Frame, tuned: Array, confidence: float) -> SampleEstimate:
     known = Precision.of_answers(people, alone, found.degrees)
     low, high = interval_within_range(mean, known.at(variance), confidence)
     people_low, people_high = interval_within_range(people, known, confidence)
+    if not len(parts):
+        low = high = people_low = people_high = mean
     return replace(
         found,
         estimate=mean,
@@ -450,7 +464,7 @@ def _estimate(frame: Frame, tuned: Array, confidence: float) -> SampleEstimate:
         high=high,
         error=math.sqrt(variance),
         tuning=tuning,
-        parts=dict(zip(frame.names, parts.tolist(), strict=True)),
+        parts=dict(zip(keys, parts.tolist(), strict=True)),
         classical_low=people_low,
         classical_high=people_high,
         labels_saved=saved_labels(*_simple_sample(frame, alone), variance),
@@ -492,6 +506,20 @@ def mean_and_parts(frame: Frame, slopes_of: Array) -> tuple[float, Array]:
         found = found * math.sqrt(answered / (answered - 1) * (documents - 1) / documents)
     apart = known + found
     return mean, (apart - apart.mean()) / math.sqrt(documents * max(1, documents - 1))
+
+
+def _parts_of_items(frame: Frame, slopes_of: Array) -> Array:
+    """Return a part for each answer whose squares add up to the variance of the mean over exactly these documents.
+
+    Items that were sampled with certainty have no part. Source: Hájek, Asymptotic theory of rejective sampling, 1964,
+    for samples of fixed size; with equal probabilities it is the variance of a simple random sample.
+    """
+    _, left = expected_and_left(frame, slopes_of)
+    asked = frame.is_sampled & (frame.probabilities < 1)
+    count, chance = int(asked.sum()), frame.probabilities[asked]
+    added = frame.shares[asked] * left[asked] / chance * np.sqrt(1 - chance) / len(frame.names)
+    parts: Array = added * math.sqrt(count / max(1, count - 1))
+    return parts
 
 
 def expected_and_left(frame: Frame, slopes_of: Array) -> tuple[Array, Array]:

@@ -397,3 +397,56 @@ def test_the_best_estimate_by_hand() -> None:
     assert best_estimates(compared) == {"a", "b"}
     assert best_estimates(compared, level=0.06) == {"a"}
     assert best_estimates([]) == frozenset()
+
+
+def test_of_these_documents_only_the_choice_of_items_is_uncertain() -> None:
+    # Simple random sampling of 2 of 4: (1 - 1/2) / 2 times the variance of 1 and 0, which is .5.
+    items = whole([0.5] * 4, [1, 0, None, None])
+    these = estimate_from_sample(items, these_documents=True)
+    assert (these.estimate, these.degrees) == (pytest.approx(0.5), 1)
+    assert these.error == pytest.approx(math.sqrt(0.125))
+    assert sum(part**2 for part in these.parts.values()) == pytest.approx(0.125)
+    assert these.error < estimate_from_sample(items).error
+
+
+def test_of_these_documents_a_census_leaves_nothing_uncertain() -> None:
+    found = estimate_from_sample(whole([0.5] * 4, [1, 0, 1, 1], 1.0), these_documents=True)
+    assert (found.low, found.estimate, found.high, found.error) == (0.75, 0.75, 0.75, 0.0)
+
+
+def test_of_these_documents_two_systems_share_no_error() -> None:
+    items = whole([0.5] * 4, [1, 0, None, None])
+    found = estimate_systems_from_sample({"a": items, "b": items}, these_documents=True)
+    (pair,) = compare_estimates(found)
+    assert (pair.difference, pair.p) == (0, pytest.approx(1))
+
+
+@pytest.mark.parametrize("design", ["uniform", "active"])
+def test_of_these_documents_intervals_hold_and_are_narrower(design: Design) -> None:
+    held, widths = [], []
+    generator = np.random.default_rng(5)
+    for seed in range(150):
+        judged = np.clip(
+            generator.uniform(0.05, 0.95, (30, 6)) + generator.normal(0, 0.3, (30, 1)), 0.02, 0.98
+        )
+        truth = generator.random((30, 6)) < judged
+        spreads = dict(enumerate(np.sqrt(judged * (1 - judged)).ravel().tolist()))
+        chances = inclusion_probabilities(spreads, dict.fromkeys(spreads), size=60, design=design)
+        taken = fixed_size_sample(chances, seed=seed)
+        items = [
+            SampledItem(
+                document=place // 6,
+                share=1 / 6,
+                judge=float(judged.flat[place]),
+                probability=chance,
+                is_sampled=place in taken,
+                answer=float(truth.flat[place]) if place in taken else None,
+            )
+            for place, chance in chances.items()
+        ]
+        these, like_these = (estimate_from_sample(items, these_documents=each) for each in (True, False))
+        held.append(these.low <= truth.mean() <= these.high)
+        widths.append((these.high - these.low) / (like_these.high - like_these.low))
+    # The standard error of the share is .018.
+    assert np.mean(held) > 0.9
+    assert np.mean(widths) < 0.95
