@@ -29,14 +29,14 @@ Scores = Mapping[str, "Average"]
 OTHER_VALUES: Mapping[str, Mapping[str, str]] = {
     "coverage": {
         "coverage_human": "people only",
-        "coverage_pooled": "estimated together",
-        "coverage_estimate": "estimated one by one",
+        "coverage_pooled": "estimate, systems together",
+        "coverage_estimate": "estimate, system alone",
         "coverage_blend": "judge + corrections",
         "coverage_judge": "judge only",
     },
     "alignment": {
-        "alignment_pooled": "estimated together",
-        "alignment_estimate": "estimated one by one",
+        "alignment_pooled": "estimate, systems together",
+        "alignment_estimate": "estimate, system alone",
         "alignment_blend": "judge + corrections",
     },
 }
