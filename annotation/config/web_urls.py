@@ -20,6 +20,7 @@ from annotation.imports import web as imports
 from annotation.judging.web import judges, prompts, questions, runs
 from annotation.projects.web import (
     close_project,
+    criteria,
     event_log,
     guidelines,
     invitations,
@@ -125,6 +126,10 @@ project_urls = [
     path("settings/guidelines/", guidelines.guidelines, name="guidelines"),
     path("settings/guidelines/write/", guidelines.write_guidelines, name="write-guidelines"),
     path("settings/guidelines/<int:version>/", guidelines.guideline, name="guideline"),
+    path("settings/criteria/", criteria.criteria, name="criteria"),
+    path("settings/criteria/save/", criteria.save_criterion, name="save-criterion"),
+    path("settings/criteria/pack/", criteria.add_pack, name="add-pack"),
+    path("settings/criteria/retire/", criteria.retire_criterion, name="retire-criterion"),
     path("settings/log/", event_log.event_log, name="log"),
     path("comments/claims/<slug:claim_id>/", comments.claim_comments, name="claim-comments"),
     path("comments/claims/<slug:claim_id>/write/", comments.comment_claim, name="comment-claim"),

@@ -11,6 +11,7 @@ from evaluation.metrics._coverage import (
 )
 from evaluation.metrics._criteria import (
     JUDGED,
+    LONGEST_QUESTION,
     MOST_JUDGED,
     PACKS,
     UNMARKED,
@@ -36,6 +37,7 @@ USUAL_METRICS = ("coverage", "alignment")
 
 __all__ = [
     "JUDGED",
+    "LONGEST_QUESTION",
     "MOST_JUDGED",
     "PACKS",
     "UNMARKED",
