@@ -52,6 +52,9 @@ POSTED = {
     "invite",
     "revoke-invitation",
     "write-guidelines",
+    "save-criterion",
+    "add-pack",
+    "retire-criterion",
     "comment-claim",
     "withdraw-comment",
     "save-prompt",
@@ -100,8 +103,10 @@ WEB = {
     "close-project": Verb.CLOSE_PROJECT,
     **dict.fromkeys(("people", "add-member", "change-roles", "remove-member"), Verb.MANAGE_MEMBERS),
     **dict.fromkeys(("invite", "revoke-invitation"), Verb.MANAGE_MEMBERS),
-    **dict.fromkeys(("guidelines", "guideline"), Verb.VIEW_PROJECT),
-    "write-guidelines": Verb.CHANGE_PROJECT,
+    **dict.fromkeys(("guidelines", "guideline", "criteria"), Verb.VIEW_PROJECT),
+    **dict.fromkeys(
+        ("write-guidelines", "save-criterion", "add-pack", "retire-criterion"), Verb.CHANGE_PROJECT
+    ),
     "log": Verb.VIEW_EVENTS,
     **dict.fromkeys(("claim-comments", "comment-claim", "withdraw-comment"), Verb.COMMENT),
     **dict.fromkeys(("prompts", "judges"), Verb.VIEW_RUNS),

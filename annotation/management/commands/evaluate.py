@@ -30,6 +30,7 @@ from annotation.management.named import project_named
 from annotation.models import SCORES, Check, Job, Judge, Project, Run, Verdict
 from annotation.operator_commands import add_summarization, as_typed
 from annotation.projects.services.change_project import change_project
+from annotation.scoring.own_scores import scored_criteria
 from annotation.workers import Heartbeat, new_worker_name
 from evaluation.errors import EvaluationError
 from evaluation.metrics import Criterion, read_criteria
@@ -146,6 +147,7 @@ class Command(BaseCommand):
                     kept = [each.fact for each in criteria_in_force(row) if each.name not in replaced]
                     row = change_project(project=row, by=None, criteria=[*kept, *criteria])
                 row = change_project(project=row, by=None, **rules) if rules else row
+                _require_scores(bars, row)
                 chosen = _instructed(_judge_named(judge, row), row, instruction.strip())
                 if bars:
                     _require_deciding(chosen, row)
@@ -346,8 +348,6 @@ def _paid(progress: RunProgress) -> str:
 
 def _bar(argument: str) -> ScoreBar:
     name, _, value = argument.partition("=")
-    if name not in SCORES:
-        raise ArgumentTypeError(f"there is no score {name!r}; scores are {', '.join(SCORES)}")
     try:
         least = float(value)
     except ValueError:
@@ -382,6 +382,15 @@ def _instructed(judge: Judge, project: Project, instruction: str) -> Judge:
         return found
     made = copy_judge(project=project, judge=judge, stem=f"{judge.name}-instructed", by=None)
     return change_judge(judge=made, custom_instruction=instruction, by=None)
+
+
+def _require_scores(bars: list[ScoreBar], project: Project) -> None:
+    known = [*SCORES, *(each.name for each in scored_criteria(project))]
+    for bar in bars:
+        if bar.score not in known:
+            raise CommandError(
+                f"There is no score {bar.score!r}; scores are {', '.join(known)}.", returncode=2
+            )
 
 
 def _require_deciding(judge: Judge, project: Project) -> None:
