@@ -29,7 +29,7 @@ from annotation.projects.web import (
     projects,
     settings,
 )
-from annotation.reviewing.web import comments, review, review_queue
+from annotation.reviewing.web import comments, ratings, review, review_queue
 from annotation.sampling.web import samples as random_samples
 from annotation.texts.web import claims, units
 from annotation.watching import web as watching
@@ -52,6 +52,8 @@ project_urls = [
     path("review/samples/sample/", random_samples.sample_checks, name="sample-checks"),
     path("review/samples/check/", random_samples.check_some, name="check-some"),
     path("review/samples/<slug:sample_id>/cancel/", random_samples.cancel_sample_page, name="cancel-sample"),
+    path("review/ratings/", ratings.rate_summaries, name="rate-summaries"),
+    path("review/ratings/<slug:summary_id>/", ratings.rate_summary, name="rate-summary"),
     path("review/<slug:check_id>/", review.check, name="check"),
     path("review/<slug:check_id>/answer/", review.override, name="override"),
     path("review/<slug:check_id>/withdraw/", review.withdraw_verdict, name="withdraw-verdict"),

@@ -52,6 +52,7 @@ POSTED = {
     "invite",
     "revoke-invitation",
     "write-guidelines",
+    "rate-summary",
     "save-criterion",
     "add-pack",
     "retire-criterion",
@@ -103,6 +104,7 @@ WEB = {
     "close-project": Verb.CLOSE_PROJECT,
     **dict.fromkeys(("people", "add-member", "change-roles", "remove-member"), Verb.MANAGE_MEMBERS),
     **dict.fromkeys(("invite", "revoke-invitation"), Verb.MANAGE_MEMBERS),
+    **dict.fromkeys(("rate-summaries", "rate-summary"), Verb.REVIEW),
     **dict.fromkeys(("guidelines", "guideline", "criteria"), Verb.VIEW_PROJECT),
     **dict.fromkeys(
         ("write-guidelines", "save-criterion", "add-pack", "retire-criterion"), Verb.CHANGE_PROJECT

@@ -65,8 +65,8 @@ class LeaderboardQuery(serializers.Serializer[Any]):
     )
     score = serializers.CharField(
         required=False,
-        help_text="The score or own criterion that ranks the systems. Default: coverage, or the first other score with values, as on "
-        "the page. `score` in the reply names it.",
+        help_text="The score or own criterion that ranks the systems. Default: coverage, or the first other score with "
+        "values, as on the page. `score` in the reply names it.",
     )
 
 
