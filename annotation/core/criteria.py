@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 def criteria_in_force(project: Project) -> QuerySet[Criterion]:
-    """The project's own criteria that are asked, in order; without those that judges rate on request."""
+    """Return the project's own criteria that are asked, in order; without those that judges rate on request."""
     asked = Criterion.objects.filter(project=project, retired_at=None).order_by("position", "pk")
     return asked.exclude(scale=Criterion.Scale.SHARE)
 
 
 def asked_of_people(project: Project) -> QuerySet[Criterion]:
-    """The criteria that people rate for each summary, in order."""
+    """Return the criteria that people rate for each summary, in order."""
     return criteria_in_force(project).exclude(answered_by=Criterion.AnsweredBy.JUDGE)
 
 
 def asked_of_judges(project: Project) -> QuerySet[Criterion]:
-    """The project's own criteria that judges rate for each summary, in order."""
+    """Return the project's own criteria that judges rate for each summary, in order."""
     return criteria_in_force(project).exclude(answered_by=Criterion.AnsweredBy.PEOPLE)
 
 

@@ -32,13 +32,13 @@ class OwnScores:
     sources: Mapping[str, frozenset[str]]
 
     def of(self, summary: int) -> tuple[float | None, ...]:
-        """The scores of a summary in the order of `names`."""
+        """Return the scores of a summary in the order of `names`."""
         found = self.values.get(summary, {})
         return tuple(found.get(name) for name in self.names)
 
 
 def scored_criteria(project: Project) -> QuerySet[Criterion]:
-    """The criteria whose answers are scores: all in force, except the one about unmarked units."""
+    """Return the criteria whose answers are scores: all in force, except the one about unmarked units."""
     return criteria_in_force(project).exclude(reads=Criterion.Reads.UNMARKED)
 
 
@@ -75,7 +75,7 @@ def own_scores(project: Project) -> OwnScores:
 
 
 def own_inputs(project: Project) -> tuple[object, ...]:
-    """The inputs of `own_scores`, for fingerprints. One query and that of the criteria."""
+    """Return the inputs of `own_scores`, for fingerprints. One query and that of the criteria."""
     found = _counting(project).order_by().aggregate(count=Count("pk"), newest=Max("pk"))
     return (found["count"], found["newest"], *scored_criteria(project).values_list("pk", flat=True))
 

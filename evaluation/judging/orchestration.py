@@ -50,7 +50,7 @@ class Open:
 
     @property
     def is_nothing(self) -> bool:
-        """True if nothing is asked."""
+        """Return True if nothing is asked."""
         return self.cover.is_empty and not self.takes_claims and not self.own_claims and not self.rated
 
     def rating(self, criteria: Sequence[Criterion], reference: Text | None) -> "Open":
@@ -89,13 +89,13 @@ class Answers:
 
     @property
     def failures(self) -> list[JudgeError]:
-        """The errors among the answers."""
+        """Return the errors among the answers."""
         whole = (self.aligned, self.own, self.covered, *self.rated)
         return [each for each in whole if isinstance(each, JudgeError)]
 
     @property
     def ratings(self) -> dict[str, Rating]:
-        """The ratings by built-in and own criteria, by name; those of a failed request are unscored."""
+        """Return the ratings by built-in and own criteria, by name; those of a failed request are unscored."""
         found: dict[str, Rating] = {}
         for asked, said in zip(
             (self.asked.cover, *self.asked.rated), (self.covered, *self.rated), strict=True

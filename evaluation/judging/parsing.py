@@ -408,7 +408,7 @@ def _units(reply: str, count: int) -> list[list[dict[str, Any]]]:
 
 
 def _is_renumbered(values: Iterable[list[dict[str, Any]]], ids: Collection[str]) -> bool:
-    """True if a reply has an unknown id and lacks a known one, so that it may number the items differently."""
+    # A reply with an unknown id that lacks a known one may number the items differently.
     known = _by_spelling(ids)
     given = {_spelling(entry.get("id")) for entry in chain(*values)} - {""}
     answered = {known[spelling] for spelling in given & known.keys()}

@@ -208,7 +208,7 @@ class CoverRequest:
 
     @property
     def is_empty(self) -> bool:
-        """True if nothing is asked."""
+        """Return True if nothing is asked."""
         return not (self.claims or self.questions or self.topics or self.ratings or self.criteria)
 
 

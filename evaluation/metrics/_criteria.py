@@ -98,7 +98,7 @@ class Criterion:
 
     @property
     def fault(self) -> tuple[str, str] | None:
-        """The field that makes the criterion unusable, with a sentence; None if it can be asked."""
+        """Return the field that makes the criterion unusable, with a sentence; None if it can be asked."""
         if not _NAME.fullmatch(self.name):
             return "name", "A name has 1 to 40 letters, digits, _ and - only."
         if not 1 <= len(self.question.strip()) <= LONGEST_QUESTION:

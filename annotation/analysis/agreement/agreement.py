@@ -96,7 +96,7 @@ class AgreementFigures(Computed):
 
 
 def agreement_inputs(project: Project) -> tuple[object, ...]:
-    """The inputs of the agreement besides the scores: the criteria, their ratings and the deciding judge's name."""
+    """Return the inputs of the agreement besides the scores: criteria, ratings and the deciding judge's name."""
     judge = project.deciding_judge.name if project.deciding_judge else ""
     return (*(row.pk for row in asked_of_people(project)), judge, *own_inputs(project))
 

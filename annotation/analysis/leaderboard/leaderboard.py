@@ -143,7 +143,7 @@ class TargetTable:
 
     @property
     def scores_held(self) -> list[str]:
-        """The names of scores for which a system has a mean."""
+        """Return the names of scores for which a system has a mean."""
         names = [name for name in self.bases if name not in (*VERSIONS, "human_share")]
         return [name for name in names if any(row.scores[name].mean is not None for row in self.rows)]
 
@@ -221,7 +221,7 @@ def _signatures(project: Project, target_words: int | Targets | None) -> str:
 
 
 class ScoreRow(NamedTuple):
-    """The scores of a summary in the order of `SCORES`, with its system and document set."""
+    """Return the scores of a summary in the order of `SCORES`, with its system and document set."""
 
     target_words: int | None
     system: str
@@ -261,7 +261,8 @@ def _scores(project: Project, target_words: int | Targets | None) -> QuerySet[Sc
     return scores if isinstance(target_words, Targets) else scores.filter(summary__target_words=target_words)
 
 
-def _score_rows(project: Project, target_words: int | Targets | None, own: OwnScores) -> Iterator[_ScoreRow]:
+def score_rows(project: Project, target_words: int | Targets | None, own: OwnScores) -> Iterator[ScoreRow]:
+    """Yield the scores of all summaries under test, at all target lengths or one."""
     # Load the names of systems and sets once, and not with each score.
     systems = {
         key: (name, public_id, kind)
@@ -284,7 +285,7 @@ def _score_rows(project: Project, target_words: int | Targets | None, own: OwnSc
         summary, target, system, document_set, length, claims, unscored, flags = row[:first]
         written = nobody if system is None else systems[system]
         place = *written, *sets[document_set]
-        yield _ScoreRow(target, *place, length, claims, unscored, flags, row[first:], own.of(summary))
+        yield ScoreRow(target, *place, length, claims, unscored, flags, row[first:], own.of(summary))
 
 
 @dataclass(slots=True)
@@ -373,9 +374,8 @@ class _Gathered:
 def _by_target(
     project: Project, target_words: int | Targets | None, own: OwnScores
 ) -> dict[int | None, _Gathered]:
-    """Group the rows by target length, shortest first and without a target last."""
     targets: defaultdict[int | None, _Gathered] = defaultdict(_Gathered)
-    for row in _score_rows(project, target_words, own):
+    for row in score_rows(project, target_words, own):
         targets[row.target_words].add(row)
     return {
         target: targets[target]

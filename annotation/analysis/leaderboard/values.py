@@ -98,7 +98,7 @@ def bases_of(
 
 
 def basis_of_own(name: str, sources: frozenset[str]) -> Basis:
-    """The source of the values of an own criterion, answered by people, the judge or both."""
+    """Return the source of the values of an own criterion, answered by people, the judge or both."""
     if "judge" not in sources:
         return Basis(name, "people" if sources else "", DOCUMENTS_ONLY)
     by = "judge + corrections" if "people" in sources else "judge only, unchecked"

@@ -58,7 +58,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "made": shown.made,
         "address": request.get_full_path(),
         "table": table,
-        "question": f"Ranking by {_head(shown.score).lower()}",
+        "question": f"Ranking by {head_of(shown.score).lower()}",
         "score": shown.score,
     }
     if shown.board and table:
@@ -72,7 +72,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
             "target": target_word(table.target_words),
             "targets": [(target_word(each.target_words), each.target_words) for each in shown.board.tables],
             "league": league(table),
-            "heads": [Head(name, _head(name), table.bases[name], name == shown.score) for name in names],
+            "heads": [Head(name, head_of(name), table.bases[name], name == shown.score) for name in names],
             "offered": [(name, words, name in chosen) for name, words in offered.items()],
             "chosen": chosen,
             "has_human_share": any(row.scores["human_share"].mean is not None for row in table.rows),
@@ -109,10 +109,11 @@ def _offered(table: TargetTable, project: Project) -> dict[str, str]:
         for name in table.scores_held
         if name not in (*MAIN, "composite_1") and (has_own or name != "composite_custom")
     ]
-    return {name: _head(name) for name in held} | OTHER_COLUMNS
+    return {name: head_of(name) for name in held} | OTHER_COLUMNS
 
 
-def _head(score: str) -> str:
+def head_of(score: str) -> str:
+    """Return the name of a score or own criterion on screen."""
     return HEADS.get(score) or score.replace("_", " ").capitalize()
 
 
@@ -200,7 +201,7 @@ def differences(request: Request, slug: str) -> HttpResponse:
         "made": shown.made,
         "address": request.get_full_path(),
         "score": shown.score,
-        "charted": _head(shown.score),
+        "charted": head_of(shown.score),
         "basis": table.bases[shown.score] if table else None,
         "target": target_word(table.target_words) if table else "",
     }
@@ -260,7 +261,7 @@ def _means(board: Leaderboard, system: System) -> Iterator[Means]:
             yield Means(
                 target_words=table.target_words,
                 document_sets=row.document_sets,
-                lines=[(_head(name), table.bases[name].name, row.scores[name]) for name in held],
+                lines=[(head_of(name), table.bases[name].name, row.scores[name]) for name in held],
                 others=[
                     (HEADS[score], words, row.scores[name])
                     for score, versions in OTHER_VALUES.items()

@@ -1,4 +1,4 @@
-"""Replace the criteria of a project."""
+"""Replacing the criteria of a project."""
 
 from __future__ import annotations
 

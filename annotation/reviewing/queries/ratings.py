@@ -40,14 +40,15 @@ class SummaryToRate:
 
 
 def rated_by_reviewers(project: Project) -> QuerySet[Criterion]:
-    """The criteria that reviewers answer; those about unmarked units belong to the form of assessors."""
+    """Return the criteria that reviewers answer; those about unmarked units belong to the form of assessors."""
     return asked_of_people(project).exclude(reads=Criterion.Reads.UNMARKED)
 
 
 def next_to_rate(project: Project, person: User, *, after: str = "") -> SummaryToRate | None:
     """Find the next summary with open questions for the person; None if none is left.
 
-    Summaries up to the id `after` come last. All reviewers get the summaries in the same random order, so that their answers can be compared.
+    Summaries up to the id `after` come last. All reviewers get the summaries in the same random order, so that their
+    answers can be compared.
     """
     criteria = list(rated_by_reviewers(project))
     if not criteria:

@@ -335,7 +335,7 @@ class CoverItems:
 
     @property
     def asked(self) -> list[str]:
-        """The claims, questions and topics that need the judge, because no rule answers them."""
+        """Return the claims, questions and topics that need the judge, because no rule answers them."""
         return [item for texts in self._kinds.values() for item in texts if item not in self._rules]
 
     def calls(self, room: int | None, most: int) -> list[tuple[Question[str, Found], Sequence[str]]]:
@@ -414,7 +414,7 @@ class CoverItems:
         return Question(self._step, compose, parse, parts, fault_of, self._request.instruction)
 
     def reading(self, parts: Sequence[Mapping[str, Answered[Found]]]) -> CoverReading:
-        """Combine the answers to a reading."""
+        """Combine the answers of all calls to a reading."""
         names: dict[str, str] = {name: name for name in self._request.ratings}
         names |= {item: each.name for item, each in self._criteria.items()}
         otherwise = BLANK_TEXT_REASON if self._request.summary.is_blank else TOO_LONG
@@ -436,7 +436,6 @@ class CoverItems:
 
 
 def _rating(found: Sequence[Answered[Found]], otherwise: str) -> Rating:
-    """The mean of the windows' ratings; for values of a scale, the lower median; None if a window has no rating."""
     if not found:
         return Rating(None, otherwise)
     given = [answered.answer for answered in found if isinstance(answered.answer, Rating)]

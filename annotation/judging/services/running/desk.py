@@ -390,7 +390,6 @@ class RowDesk:
         return [name for name in RATED if name in self._parts and not self._is_given(peer, name)]
 
     def _open_criteria(self, peer: Summary) -> list[Criterion]:
-        """The own criteria for which this judge has no usable rating of the summary."""
         rows = self.known.criteria.values() if "criteria" in self._parts else ()
         return [row for row in rows if not self._is_given(peer, row.name)]
 

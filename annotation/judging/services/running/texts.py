@@ -70,7 +70,7 @@ class TextsToJudge:
         return self._models.get(peer.pk, ())
 
     def reference_of(self, peer: Summary) -> TextToJudge | None:
-        """The first reference that a summary is compared with; None if there is none."""
+        """Return the first reference that a summary is compared with; None if there is none."""
         keys = self.models_of(peer)
         return self.piece(self._texts[keys[0]]) if keys else None
 
