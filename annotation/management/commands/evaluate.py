@@ -389,7 +389,7 @@ def _require_scores(bars: list[ScoreBar], project: Project) -> None:
     for bar in bars:
         if bar.score not in known:
             raise CommandError(
-                f"There is no score {bar.score!r}; scores are {', '.join(known)}.", returncode=2
+                f"--fail-under: there is no score {bar.score!r}; scores are {', '.join(known)}.", returncode=2
             )
 
 
