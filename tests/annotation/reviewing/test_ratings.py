@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from django.utils import timezone
 
+from annotation.analysis.agreement.agreement import agreement
 from annotation.analysis.agreement.scales import scales_of
+from annotation.analysis.judge.rating_bias import rating_bias
 from annotation.analysis.leaderboard.leaderboard import leaderboard
 from annotation.core.refusals import Invalid, NotAllowed
 from annotation.models import Look, Rating
@@ -166,6 +168,29 @@ def test_the_final_answer_is_peoples_mean_else_the_judges(world: World, asked: d
     # A new version of the question starts without answers.
     set_criteria(world.project, [NEAR, Criterion("tone", "Is it calm?", (1, 5)), UNMARKED])
     assert own_scores(world.project).values == {}
+
+
+def test_the_judge_is_compared_with_blind_ratings(world: World, asked: dict[str, str], mona: Client) -> None:
+    for who, place, value in (
+        ("rex", ("port", "alder"), 4),
+        ("cleo", ("port", "alder"), 5),
+        ("rex", ("bridge", "alder"), 2),
+        ("rex", ("port", "birch"), 1),
+    ):
+        rate(world, who, asked, place, tone=value)
+    judge_rates(world, ("port", "alder"), 3)
+    judge_rates(world, ("bridge", "alder"), 3)
+    found = {row.system: row for row in rating_bias(world.project)}
+    # Nobody compares birch, which the judge has not rated. Port: .5 against (.75 + 1) / 2; bridge: .5 against .25.
+    assert found.keys() == {"", "alder"}
+    alder = found["alder"]
+    assert (alder.summaries, alder.people, alder.judge) == (2, pytest.approx(0.5625), 0.5)
+    assert alder.error == pytest.approx((0.375 + 0.25) / 2)
+    assert alder.bias.value == pytest.approx(-0.0625)
+    assert alder.bias.low is None
+    assert "Does the judge rate as people do?" in mona.get("/p/harbour/scores/judge/").content.decode()
+    [pair] = next(each for each in agreement(world.project).scales if each.key == "rating-tone").pairs
+    assert pair.items == 1
 
 
 def test_scores_follow_from_the_exported_ratings(world: World, asked: dict[str, str], tmp_path: Path) -> None:
