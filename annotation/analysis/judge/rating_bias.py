@@ -71,8 +71,15 @@ def _compared(criterion: str, system: str, pairs: list[tuple[float, float, str]]
     errors = [said - human for human, said, _ in pairs]
     found = bootstrap_interval(errors, clusters, draws=DRAWS, seed=SEED, method="expanded")
     bias = Estimate(found.mean, found.low, found.high, found.clusters, DRAWS, SEED)
-    means = (_mean(values, clusters) for values in (people, judge, [abs(error) for error in errors]))
-    return RatingBias(criterion, system, len(pairs), *means, shown(bias))
+    return RatingBias(
+        criterion,
+        system,
+        len(pairs),
+        _mean(people, clusters),
+        _mean(judge, clusters),
+        _mean([abs(error) for error in errors], clusters),
+        shown(bias),
+    )
 
 
 def _mean(values: Sequence[float], clusters: Sequence[str]) -> float:
