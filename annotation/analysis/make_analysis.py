@@ -104,7 +104,7 @@ RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
         agreement.agreement, inputs=agreement.agreement_inputs, shape=8
     ),
     Analysis.Kind.JUDGE: StatisticsRecipe(
-        judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=16
+        judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=17
     ),
 }
 """The recipe of every kind."""
