@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         extract_claims,
     )
     from evaluation.metrics import (
+        Criterion,
         alignment,
         brevity,
         claim_coverage,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FEWEST_FOR_INTERVAL",
     "METRICS",
+    "Criterion",
     "EvaluationError",
     "JudgeError",
     "JudgePanel",

@@ -10,7 +10,7 @@ with LLMServer() as server:
 
 Unless told otherwise it finds a claim in a text when every word of the claim stands there, takes every unit
 of a text, without its full stop, for one claim, makes a question of a claim by a question mark, and takes a
-text's first words for its topics. Ratings are .8.
+text's first words for its topics. Ratings are .8, answers to criteria the last but one of their scale.
 """
 
 import asyncio
@@ -398,6 +398,8 @@ def _whole_unit(unit: str) -> list[str]:
 def scripted_answer(call: Call, claims_of: ClaimsOf = _whole_unit) -> Answer:
     """The right answer to a question, by the server's simple rules."""
     question, told = call.question, str(call.body["messages"][0]["content"])
+    if question.keys() >= {"text", "summary", "criteria"}:
+        return {"criteria": _rated(question["criteria"])}
     if question.keys() >= {"text", "summary"}:
         return _aligned(question, claims_of)
     if not question.keys() & {"text", "reference"}:
@@ -427,7 +429,21 @@ def scripted_answer(call: Call, claims_of: ClaimsOf = _whole_unit) -> Answer:
         answer["topics"] = list(dict.fromkeys(_WORD.findall(" ".join(text.values()))))[:3]
     if "ratings" in question:
         answer["ratings"] = [{"id": name, "reason": "fair", "rating": 0.8} for name in question["ratings"]]
+    if "criteria" in question:
+        answer["criteria"] = _rated(question["criteria"])
     return answer
+
+
+def _rated(criteria: dict[str, Any]) -> list[Answer]:
+    """The last but one value of every scale; 80 where any percent is allowed."""
+    fair = {
+        identity: 80 if isinstance(each["values"], str) else int([*each["values"]][-2])
+        for identity, each in criteria.items()
+    }
+    return [
+        {"id": identity, "evidence": [1], "reason": "fair", "value": value, "confidence": 0.9}
+        for identity, value in fair.items()
+    ]
 
 
 def _aligned(question: dict[str, Any], claims_of: ClaimsOf) -> Answer:

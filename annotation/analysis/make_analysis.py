@@ -26,6 +26,7 @@ from annotation.core.jobs import Claimed, Lease, again, enqueue
 from annotation.core.refusals import NotReady
 from annotation.judging.queries.runs import is_worker_alive
 from annotation.models import SCORES, Analysis, Job, Project
+from annotation.scoring.own_scores import own_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,12 +99,12 @@ def _ranked_by(project: Project, score: str) -> leaderboard.Leaderboard:
 
 RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
     # The shape depends on the number of scores, because a leaderboard stores a mean of every score.
-    Analysis.Kind.LEADERBOARD: StatisticsRecipe(_ranked_by, shape=745 + len(SCORES)),
+    Analysis.Kind.LEADERBOARD: StatisticsRecipe(_ranked_by, inputs=own_inputs, shape=746 + len(SCORES)),
     Analysis.Kind.AGREEMENT: StatisticsRecipe(
         agreement.agreement, inputs=agreement.agreement_inputs, shape=8
     ),
     Analysis.Kind.JUDGE: StatisticsRecipe(
-        judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=16
+        judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=17
     ),
 }
 """The recipe of every kind."""

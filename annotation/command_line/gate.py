@@ -26,7 +26,7 @@ from evaluation.gate import (
 )
 from evaluation.judging import LABELS, JudgeSettings, Label
 from evaluation.judging.protocol import Judge
-from evaluation.metrics import USUAL_METRICS
+from evaluation.metrics import USUAL_METRICS, Criterion, read_criteria
 from evaluation.running import GivenClaim
 from evaluation.text import DOCUMENT_BREAK
 
@@ -48,6 +48,7 @@ def gate(arguments: list[str]) -> int:
             if dict(pairs)[metric] != value:
                 parser.error(f"{option} gives {metric} two values, {value:g} and {dict(pairs)[metric]:g}.")
     options.under, options.worse = dict(options.under), dict(options.worse)
+    _check_names(parser, options)
     if options.worse and options.baseline is None:
         parser.error("--fail-if-worse needs --baseline, the file to compare with.")
     if options.questions < 0:
@@ -117,6 +118,13 @@ def gate_parser() -> ArgumentParser:
         help=f"of {', '.join(METRICS)}; by default those of the bars, else {' and '.join(USUAL_METRICS)}",
     )
     parser.add_argument(
+        "--criteria",
+        type=_criteria,
+        default=(),
+        metavar="FILE",
+        help="questions of your own as JSON, see the help; a model answers them, and the bars can name them",
+    )
+    parser.add_argument(
         "--judge",
         default=LEXICAL,
         metavar="MODEL",
@@ -176,13 +184,23 @@ def gate_parser() -> ArgumentParser:
     return parser
 
 
+def _check_names(parser: ArgumentParser, options: Namespace) -> None:
+    known = (*METRICS, *(each.name for each in options.criteria))
+    for name in (*options.metrics, *options.under, *options.worse):
+        if name not in known:
+            parser.error(f"there is no metric {name!r}; metrics are {', '.join(known)}")
+
+
 def _report(options: Namespace, layout: Layout, judge: Judge, store: FileCallStore | None) -> GateReport:
     summaries = _summaries(options.file, layout, options)
     baseline = [] if options.baseline is None else _summaries(options.baseline, layout, options)
-    metrics = tuple(dict.fromkeys([*options.metrics, *options.under, *options.worse])) or USUAL_METRICS
+    own = [each.name for each in options.criteria]
+    named = dict.fromkeys([*options.metrics, *options.under, *options.worse])
+    metrics = tuple(name for name in named if name not in own) or (() if own else USUAL_METRICS)
     if store is not None:
         # A document needs one call for its claims, questions and topics; a summary needs up to two calls.
-        most = len({row.text.document for row in (*summaries, *baseline)}) + 2 * (
+        beside = len({each.reads for each in options.criteria} - {"summary"})
+        most = len({row.text.document for row in (*summaries, *baseline)}) + (2 + beside) * (
             len(summaries) + len(baseline)
         )
         sys.stderr.write(f"At most {most:,} calls. Those that {options.cache} holds cost nothing.\n")
@@ -198,6 +216,7 @@ def _report(options: Namespace, layout: Layout, judge: Judge, store: FileCallSto
         accept_model_change=options.accept_model_change,
         on_result=progress.count,
         metrics=metrics,
+        criteria=options.criteria,
         n_questions=options.questions,
         custom_instruction=options.instruction,
         threshold=options.threshold,
@@ -350,13 +369,14 @@ def _is_written(text: str, path: Path) -> bool:
 
 
 def _metrics(argument: str) -> list[str]:
-    return [_metric(name.strip()) for name in argument.split(",")]
+    return [name.strip() for name in argument.split(",")]
 
 
-def _metric(name: str) -> str:
-    if name not in METRICS:
-        raise ArgumentTypeError(f"there is no metric {name!r}; metrics are {', '.join(METRICS)}")
-    return name
+def _criteria(argument: str) -> tuple[Criterion, ...]:
+    try:
+        return read_criteria(Path(argument).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, EvaluationError) as error:
+        raise ArgumentTypeError(str(error)) from error
 
 
 def _shares(argument: str) -> list[tuple[str, float]]:
@@ -377,7 +397,7 @@ def _values(argument: str, sign: str, form: str, *, least: float) -> list[tuple[
             value = -1.0
         if not least <= value < math.inf:
             raise ArgumentTypeError(f"write {form}, not {pair!r}")
-        found.append((_metric(name.strip()), value))
+        found.append((name.strip(), value))
     return found
 
 

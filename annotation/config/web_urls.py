@@ -20,6 +20,7 @@ from annotation.imports import web as imports
 from annotation.judging.web import judges, prompts, questions, runs
 from annotation.projects.web import (
     close_project,
+    criteria,
     event_log,
     guidelines,
     invitations,
@@ -28,7 +29,7 @@ from annotation.projects.web import (
     projects,
     settings,
 )
-from annotation.reviewing.web import comments, review, review_queue
+from annotation.reviewing.web import comments, ratings, review, review_queue
 from annotation.sampling.web import samples as random_samples
 from annotation.texts.web import claims, units
 from annotation.watching import web as watching
@@ -51,6 +52,8 @@ project_urls = [
     path("review/samples/sample/", random_samples.sample_checks, name="sample-checks"),
     path("review/samples/check/", random_samples.check_some, name="check-some"),
     path("review/samples/<slug:sample_id>/cancel/", random_samples.cancel_sample_page, name="cancel-sample"),
+    path("review/ratings/", ratings.rate_summaries, name="rate-summaries"),
+    path("review/ratings/<slug:summary_id>/", ratings.rate_summary, name="rate-summary"),
     path("review/<slug:check_id>/", review.check, name="check"),
     path("review/<slug:check_id>/answer/", review.override, name="override"),
     path("review/<slug:check_id>/withdraw/", review.withdraw_verdict, name="withdraw-verdict"),
@@ -125,6 +128,10 @@ project_urls = [
     path("settings/guidelines/", guidelines.guidelines, name="guidelines"),
     path("settings/guidelines/write/", guidelines.write_guidelines, name="write-guidelines"),
     path("settings/guidelines/<int:version>/", guidelines.guideline, name="guideline"),
+    path("settings/criteria/", criteria.criteria, name="criteria"),
+    path("settings/criteria/save/", criteria.save_criterion, name="save-criterion"),
+    path("settings/criteria/pack/", criteria.add_pack, name="add-pack"),
+    path("settings/criteria/retire/", criteria.retire_criterion, name="retire-criterion"),
     path("settings/log/", event_log.event_log, name="log"),
     path("comments/claims/<slug:claim_id>/", comments.claim_comments, name="claim-comments"),
     path("comments/claims/<slug:claim_id>/write/", comments.comment_claim, name="comment-claim"),

@@ -14,10 +14,20 @@ if TYPE_CHECKING:
     from evaluation import metrics
 
 
+def criteria_in_force(project: Project) -> QuerySet[Criterion]:
+    """Return the project's own criteria that are asked, in order; without those that judges rate on request."""
+    asked = Criterion.objects.filter(project=project, retired_at=None).order_by("position", "pk")
+    return asked.exclude(scale=Criterion.Scale.SHARE)
+
+
 def asked_of_people(project: Project) -> QuerySet[Criterion]:
     """Return the criteria that people rate for each summary, in order."""
-    asked = Criterion.objects.filter(project=project, retired_at=None).order_by("position", "pk")
-    return asked.exclude(answered_by=Criterion.AnsweredBy.JUDGE)
+    return criteria_in_force(project).exclude(answered_by=Criterion.AnsweredBy.JUDGE)
+
+
+def asked_of_judges(project: Project) -> QuerySet[Criterion]:
+    """Return the project's own criteria that judges rate for each summary, in order."""
+    return criteria_in_force(project).exclude(answered_by=Criterion.AnsweredBy.PEOPLE)
 
 
 def criterion_of(project: Project, fact: metrics.Criterion) -> Criterion:

@@ -26,6 +26,7 @@ from annotation.imports.row import Dataset, PeerKey, SetData, Side, Stretch, Tar
 from annotation.judging.question_texts import MOST_QUESTIONS, question_key
 from annotation.judging.services.running.questions import add_questions
 from annotation.models import (
+    SCORES,
     Assignment,
     Check,
     Claim,
@@ -51,7 +52,7 @@ from annotation.scoring.rescore import DERIVED
 from annotation.texts.queries.unit_texts import judged_summaries
 from annotation.texts.services.change_units import rename_readings
 from evaluation import metrics
-from evaluation.metrics import JUDGED, PACKS, counted
+from evaluation.metrics import PACKS, counted
 from evaluation.text import sentence_spans
 
 SETS_AT_ONCE = 500
@@ -682,7 +683,7 @@ def _criterion(name: str, values: Collection[float]) -> metrics.Criterion:
     known = published.get(name.casefold())
     if known and min(values) >= 1 and max(values) <= 5:
         return replace(known, asked="after")
-    named = f"people_{name}" if name in JUDGED else name
+    named = f"people_{name}" if name in SCORES else name
     question = f"{name.replace('_', ' ').capitalize()} of the summary"
     if set(values) <= {0, 1} and 0 in values:
         return metrics.Criterion(named, question, "yes_no", asked="after")

@@ -1,4 +1,3 @@
-import django.core.validators
 import django.db.models.deletion
 import django.db.models.functions.comparison
 import django.utils.timezone
@@ -1312,17 +1311,7 @@ class Migration(migrations.Migration):
                         unique=True,
                     ),
                 ),
-                (
-                    "name",
-                    models.CharField(
-                        max_length=40,
-                        validators=[
-                            django.core.validators.RegexValidator(
-                                "^[\\w-]+$", "A name has letters, digits, _ and - only."
-                            )
-                        ],
-                    ),
-                ),
+                ("name", models.CharField(max_length=40)),
                 ("version", models.PositiveIntegerField(default=1)),
                 ("position", models.PositiveIntegerField(default=0)),
                 ("question", models.CharField(max_length=500)),
@@ -2261,10 +2250,16 @@ class Migration(migrations.Migration):
                 ),
                 ("value", models.FloatField(blank=True, null=True)),
                 (
+                    "confidence",
+                    models.FloatField(
+                        blank=True, help_text="How sure the judge is, from 0 to 1.", null=True
+                    ),
+                ),
+                (
                     "version",
                     models.PositiveIntegerField(
                         default=1,
-                        help_text="Counts the rows of one assignment on this criterion and summary.",
+                        help_text="Counts the rows of one assignment, or of one reviewer, on this criterion and summary.",
                     ),
                 ),
                 (
@@ -3469,6 +3464,25 @@ class Migration(migrations.Migration):
                 condition=models.Q(("assignment__isnull", False)),
                 fields=("assignment", "summary", "criterion", "version"),
                 name="rating_version",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="rating",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("person__isnull", False), ("role", "reviewer")),
+                fields=("person", "summary", "criterion", "version"),
+                name="rating_version_of_reviewer",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="rating",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("confidence__isnull", True),
+                    models.Q(("confidence__gte", 0), ("confidence__lte", 1)),
+                    _connector="OR",
+                ),
+                name="rating_confidence_0_1",
             ),
         ),
         migrations.AddConstraint(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 
 from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
 
@@ -17,10 +16,6 @@ from annotation.models.judge import Judge
 from annotation.models.project import Project
 from annotation.models.summary import Summary
 from evaluation import metrics
-
-MOST_POINTS = 11
-LONGEST_QUESTION = 500
-LONGEST_WORDS = 200
 
 
 class Criterion(PublicRow):
@@ -52,12 +47,10 @@ class Criterion(PublicRow):
         AFTER = "after", "After the reference was judged"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="criteria")
-    name = models.CharField(
-        max_length=40, validators=[RegexValidator(r"^[\w-]+$", "A name has letters, digits, _ and - only.")]
-    )
+    name = models.CharField(max_length=40)
     version = models.PositiveIntegerField(default=1)
     position = models.PositiveIntegerField(default=0)
-    question = models.CharField(max_length=LONGEST_QUESTION)
+    question = models.CharField(max_length=metrics.LONGEST_QUESTION)
     scale = models.CharField(max_length=7, choices=Scale, default=Scale.POINTS)
     points = models.JSONField(
         default=list, blank=True, help_text='Values with words: [[1, "poor"], [2, "good"]].'
@@ -91,20 +84,8 @@ class Criterion(PublicRow):
         )
 
     def clean(self) -> None:
-        values, words = [value for value, _ in self.points], [words for _, words in self.points if words]
-        is_of_points = self.scale == self.Scale.POINTS
-        if is_of_points and not 2 <= len(self.points) <= MOST_POINTS:
-            raise ValidationError({"points": f"A scale of points has 2 to {MOST_POINTS} of them."})
-        if values != sorted(set(values)) or (values and values[0] < 0) or len(words) > len(set(words)):
-            raise ValidationError(
-                {"points": "Points are different whole numbers from 0, rising, with different words."}
-            )
-        if (is_of_points and len(words) < len(values)) or any(len(each) > LONGEST_WORDS for each in words):
-            raise ValidationError({"points": f"Every answer needs words of 1 to {LONGEST_WORDS} characters."})
-        if self.scale == self.Scale.PERCENT and values and values[-1] > 100:
-            raise ValidationError({"points": "Percents are at most 100."})
-        if self.reads in (self.Reads.REFERENCE, self.Reads.UNMARKED) and self.asked == self.Asked.BEFORE:
-            raise ValidationError({"asked": "What is read with the reference is asked after it was judged."})
+        if fault := self.fact.fault:
+            raise ValidationError({fault[0]: fault[1]})
 
 
 class Rating(Answer):
@@ -126,8 +107,10 @@ class Rating(Answer):
         max_length=200, blank=True, help_text="The judge's signature, or an imported rater's name."
     )
     value = models.FloatField(null=True, blank=True)
+    confidence = models.FloatField(null=True, blank=True, help_text="How sure the judge is, from 0 to 1.")
     version = models.PositiveIntegerField(
-        default=1, help_text="Counts the rows of one assignment on this criterion and summary."
+        default=1,
+        help_text="Counts the rows of one assignment, or of one reviewer, on this criterion and summary.",
     )
 
     class Meta:
@@ -147,6 +130,12 @@ class Rating(Answer):
                 condition=Q(assignment__isnull=False),
                 name="rating_version",
             ),
+            models.UniqueConstraint(
+                fields=("person", "summary", "criterion", "version"),
+                condition=Q(role="reviewer", person__isnull=False),
+                name="rating_version_of_reviewer",
+            ),
+            bounded("rating_confidence_0_1", "confidence", may_be_empty=True),
         )
 
     def __str__(self) -> str:

@@ -196,8 +196,10 @@ class Project(PublicRow):
 
     @property
     def usual_metrics(self) -> list[str]:
-        """Return the metrics of a run for which nobody chose metrics."""
-        return ["coverage"] if self.compares == self.Compares.CLAIMS else list(USUAL_METRICS)
+        """Return the metrics that a run has by default; with own criteria if judges answer some."""
+        usual = ["coverage"] if self.compares == self.Compares.CLAIMS else list(USUAL_METRICS)
+        own = self.criteria.filter(retired_at=None, answered_by__in=("judge", "both")).exclude(scale="share")
+        return [*usual, "criteria"] if own.exists() else usual
 
     @property
     def percent_step(self) -> int:

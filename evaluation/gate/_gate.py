@@ -186,11 +186,16 @@ def run_gate(
         checked_share(f"The bar or margin of {metric}", value / tops.get(metric, 1.0))
     if any(margin < ROUNDING for margin in margins.values()):
         raise EvaluationError("A margin must be above 0.")
-    wanted = tuple(dict.fromkeys([*options.get("metrics", USUAL_METRICS), *bars, *margins]))
+    own = [each.name for each in options.get("criteria", ())]
+    wanted = tuple(dict.fromkeys([*options.get("metrics", USUAL_METRICS), *own, *bars, *margins]))
     texts = [row.text for row in (*summaries, *baseline)]
     # Over several references, composed metrics are computed from the means of their parts.
     parts = ["claim_coverage", "alignment"] if {"factual_alignment", "summarization"} & {*wanted} else []
-    options["metrics"] = [*wanted, *parts, *["question_coverage"] * ("summarization" in wanted)]
+    options["metrics"] = [
+        *(name for name in wanted if name not in own),
+        *parts,
+        *["question_coverage"] * ("summarization" in wanted),
+    ]
     results = evaluate_summaries(texts, judge=judge, on_result=on_result, **options)
     chosen = Options.of(options)
     now = _scored(summaries, results[: len(summaries)], wanted, chosen)
@@ -269,7 +274,8 @@ def _scored(
         found = [result for result in every if "no_claims" not in result.flags] or every
         asks = bool(options.questions or options.n_questions or any(text.questions for text in texts))
         values: dict[str, float | None] = {
-            name: mean(result.scores[name] for result in found) for name in options.metrics
+            name: mean(result.scores[name] for result in found)
+            for name in (*options.metrics, *(each.name for each in options.criteria))
         }
         passed = None
         if "factual_alignment" in metrics:

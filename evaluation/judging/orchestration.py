@@ -7,7 +7,7 @@ only open requests, and the judge's call store repeats earlier replies.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from evaluation.errors import JudgeError
@@ -20,9 +20,11 @@ from evaluation.judging.protocol import (
     ExtractedClaim,
     Judge,
     JudgedClaim,
+    Rating,
     Text,
     Verdict,
 )
+from evaluation.metrics._criteria import Criterion
 
 MOST_ROUNDS = 2
 """The largest number of rounds per summary: the open questions, then those that the first answers raise."""
@@ -35,19 +37,41 @@ _S = TypeVar("_S")
 class Open:
     """The open questions about a summary.
 
-    If `takes_claims`, the judge extracts the claims of the summary and checks them against the source. `own_claims`
-    are claims of the summary that are known already and are only checked.
+    If `takes_claims`, the judge extracts the claims of the summary and checks them against the source. `own_claims` are
+    claims of the summary that are known already and only checked. `rated` has a request for each text that criteria
+    read beside the summary.
     """
 
     source: Text
     cover: CoverRequest
     takes_claims: bool = False
     own_claims: tuple[str, ...] = ()
+    rated: tuple[CoverRequest, ...] = ()
 
     @property
     def is_nothing(self) -> bool:
-        """Return True if there are no open questions."""
-        return self.cover.is_empty and not self.takes_claims and not self.own_claims
+        """Return True if nothing is asked."""
+        return self.cover.is_empty and not self.takes_claims and not self.own_claims and not self.rated
+
+    def rating(self, criteria: Sequence[Criterion], reference: Text | None) -> "Open":
+        """Ask criteria, too: those about the summary alone in the cover request, others with the text that they read.
+
+        A criterion whose text is None or blank is not asked.
+        """
+        texts = {"reference": reference, "source": self.source}
+        groups = {reads: tuple(each for each in criteria if each.reads == reads) for reads in texts}
+        rated = tuple(
+            CoverRequest(
+                self.cover.summary,
+                criteria=groups[reads],
+                instruction=self.cover.instruction,
+                beside=text,
+            )
+            for reads, text in texts.items()
+            if groups[reads] and text is not None and not text.is_blank
+        )
+        alone = tuple(each for each in criteria if each.reads == "summary")
+        return replace(self, cover=replace(self.cover, criteria=alone), rated=rated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +85,26 @@ class Answers:
     aligned: tuple[JudgedClaim, ...] | JudgeError | None
     own: tuple[Verdict, ...] | JudgeError | None
     covered: CoverReading | JudgeError | None
+    rated: tuple[CoverReading | JudgeError, ...] = ()
 
     @property
     def failures(self) -> list[JudgeError]:
         """Return the errors among the answers."""
-        return [each for each in (self.aligned, self.own, self.covered) if isinstance(each, JudgeError)]
+        whole = (self.aligned, self.own, self.covered, *self.rated)
+        return [each for each in whole if isinstance(each, JudgeError)]
+
+    @property
+    def ratings(self) -> dict[str, Rating]:
+        """Return the ratings by built-in and own criteria, by name; those of a failed request are unscored."""
+        found: dict[str, Rating] = {}
+        for asked, said in zip(
+            (self.asked.cover, *self.asked.rated), (self.covered, *self.rated), strict=True
+        ):
+            if isinstance(said, JudgeError):
+                found |= {each.name: Rating(None, f"Unscored: {said}") for each in asked.criteria}
+            elif said is not None:
+                found |= said.ratings
+        return found
 
 
 ReadDocument = Callable[[DocumentRequest], Coroutine[Any, Any, DocumentReading]]
@@ -152,8 +191,10 @@ async def ask(judge: Judge, asked: Open) -> Answers:
         work["own"] = judge.check_source(asked.own_claims, asked.source, instruction=wish)
     if not asked.cover.is_empty:
         work["covered"] = judge.cover_summary(asked.cover)
+    work |= {f"rated {place}": judge.cover_summary(each) for place, each in enumerate(asked.rated)}
     found = dict(zip(work, await together([caught(each) for each in work.values()]), strict=True))
-    return Answers(asked, found.get("aligned"), found.get("own"), found.get("covered"))
+    rated = tuple(found[f"rated {place}"] for place in range(len(asked.rated)))
+    return Answers(asked, found.get("aligned"), found.get("own"), found.get("covered"), rated)
 
 
 async def claims_of(judge: Judge, request: DocumentRequest) -> tuple[ExtractedClaim, ...]:

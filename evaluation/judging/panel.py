@@ -24,10 +24,10 @@ from evaluation.judging.protocol import (
     JudgedClaim,
     Question,
     Rating,
-    RatingName,
     Text,
     Verdict,
     checked_judge,
+    combined,
 )
 
 _R = TypeVar("_R")
@@ -130,13 +130,14 @@ class JudgePanel:
         )
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
-        """Return the panel's verdicts on the summary, and the means of the members' ratings.
+        """Return the members' verdicts on the summary, and their ratings combined.
 
         If the members answer in turn, the ratings are the first member's.
         """
         whole = (*request.claims, *request.questions, *request.topics)
+        names = (*request.ratings, *(each.name for each in request.criteria))
         ends = len(request.claims), len(request.claims) + len(request.questions)
-        ratings: list[Mapping[RatingName, Rating]] = []
+        ratings: list[Mapping[str, Rating]] = []
 
         async def answers(judge: Judge, places: Sequence[int]) -> tuple[Verdict, ...]:
             if len(places) == len(whole):
@@ -157,7 +158,7 @@ class JudgePanel:
             verdicts[: ends[0]],
             verdicts[ends[0] : ends[1]],
             verdicts[ends[1] :],
-            {name: _rated([found[name] for found in kept if name in found]) for name in request.ratings},
+            {name: _rated([found[name] for found in kept if name in found]) for name in names},
         )
 
     async def _answers(
@@ -274,6 +275,6 @@ def _confidence(votes: Mapping[str, Verdict]) -> float:
 
 
 def _rated(ratings: Sequence[Rating]) -> Rating:
-    value = mean(rating.value for rating in ratings)
-    alike = [rating for rating in ratings if (rating.value is None) == (value is None)]
-    return Rating(value, " ".join(rating.reason for rating in alike if rating.reason))
+    whole = combined(ratings)
+    alike = [rating for rating in ratings if (rating.value is None) == (whole.value is None)]
+    return replace(whole, reason=" ".join(rating.reason for rating in alike if rating.reason))

@@ -11,14 +11,15 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from evaluation._labels import LABEL_SYNONYMS, LABELS, Label
+from evaluation.metrics._criteria import Criterion
 
 LONGEST_REASON = 500
 LONGEST_CLAIM = 2000
@@ -60,6 +61,15 @@ class Answer:
     reason: str = ""
 
 
+class Rated(NamedTuple):
+    """A usable answer to a criterion: a value of its scale; `protocol.Rating` describes the fields."""
+
+    value: int
+    reason: str
+    evidence: tuple[int, ...]
+    confidence: float | None
+
+
 def parse_verdicts(reply: str, ids: Collection[str], units: int) -> dict[str, Answer]:
     """Read the usable answers of a reply by claim id; an id without a usable answer is absent.
 
@@ -71,11 +81,7 @@ def parse_verdicts(reply: str, ids: Collection[str], units: int) -> dict[str, An
     """
     values = list(_entries(reply, "answers"))
     known = _by_spelling(ids)
-    given = {_spelling(entry.get("id")) for entry in chain(*values)} - {""}
-    answered = {known[spelling] for spelling in given & known.keys()}
-    missing = {_family(identity.casefold()) for identity in ids if identity not in answered}
-    surplus = {_family(spelling) for spelling in given - known.keys()}
-    if surplus & missing or ("" in surplus and missing) or any(map(_is_on_a_scale, chain(*values))):
+    if _is_renumbered(values, ids) or any(map(_is_on_a_scale, chain(*values))):
         return {}
 
     def read(entry: dict[str, Any]) -> tuple[str, Answer | None] | None:
@@ -190,6 +196,67 @@ def parse_ratings(reply: str, names: Collection[str]) -> dict[str, tuple[float, 
         return name, (value, one_line(_text(entry.get("reason")), LONGEST_REASON))
 
     return _by_key(values, read, lambda rating: rating[0])
+
+
+def parse_criteria(reply: str, criteria: Mapping[str, Criterion], units: int) -> dict[str, Rated]:
+    """Read the usable answers to criteria by id; an id without a usable answer is absent.
+
+    A value counts if it is on the scale of its criterion, as a number or in the words of the scale. An id has no answer
+    if its values differ or if one of them is off the scale. The whole reply is unusable if it may number the criteria
+    differently.
+    """
+    values = list(_entries(reply, "criteria"))
+    known = _by_spelling(criteria)
+    if _is_renumbered(values, criteria):
+        return {}
+
+    def read(entry: dict[str, Any]) -> tuple[str, Rated | None] | None:
+        identity = known.get(_spelling(entry.get("id")))
+        if identity is None or entry.get("value") in (None, ""):
+            return None
+        value = read_value(entry.get("value"), criteria[identity])
+        sure = _number(entry.get("confidence"))
+        reason = one_line(_text(entry.get("reason")), LONGEST_REASON)
+        evidence = _unit_numbers(entry.get("evidence"), units)
+        is_share = sure is not None and 0 <= sure <= 1
+        return identity, None if value is None else Rated(value, reason, evidence, sure if is_share else None)
+
+    found = _by_key(values, read, lambda rated: rated and rated.value)
+    return {identity: rated for identity, rated in found.items() if rated is not None}
+
+
+def read_value(value: object, criterion: Criterion) -> int | None:
+    """Return the value of a criterion's scale that is meant; None if it is off the scale or unclear.
+
+    Example: on a yes-or-no scale, 1, True, "Yes." and "yes" are 1; on a scale from 1 to 5, "4/5" and 3.5 are None.
+    """
+    if criterion.scale == "yes_no" and (label := read_label(value)) is not None:
+        return {"yes": 1, "no": 0}.get(label)
+    if isinstance(value, str):
+        said = unicodedata.normalize("NFKC", value).strip(_AROUND_LABEL).casefold()
+        words = {words.casefold(): number for number, words in criterion.choices}
+        if said in words:
+            return words[said]
+        value = said.removesuffix("%") if criterion.scale == "percent" else said
+        if "%" in value:
+            return None
+    number = _whole_number(value)
+    return number if number in criterion.values else None
+
+
+def criterion_fault(reply: str, criteria: Mapping[str, Criterion], identity: str) -> str:
+    """Describe why `parse_criteria` found no answer to an id."""
+    entries = list(chain(*_entries(reply, "criteria")))
+    known = _by_spelling(criteria)
+    own = [entry.get("value") for entry in entries if known.get(_spelling(entry.get("id"))) == identity]
+    off = [value for value in own if read_value(value, criteria[identity]) is None]
+    strange = [spelling for entry in entries if (spelling := _spelling(entry.get("id"))) not in known]
+    return _first_of(
+        _form_fault(reply, entries, "criteria"),
+        off and f"gives it the value {_quoted(off[0])}, which is off its scale",
+        len(own) > 1 and "gives it several values",
+        strange and f"answers {_quoted(strange[0])}, which was not asked about",
+    )
 
 
 def answer_fault(reply: str, ids: Collection[str], identity: str) -> str:
@@ -338,6 +405,16 @@ def _units(reply: str, count: int) -> list[list[dict[str, Any]]]:
     values = list(_entries(reply, "units"))
     numbers = {_whole_number(entry.get("unit")) for entry in chain(*values)}
     return [] if numbers & {0, count + 1} else values
+
+
+def _is_renumbered(values: Iterable[list[dict[str, Any]]], ids: Collection[str]) -> bool:
+    # A reply with an unknown id that lacks a known one may number the items differently.
+    known = _by_spelling(ids)
+    given = {_spelling(entry.get("id")) for entry in chain(*values)} - {""}
+    answered = {known[spelling] for spelling in given & known.keys()}
+    missing = {_family(identity.casefold()) for identity in ids if identity not in answered}
+    surplus = {_family(spelling) for spelling in given - known.keys()}
+    return bool(surplus & missing or ("" in surplus and missing))
 
 
 def _is_on_a_scale(entry: dict[str, Any]) -> bool:

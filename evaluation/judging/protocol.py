@@ -8,11 +8,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import astuple, dataclass, field
 from operator import add
+from statistics import median_low
 from typing import Literal, Protocol, Self, TypeAlias, cast, get_args
 
 from evaluation._guards import checked_weight
 from evaluation._labels import Label
+from evaluation._means import mean
 from evaluation.judging.errors import JudgeSettings
+from evaluation.metrics._criteria import Criterion
 from evaluation.text._splitting import Span, sentence_spans
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
@@ -104,11 +107,31 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """A judge's rating of a summary, in [0, 1]; higher is better. None means unscored, and `reason` explains why."""
+    """A judge's rating of a summary; None means unscored, and `reason` explains why.
+
+    The value is on the criterion's own scale; the built-in criteria have [0, 1], higher is better. `evidence` has unit
+    numbers of the summary. `confidence` in [0, 1] is how sure the judge is; None if unknown.
+    """
 
     value: float | None
     reason: str = ""
     call: str | None = None
+    evidence: tuple[int, ...] = ()
+    confidence: float | None = None
+
+
+def combined(ratings: Sequence[Rating]) -> Rating:
+    """Merge ratings of several judges or windows: the lower median of whole numbers, the mean of shares.
+
+    Unscored ratings are ignored; the value is None if all are unscored. The result has no reason and no call.
+    """
+    values = [each.value for each in ratings if each.value is not None]
+    is_of_scale = bool(values) and all(isinstance(value, int) for value in values)
+    return Rating(
+        median_low(values) if is_of_scale else mean(values),
+        evidence=tuple(sorted({number for each in ratings for number in each.evidence})),
+        confidence=mean(each.confidence for each in ratings),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +193,8 @@ class CoverRequest:
     """A request about a summary without its source.
 
     The judge decides for each claim whether the summary expresses it, and for each topic whether the summary mentions
-    it. It answers each question, and rates the summary by each criterion in `ratings`.
+    it. It answers each question, and rates the summary by each built-in criterion in `ratings` and each of the user's
+    `criteria`. If `beside` is given, the judge reads it beside the summary, and only `criteria` are answered.
     """
 
     summary: Text
@@ -179,21 +203,26 @@ class CoverRequest:
     topics: tuple[str, ...] = ()
     ratings: tuple[RatingName, ...] = ()
     instruction: str = ""
+    criteria: tuple[Criterion, ...] = ()
+    beside: Text | None = None
 
     @property
     def is_empty(self) -> bool:
         """Return True if nothing is asked."""
-        return not (self.claims or self.questions or self.topics or self.ratings)
+        return not (self.claims or self.questions or self.topics or self.ratings or self.criteria)
 
 
 @dataclass(frozen=True, slots=True)
 class CoverReading:
-    """The answers to a `CoverRequest`: one for each claim, question, topic and rating, in the order of the request."""
+    """The answers to a `CoverRequest`, in its order: one for each claim, question and topic.
+
+    `ratings` has the answers to the built-in and the user's criteria by name.
+    """
 
     claims: tuple[Verdict, ...] = ()
     questions: tuple[Verdict, ...] = ()
     topics: tuple[Verdict, ...] = ()
-    ratings: Mapping[RatingName, Rating] = field(default_factory=dict)
+    ratings: Mapping[str, Rating] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

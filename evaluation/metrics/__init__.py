@@ -9,7 +9,17 @@ from evaluation.metrics._coverage import (
     claim_coverage,
     mean_coverage,
 )
-from evaluation.metrics._criteria import JUDGED, PACKS, UNMARKED, Criterion, counted
+from evaluation.metrics._criteria import (
+    JUDGED,
+    LONGEST_QUESTION,
+    MOST_JUDGED,
+    PACKS,
+    UNMARKED,
+    Criterion,
+    checked_criteria,
+    counted,
+    read_criteria,
+)
 from evaluation.metrics._explained import explained_completeness, explained_redundancy, explained_topics
 from evaluation.metrics._marks import Marks, MarkWarning
 from evaluation.metrics._pyramid import MeanRounding, PyramidScore, pyramid_score
@@ -27,6 +37,8 @@ USUAL_METRICS = ("coverage", "alignment")
 
 __all__ = [
     "JUDGED",
+    "LONGEST_QUESTION",
+    "MOST_JUDGED",
     "PACKS",
     "UNMARKED",
     "USUAL_METRICS",
@@ -40,6 +52,7 @@ __all__ = [
     "SummarizationResult",
     "alignment",
     "brevity",
+    "checked_criteria",
     "claim_coverage",
     "completeness",
     "composite",
@@ -54,6 +67,7 @@ __all__ = [
     "pyramid_score",
     "question_coverage",
     "question_coverage_or_none",
+    "read_criteria",
     "redundancy",
     "repeated_sentences",
     "scored_pairs",

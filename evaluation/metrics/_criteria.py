@@ -12,15 +12,26 @@ Sources of the packs:
 - SummEval (2021): coherence, consistency, fluency and relevance from 1, worst, to 5, best. The wording is our own.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal, get_args
+
+from evaluation.errors import EvaluationError
 
 Scale = Literal["points", "yes_no", "percent", "share"]
 Reads = Literal["summary", "reference", "source", "unmarked"]
 AnsweredBy = Literal["people", "judge", "both"]
 Asked = Literal["before", "after"]
+
+MOST_POINTS = 11
+MOST_JUDGED = 12
+"""The largest number of criteria of one's own that a judge answers about a summary."""
+LONGEST_QUESTION = 500
+LONGEST_WORDS = 200
+_NAME = re.compile(r"[\w-]{1,40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +39,7 @@ class Criterion:
     """A question about a whole summary with its scale.
 
     `scale` is one of:
-
-    - points: whole numbers with a text each, at least two
+    - points: 2 to 11 whole numbers, each with a text or ""; a pair such as (1, 5) stands for all numbers of its range
     - yes_no: 1 and 0
     - percent: 0 to 100, or only the values in `points` if there are any
     - share: any number from 0 to 1
@@ -41,12 +51,20 @@ class Criterion:
 
     name: str
     question: str
-    scale: Scale = "points"
+    scale: Scale | tuple[int, int] = "points"
     points: tuple[tuple[int, str], ...] = ()
     higher_is_better: bool = True
     reads: Reads = "summary"
     answered_by: AnsweredBy = "people"
     asked: Asked = "before"
+
+    def __post_init__(self) -> None:
+        match self.scale:
+            case (int(low), int(high)):
+                texts = dict(self.points)
+                points = tuple((value, texts.get(value, "")) for value in range(low, high + 1))
+                object.__setattr__(self, "scale", "points")
+                object.__setattr__(self, "points", points)
 
     @property
     def values(self) -> tuple[int, ...]:
@@ -56,7 +74,7 @@ class Criterion:
         """
         if self.points:
             return tuple(value for value, _ in self.points)
-        return {"yes_no": (0, 1), "percent": tuple(range(101))}.get(self.scale, ())
+        return {"yes_no": (0, 1), "percent": tuple(range(101))}.get(str(self.scale), ())
 
     @property
     def choices(self) -> tuple[tuple[int, str], ...]:
@@ -66,7 +84,83 @@ class Criterion:
         """
         if self.scale == "yes_no":
             return (0, "no"), (1, "yes")
-        return tuple((value, words or f"{value} %") for value, words in self.points)
+        unit = " %" if self.scale == "percent" else ""
+        return tuple((value, words or f"{value}{unit}") for value, words in self.points)
+
+    def share(self, value: float) -> float:
+        """Rescale an answer to [0, 1], so that 1 is the best answer of the scale.
+
+        Example: `Criterion("tone", "Is it neutral?", (1, 5)).share(4)` is .75.
+        """
+        low, high = (self.values[0], self.values[-1]) if self.values else (0, 1)
+        part = (value - low) / (high - low)
+        return part if self.higher_is_better else 1 - part
+
+    @property
+    def fault(self) -> tuple[str, str] | None:
+        """Return the field that makes the criterion unusable, with a sentence; None if it can be asked."""
+        if not _NAME.fullmatch(self.name):
+            return "name", "A name has 1 to 40 letters, digits, _ and - only."
+        if not 1 <= len(self.question.strip()) <= LONGEST_QUESTION:
+            return "question", f"A question has 1 to {LONGEST_QUESTION} characters."
+        values, words = [value for value, _ in self.points], [words for _, words in self.points if words]
+        if self.scale == "points" and not 2 <= len(values) <= MOST_POINTS:
+            return "points", f"A scale of points has 2 to {MOST_POINTS} of them."
+        if values != sorted(set(values)) or any(not 0 <= value <= 100 for value in values):
+            return "points", "Points are different whole numbers from 0 to 100, rising."
+        if len(words) > len(set(words)) or any(len(each) > LONGEST_WORDS for each in words):
+            return "points", f"Answers have different words of at most {LONGEST_WORDS} characters."
+        if self.reads in ("reference", "unmarked") and self.asked == "before":
+            return (
+                "asked",
+                "A criterion that is read with the reference is asked after the reference is seen.",
+            )
+        return None
+
+
+def checked_criteria(given: Iterable[Criterion]) -> tuple[Criterion, ...]:
+    """Return criteria that a judge can answer. Raises EvaluationError for unusable, repeated or too many criteria."""
+    criteria = tuple(given)
+    names = [each.name for each in criteria]
+    if len(criteria) > MOST_JUDGED:
+        raise EvaluationError(f"A judge answers at most {MOST_JUDGED} criteria, got {len(criteria)}.")
+    for each in criteria:
+        if each.fault is not None:
+            raise EvaluationError(f"The criterion {each.name!r} cannot be asked. {each.fault[1]}")
+        if names.count(each.name) > 1:
+            raise EvaluationError(f"Two criteria are named {each.name!r}; each needs its own name.")
+        if each.reads == "unmarked" or each.scale == "share":
+            raise EvaluationError(f"A judge does not answer {each.name!r}: it has another scale or text.")
+    return criteria
+
+
+def read_criteria(text: str) -> tuple[Criterion, ...]:
+    """Read criteria from JSON: a list of objects with the fields of `Criterion`. Raises EvaluationError.
+
+    Example: `read_criteria('[{"name": "tone", "question": "Is it neutral?", "scale": [1, 5]}]')`.
+    """
+    try:
+        listed: Any = json.loads(text)
+        return tuple(_from_json(each) for each in listed)
+    except (ValueError, TypeError, AttributeError) as error:
+        known = ", ".join(field.name for field in fields(Criterion))
+        raise EvaluationError(f"Criteria are a JSON list of objects with some of {known}. {error}") from error
+
+
+def _from_json(given: Mapping[str, Any]) -> Criterion:
+    columns = dict(given)
+    if isinstance(columns.get("scale"), list):
+        columns["scale"] = tuple(columns["scale"])
+    columns["points"] = tuple((int(value), str(words)) for value, words in columns.get("points", ()))
+    found = Criterion(**columns)
+    choices = {"scale": Scale, "reads": Reads, "answered_by": AnsweredBy, "asked": Asked}
+    for name, known in choices.items():
+        if getattr(found, name) not in get_args(known):
+            raise ValueError(f"{name} is one of {', '.join(get_args(known))}.")
+    types = {"name": str, "question": str, "higher_is_better": bool}
+    if wrong := [name for name, kind in types.items() if not isinstance(getattr(found, name), kind)]:
+        raise TypeError(f"{wrong[0]} is of another type.")
+    return found
 
 
 def counted(words: tuple[str, ...], first: int = 0) -> tuple[tuple[int, str], ...]:
@@ -114,6 +208,7 @@ JUDGED: Mapping[str, Criterion] = MappingProxyType(
 _COUNTS = ("none", "1 to 5", "6 to 10", "more than 10")
 _QUALITY = ("1 · very poor", "2 · poor", "3 · barely acceptable", "4 · good", "5 · very good")
 _WORST_TO_BEST = ("1 · worst", "2", "3", "4", "5 · best")
+_ENDS = ((1, "not at all"), (5, "fully"))
 
 
 def _counts(*questions: str) -> tuple[Criterion, ...]:
@@ -206,6 +301,40 @@ PACKS: Mapping[str, tuple[Criterion, ...]] = MappingProxyType(
                 "summeval_relevance": "Relevance: what is important in the source, and nothing besides.",
             },
         ),
+        "Teams": (
+            Criterion("neutral_tone", "Is the tone neutral?", (1, 5), _ENDS, answered_by="both"),
+            Criterion(
+                "no_private_data",
+                "Is the summary free of names, addresses and other data of private persons?",
+                "yes_no",
+                answered_by="both",
+            ),
+            Criterion(
+                "usable_alone",
+                "Can a reader use the summary without opening the source?",
+                (1, 5),
+                _ENDS,
+                answered_by="both",
+            ),
+        ),
+        "Judge": (
+            Criterion(
+                "coherent",
+                "Do the sentences build on each other in a clear order?",
+                (1, 5),
+                _ENDS,
+                answered_by="judge",
+            ),
+            Criterion("not_redundant", "Is everything said only once?", (1, 5), _ENDS, answered_by="judge"),
+            Criterion(
+                "topics_kept",
+                "Does the summary deal with the main topics of the source?",
+                (1, 5),
+                _ENDS,
+                reads="source",
+                answered_by="judge",
+            ),
+        ),
     }
 )
-"""Published sets of questions for people, by name."""
+"""Sets of questions, by name: published ones for people, and two for people and judges."""

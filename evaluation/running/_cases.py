@@ -9,6 +9,7 @@ from evaluation._guards import checked_scale, checked_share, checked_weight
 from evaluation._labels import LEAST_SCORED, Label, checked_labels
 from evaluation.errors import EvaluationError, InvalidBudget
 from evaluation.judging.protocol import DocumentRequest, RatingName, Text
+from evaluation.metrics._criteria import Criterion, checked_criteria
 
 Metric = Literal[
     "coverage",
@@ -56,6 +57,7 @@ class EvaluationOptions(TypedDict, total=False):
     include_reason: bool
     verbose: bool
     least_scored: float
+    criteria: Sequence[Criterion]
 
 
 MOST_QUESTIONS = 100
@@ -120,13 +122,16 @@ class Options:
     include_reason: bool = True
     verbose: bool = False
     least_scored: float = LEAST_SCORED
+    criteria: tuple[Criterion, ...] = ()
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
         """Check the options of a caller and build an instance. Raises the errors of `Options`."""
         left = dict(given)
+        left["criteria"] = criteria = checked_own_criteria(left.pop("criteria", ()))
+        metrics = left.pop("metrics", DEFAULT_METRICS)
         return cls(
-            checked_metrics(left.pop("metrics", DEFAULT_METRICS)),
+            () if criteria and metrics in ((), []) else checked_metrics(metrics),
             checked_questions(left.pop("questions", None)),
             instruction=checked_instruction(left.pop("custom_instruction", None)),
             **left,
@@ -199,6 +204,15 @@ class Case:
             topics=options.wants("topic_preservation"),
             instruction=options.instruction,
         )
+
+
+def checked_own_criteria(criteria: object) -> tuple[Criterion, ...]:
+    given: list[Any] = [*criteria] if isinstance(criteria, Iterable) else [criteria]
+    if not all(isinstance(each, Criterion) for each in given):
+        raise EvaluationError(f"criteria is a list of Criterion, got {criteria!r}.")
+    if taken := [each.name for each in given if each.name in METRICS]:
+        raise EvaluationError(f"{taken[0]} is a metric; the criterion needs another name.")
+    return checked_criteria(given)
 
 
 def checked_metrics(metrics: object) -> tuple[Metric, ...]:

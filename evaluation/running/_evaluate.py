@@ -28,6 +28,7 @@ from evaluation.judging.protocol import (
     metered,
     one_pass,
 )
+from evaluation.metrics._criteria import Criterion
 from evaluation.running._cases import (
     DEFAULT_METRICS,
     Case,
@@ -67,6 +68,7 @@ def evaluate_summary(
     include_reason: bool = True,
     verbose: bool = False,
     least_scored: float = LEAST_SCORED,
+    criteria: Sequence[Criterion] = (),
 ) -> SummaryEvaluation:
     """Evaluate a summary by metrics, which are described at `METRICS`.
 
@@ -78,7 +80,8 @@ def evaluate_summary(
     - `verbose`: `.details` of the result has every verdict.
     - `least_scored`: the smallest allowed share of claims or questions with a usable answer; if the share is smaller,
       the score is None.
-
+    - `criteria`: up to 12 questions of your own about the summary. Their scores have their names and are in [0, 1],
+      1 for the best answer of the scale; they cost at most one call for each text that they read.
     Raises EvaluationError. Raises JudgeRefused if the judge's server refuses all requests (key, permission, quota).
     Source: the coverage family of Assert LLM Tools and the summarization metrics of DeepEval and Mastra.
     Example: `evaluate_summary(document, summary, judge=LexicalJudge())["coverage"]`.
@@ -98,6 +101,7 @@ def evaluate_summary(
         include_reason=include_reason,
         verbose=verbose,
         least_scored=least_scored,
+        criteria=criteria,
     )[0]
 
 
@@ -254,7 +258,7 @@ class _Evaluation:
         return found
 
     def _without_scores(self, item: object, reason: str) -> SummaryEvaluation:
-        names = self._options.metrics
+        names = (*self._options.metrics, *(each.name for each in self._options.criteria))
         given = item if isinstance(item, SummaryInput) else SummaryInput("", "")
         return SummaryEvaluation(
             dict.fromkeys(names),
@@ -279,6 +283,7 @@ class _Evaluation:
             strict=options.strict,
             scale=options.scale,
             least_scored=options.least_scored,
+            **({"criteria": _digest(tuple(map(repr, options.criteria)))} if options.criteria else {}),
         )
 
 
@@ -319,7 +324,7 @@ class _Desk:
         if self._is_asked:
             return Open(summary.document, CoverRequest(summary.summary))
         aligns = options.needs_alignment and not summary.document.is_blank
-        return Open(
+        asked = Open(
             summary.document,
             CoverRequest(
                 summary.summary,
@@ -332,9 +337,13 @@ class _Desk:
             takes_claims=aligns and own is None,
             own_claims=_open(own or ()) if aligns else (),
         )
+        return asked.rating(options.criteria, summary.reference)
 
     async def keep(self, summary: Case, answers: Answers) -> None:
         self._is_asked = True
+        for failure in answers.failures:
+            _fault(failure)
+        self.facts.ratings = answers.ratings
         facts, covered, aligned, own = self.facts, answers.covered, answers.aligned, answers.own
         if isinstance(covered, JudgeError):
             for part in ("claims", "questions", "topics", "ratings"):

@@ -28,6 +28,7 @@ from evaluation.metrics._brevity import brevity
 from evaluation.metrics._completeness import completeness
 from evaluation.metrics._conciseness import conciseness
 from evaluation.metrics._coverage import claim_coverage
+from evaluation.metrics._criteria import Criterion
 from evaluation.metrics._explained import explained_completeness, explained_redundancy, explained_topics
 from evaluation.metrics._questions import question_coverage_or_none, scored_pairs
 from evaluation.metrics._summarization import summarization
@@ -52,6 +53,7 @@ class Facts:
     aligned: tuple[JudgedClaim, ...] | None = ()
     covered: CoverReading | None = field(default_factory=CoverReading)
     faults: dict[str, str] = field(default_factory=dict)
+    ratings: dict[str, Rating] = field(default_factory=dict)
 
 
 class Scores:
@@ -77,6 +79,11 @@ class Scores:
             self.values[name] = value
             if case.options.include_reason or value is None:
                 self.reasons[name] = reason
+        for criterion in case.options.criteria:
+            rating = self._own_rating(criterion)
+            self.values[criterion.name] = None if rating.value is None else criterion.share(rating.value)
+            if case.options.include_reason or rating.value is None:
+                self.reasons[criterion.name] = rating.reason
 
     @property
     def counts(self) -> dict[str, int]:
@@ -104,7 +111,7 @@ class Scores:
             self.facts.aligned or (),
             self._questions or (),
             self._topics or (),
-            {} if covered is None else covered.ratings,
+            ({} if covered is None else dict(covered.ratings)) | self.facts.ratings,
             self._missing_elements,
         )
 
@@ -320,6 +327,12 @@ class Scores:
         if self.facts.covered is None:
             return Rating(None, self._fault("ratings"))
         return self.facts.covered.ratings.get(name, Rating(None, self._fault("ratings")))
+
+    def _own_rating(self, criterion: Criterion) -> Rating:
+        if self.case.summary.is_blank:
+            return Rating(None, EMPTY_SUMMARY)
+        missing = EMPTY_DOCUMENT if criterion.reads == "source" else "There is no reference."
+        return self.facts.ratings.get(criterion.name, Rating(None, missing))
 
     def _fault(self, part: str) -> str:
         return self.facts.faults.get(part, "Unscored: the judge was not asked.")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evaluation._labels import Label
-from evaluation.judging.protocol import JudgedClaim, Rating, RatingName, Usage, Verdict
+from evaluation.judging.protocol import JudgedClaim, Rating, Usage, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class EvaluationDetails:
     summary_claims: tuple[JudgedClaim, ...] = ()
     questions: tuple[JudgedQuestion, ...] = ()
     topics: tuple[JudgedTopic, ...] = ()
-    ratings: Mapping[RatingName, Rating] = field(default_factory=dict)
+    ratings: Mapping[str, Rating] = field(default_factory=dict)
     missing_elements: tuple[str, ...] = ()
 
     def analysis(self) -> list[str]:

@@ -25,6 +25,7 @@ from annotation.analysis.agreement.scales import scales_of
 from annotation.analysis.figures import Computed
 from annotation.analysis.intervals import shown
 from annotation.core.criteria import asked_of_people
+from annotation.scoring.own_scores import own_inputs
 from evaluation.statistics import (
     Estimate,
     alpha_interval,
@@ -95,9 +96,9 @@ class AgreementFigures(Computed):
 
 
 def agreement_inputs(project: Project) -> tuple[object, ...]:
-    """The inputs of the agreement besides the scores: the criteria and the deciding judge's name."""
+    """Return the inputs of the agreement besides the scores: criteria, ratings and the deciding judge's name."""
     judge = project.deciding_judge.name if project.deciding_judge else ""
-    return (*(row.pk for row in asked_of_people(project)), judge)
+    return (*(row.pk for row in asked_of_people(project)), judge, *own_inputs(project))
 
 
 def agreement(project: Project, key: str = "") -> AgreementFigures:

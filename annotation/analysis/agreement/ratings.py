@@ -239,6 +239,19 @@ def whole_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, 
     return found
 
 
+def judge_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, dict[str, Value]]:
+    """Load the deciding judge's latest usable ratings of summaries, by the criterion's key and the summary's id."""
+    if project.deciding_judge_id is None:
+        return {}
+    rows = Rating.objects.filter(judge=project.deciding_judge_id, criterion__in=criteria, value__isnull=False)
+    found: dict[int, dict[str, Value]] = defaultdict(dict)
+    for criterion, peer, value in rows.order_by("pk").values_list(
+        "criterion_id", "summary__public_id", "value"
+    ):
+        found[criterion][peer] = round(value or 0)
+    return found
+
+
 def percent_categories(ratings: Iterable[RatedItem]) -> tuple[int, ...]:
     """Choose the coarsest scale of percents that contains all ratings."""
     given = {rating.value for rating in ratings}

@@ -14,6 +14,7 @@ from annotation.analysis.agreement.ratings import (
     Value,
     check_answers,
     check_facts,
+    judge_ratings,
     percent_categories,
     percent_ratings,
     whole_ratings,
@@ -92,10 +93,14 @@ def _percent_scales(project: Project) -> list[Scale]:
 def _rating_scales(project: Project) -> list[Scale]:
     criteria = asked_of_people(project)
     by_criterion = whole_ratings(project, criteria)
-    return [_rating_scale(criterion, by_criterion.get(criterion.pk, ())) for criterion in criteria]
+    judged = judge_ratings(project, criteria)
+    return [
+        _rating_scale(criterion, by_criterion.get(criterion.pk, ()), judged.get(criterion.pk, {}))
+        for criterion in criteria
+    ]
 
 
-def _rating_scale(criterion: Criterion, ratings: Sequence[RatedItem]) -> Scale:
+def _rating_scale(criterion: Criterion, ratings: Sequence[RatedItem], judged: Mapping[str, Value]) -> Scale:
     is_percent = criterion.scale == Criterion.Scale.PERCENT
     level = LEVELS[criterion.scale]
     return Scale(
@@ -106,7 +111,7 @@ def _rating_scale(criterion: Criterion, ratings: Sequence[RatedItem]) -> Scale:
         categories=percent_categories(ratings) if is_percent else criterion.fact.values,
         weights=None if level == "nominal" else "quadratic",
         ratings=tuple(ratings),
-        judge={},
+        judge=judged,
     )
 
 

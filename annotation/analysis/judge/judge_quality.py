@@ -27,6 +27,7 @@ from annotation.analysis.judge.judge_answers import (
     names_of,
     said_of,
 )
+from annotation.analysis.judge.rating_bias import RatingBias, rating_bias
 from annotation.judging.queries.examples import examples_of
 from annotation.judging.queries.runs import ServedModel, served_in
 from annotation.models import (
@@ -40,6 +41,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.models.document import cluster_of
+from annotation.scoring.own_scores import own_inputs
 from evaluation.judging import LABELS, Label, Price
 from evaluation.statistics import (
     LENGTHS,
@@ -128,6 +130,7 @@ class JudgeFigures(Computed):
     - `checks`, `documents`: the numbers of checks and document sets with people's answers; `basis` describes them
     - `ties`: the number of checks with equally many answers for two labels
     - `imported`: the number of imported answers
+    - `ratings`: the deciding judge's ratings by own criteria compared with people's
     """
 
     score: str
@@ -140,19 +143,20 @@ class JudgeFigures(Computed):
     versions: tuple[Version, ...]
     left_out: int
     repeats: tuple[Repeats, ...]
+    ratings: tuple[RatingBias, ...]
 
 
 def judge_inputs(project: Project) -> tuple[object, ...]:
     """The inputs of the judge report besides the scores, in two queries.
 
-    They are the project's runs with their costs, and its judges with their prices.
+    They are the project's runs with their costs, its judges with their prices, and the ratings by own criteria.
     """
     runs = Run.objects.filter(project=project)
     done = runs.aggregate(
         runs=Count("pk"), cost=Sum("cost"), done=Sum("jobs__done"), last=Max("jobs__finished_at")
     )
     prices = ((row.pk, row.name, row.prompt_price, row.completion_price) for row in judges_of_runs(project))
-    return (*(str(value) for value in done.values()), *(str(row) for row in prices))
+    return (*(str(value) for value in done.values()), *(str(row) for row in prices), *own_inputs(project))
 
 
 def judge_quality(project: Project, key: str = "") -> JudgeFigures:
@@ -175,6 +179,7 @@ def judge_quality(project: Project, key: str = "") -> JudgeFigures:
         versions=tuple(_version(project, each, names, known[each], facts, humans) for each in kept),
         left_out=len(order) - len(kept),
         repeats=tuple(_repeats(project)),
+        ratings=rating_bias(project),
     )
 
 

@@ -7,10 +7,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.analysis.leaderboard import leaderboards
-from annotation.analysis.leaderboard.leaderboard import ALL, RANKABLE, Leaderboard
+from annotation.analysis.leaderboard.leaderboard import ALL, Leaderboard
 from annotation.analysis.leaderboard.quality import QualityTable, quality_tables
 from annotation.api.access import ApiView
-from annotation.api.fields import MOST_WORDS, WordChoice
+from annotation.api.fields import MOST_WORDS
 from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.facts import plain
@@ -63,11 +63,10 @@ class LeaderboardQuery(serializers.Serializer[Any]):
     target_words = serializers.IntegerField(
         required=False, min_value=1, max_value=MOST_WORDS, help_text="Only the table of this target length."
     )
-    score = WordChoice(
-        choices=RANKABLE,
+    score = serializers.CharField(
         required=False,
-        help_text="The score that ranks the systems. Default: coverage, or the first other score with values, as on "
-        "the page. `score` in the reply names it.",
+        help_text="The score or own criterion that ranks the systems. Default: coverage, or the first other score with "
+        "values, as on the page. `score` in the reply names it.",
     )
 
 

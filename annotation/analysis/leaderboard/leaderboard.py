@@ -21,10 +21,11 @@ from annotation.analysis.leaderboard.averages import (
     set_means,
 )
 from annotation.analysis.leaderboard.ranking import Ranking, ranking_from, ranking_of
-from annotation.analysis.leaderboard.values import RANKABLE, Basis, bases_of
+from annotation.analysis.leaderboard.values import RANKABLE, VERSIONS, Basis, bases_of, basis_of_own
 from annotation.core.refusals import Invalid
 from annotation.models import SCORE_SIDES, SCORES, DocumentSet, Score, System
 from annotation.models.document import cluster_of
+from annotation.scoring.own_scores import OwnScores, own_scores, scored_criteria
 from evaluation.blend import left_out_of_averages
 
 if TYPE_CHECKING:
@@ -143,7 +144,8 @@ class TargetTable:
     @property
     def scores_held(self) -> list[str]:
         """Return the names of scores for which a system has a mean."""
-        return [name for name in RANKABLE if any(row.scores[name].mean is not None for row in self.rows)]
+        names = [name for name in self.bases if name not in (*VERSIONS, "human_share")]
+        return [name for name in names if any(row.scores[name].mean is not None for row in self.rows)]
 
     @property
     def is_judged(self) -> bool:
@@ -179,11 +181,14 @@ def opening_score(table: TargetTable | None) -> str:
     return next((name for name in (RANKED, "alignment", *RANKABLE) if name in held), RANKED)
 
 
-def check_score(score: str) -> None:
-    """Raise Invalid (code `unknown_score`) for a score that cannot rank systems."""
-    if score not in RANKABLE:
+def check_score(score: str, project: Project) -> None:
+    """Raise Invalid (code `unknown_score`) for a score or own criterion that cannot rank systems."""
+    if score in RANKABLE:
+        return
+    own = list(scored_criteria(project).values_list("name", flat=True))
+    if score not in own:
         raise Invalid(
-            f"There is no score {score!r}; scores are {', '.join(RANKABLE)}.",
+            f"There is no score {score!r}; scores are {', '.join([*RANKABLE, *own])}.",
             field="score",
             code="unknown_score",
         )
@@ -199,11 +204,12 @@ def leaderboard(
     resamples. A summary with the flag `no_claims` is left out of the affected averages. Raises Invalid (code
     `unknown_score`).
     """
-    check_score(score)
+    check_score(score, project)
+    own = own_scores(project)
     estimated = {name: estimates(project, side) for name, side in SCORE_SIDES.items()}
     tables = tuple(
-        gathered.table(project, target, score, estimated)
-        for target, gathered in _by_target(project, target_words).items()
+        gathered.table(project, target, score, estimated, own)
+        for target, gathered in _by_target(project, target_words, own).items()
     )
     signature = _signatures(project, target_words)
     return Leaderboard(project=project.slug, signature=signature, tables=tables, score=score)
@@ -215,7 +221,7 @@ def _signatures(project: Project, target_words: int | Targets | None) -> str:
 
 
 class ScoreRow(NamedTuple):
-    """The scores of a summary in the order of `SCORES`, with its system and document set."""
+    """Return the scores of a summary in the order of `SCORES`, with its system and document set."""
 
     target_words: int | None
     system: str
@@ -228,6 +234,7 @@ class ScoreRow(NamedTuple):
     claims_unscored: int
     flags: list[str]
     values: tuple[float | None, ...]
+    own: tuple[float | None, ...]
 
     @property
     def summarization_part(self) -> str:
@@ -254,7 +261,7 @@ def _scores(project: Project, target_words: int | Targets | None) -> QuerySet[Sc
     return scores if isinstance(target_words, Targets) else scores.filter(summary__target_words=target_words)
 
 
-def score_rows(project: Project, target_words: int | Targets | None) -> Iterator[ScoreRow]:
+def score_rows(project: Project, target_words: int | Targets | None, own: OwnScores) -> Iterator[ScoreRow]:
     """Yield the scores of all summaries under test, at all target lengths or one."""
     # Load the names of systems and sets once, and not with each score.
     systems = {
@@ -270,15 +277,15 @@ def score_rows(project: Project, target_words: int | Targets | None) -> Iterator
             "pk", "external_id", "group"
         )
     }
-    columns = ("summary__target_words", "summary__system_id", "summary__document_set_id")
+    columns = ("summary_id", "summary__target_words", "summary__system_id", "summary__document_set_id")
     plain = ("peer_words", "claims", "claims_unscored", "flags")
     first = len(columns) + len(plain)
     rows = _scores(project, target_words).order_by().values_list(*columns, *plain, *SCORES)
     for row in rows.iterator(chunk_size=_ROWS_AT_ONCE):
-        target, system, document_set, length, claims, unscored, flags = row[:first]
+        summary, target, system, document_set, length, claims, unscored, flags = row[:first]
         written = nobody if system is None else systems[system]
         place = *written, *sets[document_set]
-        yield ScoreRow(target, *place, length, claims, unscored, flags, row[first:])
+        yield ScoreRow(target, *place, length, claims, unscored, flags, row[first:], own.of(summary))
 
 
 @dataclass(slots=True)
@@ -296,7 +303,7 @@ class _Gathered:
     def add(self, row: ScoreRow) -> None:
         name = row.system
         cluster = cluster_of(row.document_set, row.group)
-        self.observations.append(Observation(name, row.document_set, cluster, row.averaged_values))
+        self.observations.append(Observation(name, row.document_set, cluster, row.averaged_values + row.own))
         self.systems[name] = (row.system_id, row.kind)
         self.sets.setdefault(name, set()).add(row.document_set)
         self.summaries[name] += 1
@@ -309,12 +316,18 @@ class _Gathered:
             self.parts[part] += 1
 
     def table(
-        self, project: Project, target_words: int | None, score: str, estimated: Mapping[str, Estimates]
+        self,
+        project: Project,
+        target_words: int | None,
+        score: str,
+        estimated: Mapping[str, Estimates],
+        own: OwnScores,
     ) -> TargetTable:
         at_target = {name: each.at(target_words) for name, each in estimated.items()}
-        means = set_means(self.observations, SCORES)
+        means = set_means(self.observations, (*SCORES, *own.names))
         found = averages_of(means)
         bases = bases_of(project, target_words, found, at_target)
+        bases |= {name: basis_of_own(name, own.sources.get(name, frozenset())) for name in own.names}
         for system, of_system in found.items():
             for name, estimate in at_target.items():
                 of_system |= {
@@ -329,7 +342,7 @@ class _Gathered:
         basis = bases[score]
         ranking = (
             ranking_from(at_target[score].compared, by_score, order, score)
-            if basis.is_estimate
+            if score in at_target and basis.is_estimate
             else ranking_of(means, by_score, order, score)
         )
         return TargetTable(
@@ -362,9 +375,11 @@ class _Gathered:
             )
 
 
-def _by_target(project: Project, target_words: int | Targets | None) -> dict[int | None, _Gathered]:
+def _by_target(
+    project: Project, target_words: int | Targets | None, own: OwnScores
+) -> dict[int | None, _Gathered]:
     targets: defaultdict[int | None, _Gathered] = defaultdict(_Gathered)
-    for row in score_rows(project, target_words):
+    for row in score_rows(project, target_words, own):
         targets[row.target_words].add(row)
     return {
         target: targets[target]

@@ -32,7 +32,7 @@ def board(
     Before the first computation the result is None. With `wait`, the call waits for the first computation and raises
     NotReady after a time limit. Raises Invalid (code `unknown_score`).
     """
-    check_score(score)
+    check_score(score, project)
     found = current_statistics(project=project, kind=Analysis.Kind.LEADERBOARD, key=score, wait=wait)
     stored = found.facts(Leaderboard)
     if stored is None or isinstance(target_words, Targets):

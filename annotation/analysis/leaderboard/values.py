@@ -120,6 +120,14 @@ def bases_of(
     return {**{name: made.basis(name) for name in (*RANKABLE, "human_share")}, **versions}
 
 
+def basis_of_own(name: str, sources: frozenset[str]) -> Basis:
+    """Return the source of the values of an own criterion, answered by people, the judge or both."""
+    if "judge" not in sources:
+        return Basis(name, "people" if sources else "", DOCUMENTS_ONLY)
+    by = "judge + corrections" if "people" in sources else "judge only, unchecked"
+    return Basis(name, by, WITHOUT_JUDGE, is_unchecked=True)
+
+
 class _Chooser:
     def __init__(
         self,

@@ -58,20 +58,21 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "made": shown.made,
         "address": request.get_full_path(),
         "table": table,
-        "question": f"Ranking by {HEADS[shown.score].lower()}",
+        "question": f"Ranking by {head_of(shown.score).lower()}",
         "score": shown.score,
     }
     if shown.board and table:
         offered = _offered(table, room.project)
         chosen = _chosen_columns(request, offered)
         names = [name for name in MAIN if name in table.scores_held or name == shown.score]
-        names += [name for name in HEADS if name not in names and (name in chosen or name == shown.score)]
+        more = [*HEADS, *(name for name in table.scores_held if name not in HEADS)]
+        names += [name for name in more if name not in names and (name in chosen or name == shown.score)]
         quality = quality_tables(room.project, target_words=table.target_words)
         context |= {
             "target": target_word(table.target_words),
             "targets": [(target_word(each.target_words), each.target_words) for each in shown.board.tables],
             "league": league(table),
-            "heads": [Head(name, HEADS[name], table.bases[name], name == shown.score) for name in names],
+            "heads": [Head(name, head_of(name), table.bases[name], name == shown.score) for name in names],
             "offered": [(name, words, name in chosen) for name, words in offered.items()],
             "chosen": chosen,
             "has_human_share": any(row.scores["human_share"].mean is not None for row in table.rows),
@@ -108,7 +109,12 @@ def _offered(table: TargetTable, project: Project) -> dict[str, str]:
         for name in table.scores_held
         if name not in (*MAIN, "composite_1") and (has_own or name != "composite_custom")
     ]
-    return {name: HEADS[name] for name in held} | OTHER_COLUMNS
+    return {name: head_of(name) for name in held} | OTHER_COLUMNS
+
+
+def head_of(score: str) -> str:
+    """Return the name of a score or own criterion on screen."""
+    return HEADS.get(score) or score.replace("_", " ").capitalize()
 
 
 def _chosen_columns(request: Request, offered: dict[str, str]) -> list[str]:
@@ -136,7 +142,9 @@ class Unchecked:
 def _unchecked(room: Room, table: TargetTable) -> Unchecked | None:
     if not table.bases[table.ranking.score].is_unchecked:
         return None
-    missing = [name for name in SAMPLED_FOR[table.ranking.score] if not table.estimates[name].sample_id]
+    missing = [
+        name for name in SAMPLED_FOR.get(table.ranking.score, ()) if not table.estimates[name].sample_id
+    ]
     if not missing:
         return None
     newer = table.estimates[missing[0]].newer
@@ -193,7 +201,7 @@ def differences(request: Request, slug: str) -> HttpResponse:
         "made": shown.made,
         "address": request.get_full_path(),
         "score": shown.score,
-        "charted": HEADS[shown.score],
+        "charted": head_of(shown.score),
         "basis": table.bases[shown.score] if table else None,
         "target": target_word(table.target_words) if table else "",
     }
@@ -249,11 +257,11 @@ def _means(board: Leaderboard, system: System) -> Iterator[Means]:
         for row in table.rows:
             if row.system_id != system.public_id:
                 continue
-            held = [name for name in HEADS if row.scores[name].mean is not None]
+            held = [name for name in table.scores_held if row.scores[name].mean is not None]
             yield Means(
                 target_words=table.target_words,
                 document_sets=row.document_sets,
-                lines=[(HEADS[name], table.bases[name].name, row.scores[name]) for name in held],
+                lines=[(head_of(name), table.bases[name].name, row.scores[name]) for name in held],
                 others=[
                     (HEADS[score], words, row.scores[name])
                     for score, versions in OTHER_VALUES.items()

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from annotation.analysis.leaderboard import leaderboards
 from annotation.analysis.leaderboard.leaderboard import RANKABLE, RANKED
-from annotation.analysis.slices.slices import Slices, slices
+from annotation.analysis.slices.slices import Slices, slice_keys, slices
 from annotation.api.access import ApiView
 from annotation.api.fields import MOST_WORDS, WordChoice
 from annotation.api.schema import operation
@@ -20,7 +20,11 @@ from annotation.core.refusals import NotFound
 
 
 class SlicesQuery(serializers.Serializer[Any]):
-    key = serializers.CharField(max_length=200, help_text="A metadata key of document sets, or `group`.")
+    key = serializers.CharField(
+        required=False,
+        max_length=200,
+        help_text="A metadata key of document sets, or `group`. Default: the first key that splits them.",
+    )
     score = WordChoice(choices=RANKABLE, default=RANKED, help_text="The score that is averaged.")
     target_words = serializers.IntegerField(
         required=False,
@@ -55,7 +59,7 @@ class SlicesView(ApiView):
             raise NotFound("No summary has this target length.")
         found = slices(
             project,
-            key=query["key"],
+            key=query.get("key") or next(iter(slice_keys(project)), ""),
             score=query["score"],
             basis=table.bases[query["score"]],
             target_words=table.target_words,

@@ -16,6 +16,7 @@ from annotation.core.refusals import Invalid
 from annotation.models import SCORE_SIDES, SCORES, DocumentSet, Sample
 from annotation.models.document import cluster_of
 from annotation.sampling.queries.sampled_items import framed_items
+from annotation.scoring.own_scores import own_scores
 from evaluation.statistics import (
     FEWEST_IN_SLICE,
     SliceDifference,
@@ -229,10 +230,11 @@ def _in_order(names: set[str], slice_of: Mapping[str, str]) -> list[str]:
 
 def _set_values(project: Project, score: str, target_words: int | None) -> dict[str, dict[str, float]]:
     """The mean score of a system's summaries in each document set."""
-    place = SCORES.index(score)
+    own = own_scores(project)
+    place = (*SCORES, *own.names).index(score)
     gathered: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in score_rows(project, target_words):
-        if (value := row.averaged_values[place]) is not None:
+    for row in score_rows(project, target_words, own):
+        if (value := (row.averaged_values + row.own)[place]) is not None:
             gathered[row.system][row.document_set].append(value)
     return {
         system: {name: fmean(values) for name, values in of_system.items()}

@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from annotation.analysis.leaderboard.differences import target_word
-from annotation.analysis.leaderboard.web import HEADS, shown_table
+from annotation.analysis.leaderboard.web import head_of, shown_table
 from annotation.analysis.slices.slices import slice_keys, slices
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
@@ -44,8 +44,8 @@ def slices_page(request: Request, slug: str) -> HttpResponse:
         "keys": keys,
         "key": key,
         "score": shown.score,
-        "score_in_words": HEADS[shown.score],
-        "scores": [(name, HEADS[name]) for name in shown.table.scores_held] if shown.table else [],
+        "score_in_words": head_of(shown.score),
+        "scores": [(name, head_of(name)) for name in shown.table.scores_held] if shown.table else [],
         "target": target_word(shown.table.target_words) if shown.table else "",
         "target_words": shown.table.target_words if shown.table else None,
         "is_weighted": bool(found and any(each.weight for each in found.slices)),

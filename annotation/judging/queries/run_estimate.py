@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from django.db.models import Avg, Count, Sum
 from django.db.models.functions import Length
 
+from annotation.core.criteria import asked_of_judges
 from annotation.judging.queries.judges import members_of
 from annotation.judging.queries.run_metrics import RunPart
 from annotation.models import Document, Judge, JudgeCall, Project, Summary, Verdict
@@ -78,11 +79,15 @@ def run_estimate(
     # The result is exact if all sets have equally many summaries.
     repeated = source * summaries // max(1, sets)
     reads = ("topics" in parts) + (only is None and bool({"coverage", "questions"} & set(parts)))
-    covers = bool({"coverage", "questions", "topics", "conciseness", "coherence"} & set(parts))
+    asked = set(asked_of_judges(project).values_list("reads", flat=True)) if "criteria" in parts else set()
+    beside = len(asked - {"summary"})
+    covers = "summary" in asked or bool(
+        {"coverage", "questions", "topics", "conciseness", "coherence"} & set(parts)
+    )
     aligns = "alignment" in parts
     times = 1 + (repeat_share or 0.0)
-    calls = sets * reads + math.ceil(times * summaries * (covers + aligns))
-    of_summaries = (own + CLAIMS_SHARE * repeated) * covers + (own + repeated) * aligns
+    calls = sets * reads + math.ceil(times * summaries * (covers + aligns + beside))
+    of_summaries = (own + CLAIMS_SHARE * repeated) * covers + (own + repeated) * (aligns + beside)
     characters = source * reads + times * of_summaries
     prompt = (PROMPT_TOKENS + tokens_told) * calls + round(characters / CHARACTERS_A_TOKEN)
     members = [member for member in members_of(judge) if member.kind != Judge.Kind.LEXICAL]

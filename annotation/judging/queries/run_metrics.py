@@ -6,7 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 RunPart = Literal[
-    "coverage", "alignment", "questions", "topics", "conciseness", "coherence", "completeness", "redundancy"
+    "coverage",
+    "alignment",
+    "questions",
+    "topics",
+    "conciseness",
+    "coherence",
+    "completeness",
+    "redundancy",
+    "criteria",
 ]
 
 
@@ -30,6 +38,7 @@ RUN_METRICS: Mapping[str, RunMetric] = {
     "summarization": _metric("Coverage or alignment, whichever is lower.", "coverage", "alignment"),
     "conciseness": _metric("Does the summary get to the point?", "conciseness"),
     "coherence": _metric("Do the sentences build on each other in a clear order?", "coherence"),
+    "criteria": _metric("The judge's answers to the project's own criteria.", "criteria"),
     "completeness": _metric(
         "How many of the source's content words appear in the summary? No calls.", "completeness"
     ),

@@ -193,14 +193,17 @@ def _form_context(room: Room, form: Mapping[str, Any]) -> dict[str, object]:
     judges = [(judge.name, judge.get_kind_display()) for judge in usable]
     if LEXICAL not in dict(judges):
         judges.insert(0, (LEXICAL, Judge.Kind.LEXICAL.label))
+    has_own = "criteria" in room.project.usual_metrics
+    usual = {*USUAL_METRICS, "criteria"}
+    offered = [each for each in RUN_METRICS.items() if has_own or each[0] != "criteria"]
     return {
         "room": room,
         "form": form,
         "judges": judges,
-        "usual_metrics": [each for each in RUN_METRICS.items() if each[0] in USUAL_METRICS],
-        "more_metrics": [each for each in RUN_METRICS.items() if each[0] not in USUAL_METRICS],
+        "usual_metrics": [each for each in offered if each[0] in usual],
+        "more_metrics": [each for each in offered if each[0] not in usual],
         "is_more_open": bool(form.get("n_questions") or form.get("repeat_share"))
-        or not set(form["metrics"]) <= set(USUAL_METRICS),
+        or not set(form["metrics"]) <= usual,
         "is_worker_alive": is_worker_alive(),
         # A function, because only the whole page shows the scores.
         "run_scores": partial(run_scores, room.project) if Verb.VIEW_SCORES in room.verbs else (),

@@ -11,12 +11,14 @@ import time
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from annotation import perform_job
+from annotation.core.criteria import criteria_in_force
 from annotation.core.refusals import Conflict, Refusal
 from annotation.judging.queries.judges import judges_of
 from annotation.judging.queries.run_metrics import RUN_METRICS
@@ -28,7 +30,10 @@ from annotation.management.named import project_named
 from annotation.models import SCORES, Check, Job, Judge, Project, Run, Verdict
 from annotation.operator_commands import add_summarization, as_typed
 from annotation.projects.services.change_project import change_project
+from annotation.scoring.own_scores import scored_criteria
 from annotation.workers import Heartbeat, new_worker_name
+from evaluation.errors import EvaluationError
+from evaluation.metrics import Criterion, read_criteria
 
 BELOW_THE_BAR = 3
 """The exit code for a mean below its minimum; 2 means invalid arguments, as for every command."""
@@ -68,6 +73,12 @@ class Command(BaseCommand):
             dest="n_questions",
             help="for question_coverage: number of questions per document set; by default, the judge "
             "generates some only if none were added",
+        )
+        parser.add_argument(
+            "--criteria",
+            metavar="FILE",
+            type=_criteria,
+            help="JSON with own criteria for the project, see the help; a criterion of the same name is replaced",
         )
         parser.add_argument(
             "--wait",
@@ -117,6 +128,7 @@ class Command(BaseCommand):
         wait: bool,
         bars: list[ScoreBar],
         instruction: str,
+        criteria: tuple[Criterion, ...] | None,
         **options: Any,
     ) -> None:
         if bars and not wait:
@@ -130,7 +142,12 @@ class Command(BaseCommand):
         try:
             # In one transaction, a refused run also rolls back changed settings and the copy of a judge.
             with transaction.atomic():
+                if criteria:
+                    replaced = {each.name for each in criteria}
+                    kept = [each.fact for each in criteria_in_force(row) if each.name not in replaced]
+                    row = change_project(project=row, by=None, criteria=[*kept, *criteria])
                 row = change_project(project=row, by=None, **rules) if rules else row
+                _require_scores(bars, row)
                 chosen = _instructed(_judge_named(judge, row), row, instruction.strip())
                 if bars:
                     _require_deciding(chosen, row)
@@ -331,8 +348,6 @@ def _paid(progress: RunProgress) -> str:
 
 def _bar(argument: str) -> ScoreBar:
     name, _, value = argument.partition("=")
-    if name not in SCORES:
-        raise ArgumentTypeError(f"there is no score {name!r}; scores are {', '.join(SCORES)}")
     try:
         least = float(value)
     except ValueError:
@@ -340,6 +355,13 @@ def _bar(argument: str) -> ScoreBar:
     if not 0.0 <= least <= 1.0:
         raise ArgumentTypeError(f"write SCORE=VALUE with a value from 0 to 1, not {argument!r}")
     return ScoreBar(name, least)
+
+
+def _criteria(argument: str) -> tuple[Criterion, ...]:
+    try:
+        return read_criteria(Path(argument).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, EvaluationError) as error:
+        raise ArgumentTypeError(str(error)) from error
 
 
 def _judge_named(name: str | None, project: Project) -> Judge:
@@ -360,6 +382,15 @@ def _instructed(judge: Judge, project: Project, instruction: str) -> Judge:
         return found
     made = copy_judge(project=project, judge=judge, stem=f"{judge.name}-instructed", by=None)
     return change_judge(judge=made, custom_instruction=instruction, by=None)
+
+
+def _require_scores(bars: list[ScoreBar], project: Project) -> None:
+    known = [*SCORES, *(each.name for each in scored_criteria(project))]
+    for bar in bars:
+        if bar.score not in known:
+            raise CommandError(
+                f"--fail-under: there is no score {bar.score!r}; scores are {', '.join(known)}.", returncode=2
+            )
 
 
 def _require_deciding(judge: Judge, project: Project) -> None:

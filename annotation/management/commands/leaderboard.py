@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from annotation.analysis.leaderboard.leaderboard import (
     RANKABLE,
@@ -20,6 +20,7 @@ from annotation.analysis.leaderboard.leaderboard import (
     opening_score,
 )
 from annotation.core.facts import plain
+from annotation.core.refusals import Invalid
 from annotation.management.named import project_named
 
 NO_VALUE = "-"
@@ -34,17 +35,19 @@ class Command(BaseCommand):
         parser.add_argument("project", metavar="PROJECT", help="the project's slug")
         parser.add_argument(
             "--score",
-            choices=RANKABLE,
             metavar="NAME",
-            help=f"the score that ranks systems; by default {RANKED}, or the first other score with values; of "
-            f"{', '.join(RANKABLE)}",
+            help=f"the score that ranks systems; by default {RANKED}, or the first other score with values; an own "
+            f"criterion or one of {', '.join(RANKABLE)}",
         )
         parser.add_argument("--format", choices=("table", "json"), default="table")
         parser.add_argument("--digits", type=int, default=3, choices=range(1, 10), help="decimals")
 
     def handle(self, *_: Any, **options: Any) -> None:
         project = project_named(options["project"])
-        board = leaderboard(project, score=options["score"] or RANKED)
+        try:
+            board = leaderboard(project, score=options["score"] or RANKED)
+        except Invalid as refusal:
+            raise CommandError(refusal.message) from refusal
         if options["score"] is None and (score := opening_score(board.foremost)) != board.score:
             board = leaderboard(project, score=score)
         if options["format"] == "json":

@@ -15,7 +15,7 @@ from annotation.api.fields import ShareField, WordChoice
 from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.assessing.services.assign import MOST_PER_SET
-from annotation.core.criteria import asked_of_people
+from annotation.core.criteria import criteria_in_force
 from annotation.core.lists import Viewer
 from annotation.core.permissions import Verb, is_blind, roles_in, verbs_in
 from annotation.core.refusals import Invalid
@@ -51,7 +51,7 @@ class PointField(serializers.Field[Any, Any, Any, Any]):
 
 
 class CriterionRow(serializers.ModelSerializer[Criterion]):
-    """A question that people answer about each summary."""
+    """A question that people, judges or both answer about each summary."""
 
     serializer_choice_field = WordChoice
     name = serializers.CharField(max_length=40)
@@ -117,7 +117,7 @@ class ProjectDetail(ProjectRules):
 
     @extend_schema_field(CriterionRow(many=True))
     def get_criteria(self, project: Project) -> Any:
-        return CriterionRow(asked_of_people(project), many=True).data
+        return CriterionRow(criteria_in_force(project), many=True).data
 
     def get_roles(self, project: Project) -> list[Role]:
         return sorted(roles_in(self.context["person"], project))

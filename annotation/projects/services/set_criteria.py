@@ -1,4 +1,4 @@
-"""Replacing the criteria that people of a project answer."""
+"""Replacing the criteria of a project."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from annotation.core.criteria import asked_of_people
+from annotation.core.criteria import criteria_in_force
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import CoverageJudgment, Criterion
-from evaluation.metrics import JUDGED
+from annotation.models import SCORES, CoverageJudgment, Criterion
+from evaluation.metrics import MOST_JUDGED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,14 +23,14 @@ MOST_CRITERIA = 40
 
 
 def set_criteria(project: Project, criteria: Sequence[metrics.Criterion]) -> list[object] | None:
-    """Replace the criteria that people answer, in this order.
+    """Replace the project's own criteria, in this order.
 
     Returns the lists of names before and after, or None if nothing changes. The caller must have locked the project.
     A changed criterion becomes a new version, and an omitted criterion is retired; both keep their ratings. Raises
     Invalid (field `criteria`) for an unusable criterion. Raises Conflict (code `judged`) if a question is added
     before the reference but assessors of open sets have seen references already.
     """
-    before = list(asked_of_people(project))
+    before = list(criteria_in_force(project))
     standing = {row.fact: row for row in before}
     rows: list[Criterion] = []
     for number, fact in enumerate(criteria, start=1):
@@ -68,15 +68,21 @@ def _check(project: Project, rows: Sequence[Criterion]) -> None:
     for row in rows:
         if names.count(row.name) > 1:
             raise Invalid(f"Two questions are named “{row.name}”; each needs its own name.", field="criteria")
-        if (
-            row.name in JUDGED
-            or row.answered_by != Criterion.AnsweredBy.PEOPLE
-            or row.scale == Criterion.Scale.SHARE
-        ):
-            raise Invalid(
-                f"“{row.name}” is only rated by judges. Choose another name or scale.", field="criteria"
-            )
-    is_new_before = any(row._state.adding and row.asked == Criterion.Asked.BEFORE for row in rows)
+        if row.name in SCORES or row.scale == Criterion.Scale.SHARE:
+            raise Invalid(f"“{row.name}” is a score. Choose another name or scale.", field="criteria")
+        if row.reads == Criterion.Reads.UNMARKED and row.answered_by != Criterion.AnsweredBy.PEOPLE:
+            raise Invalid(f"“{row.name}” is about units that only people mark.", field="criteria")
+    judged = sum(row.answered_by != Criterion.AnsweredBy.PEOPLE for row in rows)
+    if judged > MOST_JUDGED:
+        raise Invalid(
+            f"There are {judged} questions for judges; at most {MOST_JUDGED} can be asked.", field="criteria"
+        )
+    is_new_before = any(
+        row._state.adding
+        and row.asked == Criterion.Asked.BEFORE
+        and row.answered_by != Criterion.AnsweredBy.JUDGE
+        for row in rows
+    )
     started = CoverageJudgment.objects.filter(
         reading__assignment__document_set__project=project,
         reading__assignment__closed_at__isnull=True,

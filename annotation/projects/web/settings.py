@@ -13,13 +13,11 @@ from django.shortcuts import redirect
 from django.utils.text import capfirst
 
 from annotation.assessing.services.assign import MOST_PER_SET
-from annotation.core.criteria import asked_of_people
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.judging.queries.judges import judges_of
 from annotation.models import Judge, Project
 from annotation.models.project import MOST_SCALE, rule_name
-from annotation.projects.criterion_lines import HELP, CriterionLines
 from annotation.projects.services.change_project import (
     LONGEST_LEASE_MINUTES,
     LONGEST_TARGET,
@@ -31,7 +29,6 @@ from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 from evaluation.judging import LABEL_VALUES_IN_WORDS
-from evaluation.metrics import PACKS
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -113,14 +110,6 @@ class RulesForm(forms.Form):
     percent_scale = forms.ChoiceField(
         choices=Project.PercentScale.choices, help_text="Percents that assessors choose from."
     )
-    criteria = CriterionLines(label="Questions about summaries", required=False, help_text=HELP)
-    pack = forms.ChoiceField(
-        label="Add published questions",
-        required=False,
-        choices=[("", "none"), *((name, f"{name} ({len(pack)})") for name, pack in PACKS.items())],
-        help_text="Written in front of the questions above when you save. Summaries with targets up to 10 are not "
-        "asked about.",
-    )
     assessors_per_set = forms.IntegerField(
         min_value=0,
         max_value=MOST_PER_SET,
@@ -188,7 +177,7 @@ ADVANCED = (
         ),
     ),
     ("Texts", ("compares", "length_unit", "over_length")),
-    ("Assessment", ("criteria", "pack", "assessors_per_set", "lease_minutes")),
+    ("Assessment", ("assessors_per_set", "lease_minutes")),
     ("Disputes", ("dispute_threshold", "dispute_answers")),
 )
 """The folded settings: titles and rules of the groups."""
@@ -233,8 +222,6 @@ def _is_taken(form: RulesForm, project: Project, by: User) -> bool:
     if not form.is_valid():
         return False
     given = {name: form.cleaned_data[name] for name in form.changed_data}
-    if pack := given.pop("pack", ""):
-        given["criteria"] = [*PACKS[pack], *form.cleaned_data["criteria"]]
     try:
         change_project(project=project, by=by, **given)
     except (Invalid, Conflict) as refusal:
@@ -247,5 +234,4 @@ def _is_taken(form: RulesForm, project: Project, by: User) -> bool:
 def _rules(project: Project) -> dict[str, object]:
     return {name: getattr(project, name) for name in RULES} | {
         "deciding_judge": project.deciding_judge.name if project.deciding_judge else None,
-        "criteria": [row.fact for row in asked_of_people(project)],
     }

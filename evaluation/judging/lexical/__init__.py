@@ -108,7 +108,9 @@ class LexicalJudge:
             self._check(request.claims, request.summary, COVERED),
             self._answers(request.questions, request.summary, COVERED),
             self._check(request.topics, request.summary, COVERED),
-            {name: Rating(None, _NO_RATING) for name in request.ratings},
+            dict.fromkeys(
+                (*request.ratings, *(each.name for each in request.criteria)), Rating(None, _NO_RATING)
+            ),
         )
 
     def again(self, token: str) -> "LexicalJudge":

@@ -241,11 +241,11 @@ class OpenAIJudge:
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
         """Answer claims, questions, topics and ratings of a summary without its source, in one call if they fit.
 
-        Otherwise each window of the summary gets a call per chunk of at most `claims_per_call` items. An item is yes
-        if any window answers yes; a rating is the mean of the windows. An item without a usable answer after two
-        calls is unscored and has a reason. A blank summary needs no call.
+        Otherwise there is a call per window of the summary and chunk of at most `claims_per_call` items. An item is yes
+        if any window answers yes; a rating is the mean of the windows. An item without a usable answer after two calls
+        is unscored and has a reason. A blank summary needs no call. A text beside the summary must fit, too.
         """
-        return await self._cover(request, "cover_summary")
+        return await self._cover(request, "check_supported" if request.beside else "cover_summary")
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; the judge can be used again."""
@@ -260,7 +260,8 @@ class OpenAIJudge:
 
     async def _cover(self, request: CoverRequest, step: Step, first: int = 1) -> CoverReading:
         items = CoverItems(request, step)
-        room = self._room(step, request.instruction, cover_input([], {}, request.ratings))
+        own = {f"r{number}": each for number, each in enumerate(request.criteria, start=1)}
+        room = self._room(step, request.instruction, cover_input([], {}, request.ratings, own))
         calls = items.calls(room, self._limits.claims_per_call)
         parts = await together([ask(self._call, question, chunk, first) for question, chunk in calls])
         return items.reading(parts)

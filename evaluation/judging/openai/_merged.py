@@ -1,19 +1,20 @@
 """The items that each step asks about, the calls for them, and the results of the replies."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import starmap
 from typing import TypeAlias, TypeVar
 
-from evaluation._means import mean
 from evaluation.judging._windows import chunks, fitted, merged, named_bytes, pieces_bytes, windows
 from evaluation.judging.openai._asking import Answered, Question
 from evaluation.judging.parsing import (
     Answer,
     answer_fault,
+    criterion_fault,
     list_fault,
     parse_aligned,
     parse_claims,
+    parse_criteria,
     parse_questions,
     parse_ratings,
     parse_topics,
@@ -21,7 +22,15 @@ from evaluation.judging.parsing import (
     rating_fault,
     unit_fault,
 )
-from evaluation.judging.prompts import Pieces, Step, align_input, cover_input, numbered, read_input
+from evaluation.judging.prompts import (
+    Pieces,
+    Step,
+    align_input,
+    cover_input,
+    criteria_asked,
+    numbered,
+    read_input,
+)
 from evaluation.judging.protocol import (
     BLANK_TEXT_REASON,
     CoverReading,
@@ -34,12 +43,15 @@ from evaluation.judging.protocol import (
     RatingName,
     Text,
     Verdict,
+    combined,
     is_worded,
     verdict_by_rule,
 )
 from evaluation.judging.protocol import Question as ClosedQuestion
+from evaluation.metrics._criteria import Criterion
 
 MOST_TOPICS = 5
+TOO_LONG = "Unscored: the texts do not fit into one call."
 
 _K = TypeVar("_K")
 
@@ -297,8 +309,8 @@ class ReadItems:
 class CoverItems:
     """The items of a `CoverRequest` under their ids in the prompt.
 
-    Claims, questions and topics are numbered (c1, q1, t1); a rating has its name. In the step `check_supported`
-    there are only claims, and the text is the source.
+    Claims, questions, topics and criteria are numbered (c1, q1, t1, r1); a built-in rating has its name. In the step
+    `check_supported` there are only claims, and the text is the source, or only criteria that are read beside a text.
     """
 
     def __init__(self, request: CoverRequest, step: Step = "cover_summary") -> None:
@@ -319,12 +331,12 @@ class CoverItems:
             if (rule := verdict_by_rule(text, request.summary)) is not None
         }
         self._ratings: tuple[RatingName, ...] = () if request.summary.is_blank else request.ratings
+        self._criteria = {f"r{number}": each for number, each in enumerate(request.criteria, start=1)}
 
     @property
     def asked(self) -> list[str]:
-        """Return the items that need the judge, because no rule answers them."""
-        items = [item for texts in self._kinds.values() for item in texts if item not in self._rules]
-        return [*items, *self._ratings]
+        """Return the claims, questions and topics that need the judge, because no rule answers them."""
+        return [item for texts in self._kinds.values() for item in texts if item not in self._rules]
 
     def calls(self, room: int | None, most: int) -> list[tuple[Question[str, Found], Sequence[str]]]:
         """Plan the calls. Each has at most `most` items, and at most `room` bytes for the summary and the items."""
@@ -333,7 +345,16 @@ class CoverItems:
         def size(item: str) -> int:
             return named_bytes([texts[item]]) if item in texts else 0
 
-        found, cut = fitted(self._request.summary, self.asked, size, most, room)
+        beside = self._request.beside
+        beside_bytes = 0 if beside is None else pieces_bytes(list(beside.numbered_units()))
+        if room is not None and beside is not None:
+            room -= beside_bytes + pieces_bytes(list(self._request.summary.numbered_units()))
+            if room < 0:
+                return []
+        found, cut = fitted(self._request.summary, self.asked, size, most, None if beside else room)
+        # Ratings need no call of their own if another item is asked about.
+        if rated := [*self._ratings, *(() if self._request.summary.is_blank else self._criteria)]:
+            cut = [[*(cut[0] if cut else ()), *rated], *cut[1:]]
         return [(self._question(pieces), chunk) for pieces in found for chunk in cut]
 
     def _question(self, pieces: Pieces) -> Question[str, Found]:
@@ -349,10 +370,15 @@ class CoverItems:
         def ratings(items: Sequence[str]) -> list[RatingName]:
             return [name for name in self._ratings if name in items]
 
+        def criteria(items: Sequence[str]) -> dict[str, Criterion]:
+            return {item: each for item, each in self._criteria.items() if item in items}
+
         def parse(reply: str, items: Sequence[str]) -> dict[str, Found]:
-            rated = ratings(items)
-            identities = [item for item in items if item not in rated]
+            rated, own = ratings(items), criteria(items)
+            identities = [item for item in items if item not in rated and item not in own]
             found: dict[str, Found] = dict(parse_verdicts(reply, identities, count))
+            for item, (value, reason, evidence, sure) in parse_criteria(reply, own, count).items():
+                found[item] = Rating(value, reason, None, evidence, sure)
             if rated:
                 rates = parse_ratings(reply, rated)
                 found.update({name: Rating(value, reason) for name, (value, reason) in rates.items()})
@@ -360,29 +386,47 @@ class CoverItems:
 
         def parts(items: Sequence[str]) -> list[str]:
             kinds = [kind for kind, texts in chosen(items).items() if texts]
-            return [*kinds, "ratings"] if ratings(items) else kinds
+            rated = {"ratings": ratings(items), "criteria": criteria(items)}
+            return [*kinds, *(kind for kind, some in rated.items() if some)]
 
         def compose(items: Sequence[str]) -> Json:
+            if self._request.beside is not None:
+                beside = numbered(list(self._request.beside.numbered_units()))
+                return {
+                    "text": beside,
+                    "summary": numbered(pieces),
+                    "criteria": criteria_asked(criteria(items)),
+                }
             if self._step == "check_supported":
                 return {"text": numbered(pieces), "claims": chosen(items)["claims"]}
-            return cover_input(pieces, chosen(items), ratings(items))
+            return cover_input(pieces, chosen(items), ratings(items), criteria(items))
 
         def fault_of(reply: str, items: Sequence[str], item: str) -> str:
-            rated = ratings(items)
+            rated, own = ratings(items), criteria(items)
             if item in rated:
                 return rating_fault(reply, item)
-            return answer_fault(reply, [each for each in items if each not in rated], item)
+            if item in own:
+                return criterion_fault(reply, own, item)
+            return answer_fault(
+                reply, [each for each in items if each not in rated and each not in own], item
+            )
 
         return Question(self._step, compose, parse, parts, fault_of, self._request.instruction)
 
     def reading(self, parts: Sequence[Mapping[str, Answered[Found]]]) -> CoverReading:
         """Combine the answers of all calls to a reading."""
-        rated = {name: [part[name] for part in parts if name in part] for name in self._request.ratings}
+        names: dict[str, str] = {name: name for name in self._request.ratings}
+        names |= {item: each.name for item, each in self._criteria.items()}
+        otherwise = BLANK_TEXT_REASON if self._request.summary.is_blank else TOO_LONG
+        rated = {
+            name: _rating([part[item] for part in parts if item in part], otherwise)
+            for item, name in names.items()
+        }
         return CoverReading(
             self._verdicts("claims", parts),
             self._verdicts("questions", parts),
             self._verdicts("topics", parts),
-            {name: _rating(found) for name, found in rated.items()},
+            rated,
         )
 
     def _verdicts(self, kind: str, parts: Sequence[Mapping[str, Answered[Found]]]) -> tuple[Verdict, ...]:
@@ -391,11 +435,11 @@ class CoverItems:
         return tuple(self._rules.get(item) or verdict_of(over_windows(answers, item)) for item in items)
 
 
-def _rating(found: Sequence[Answered[Found]]) -> Rating:
+def _rating(found: Sequence[Answered[Found]], otherwise: str) -> Rating:
     if not found:
-        return Rating(None, BLANK_TEXT_REASON)
+        return Rating(None, otherwise)
     given = [answered.answer for answered in found if isinstance(answered.answer, Rating)]
     if len(given) < len(found):
         missing = next(answered for answered in found if not isinstance(answered.answer, Rating))
         return Rating(None, f"Unscored: {missing.reason}", missing.call)
-    return Rating(mean(rating.value for rating in given), given[0].reason, found[0].call)
+    return replace(combined(given), reason=given[0].reason, call=found[0].call)

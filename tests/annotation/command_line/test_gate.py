@@ -285,6 +285,19 @@ def test_an_instruction_goes_to_the_model(llm_server: LLMServer, release: str) -
     assert all("Numbers may be rounded." in str(call.body) for call in llm_server.calls)
 
 
+def test_a_bar_can_name_a_criterion_of_ones_own(
+    llm_server: LLMServer, release: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "own.json"
+    path.write_text('[{"name": "tone", "question": "Is the tone neutral?", "scale": [1, 5]}]')
+    # The server answers 4 of 1 to 5, which is .75.
+    for bar, code in ((".7", 0), (".8", 3)):
+        own = ("--criteria", str(path), "--fail-under", f"tone={bar}")
+        assert asked(llm_server, release, *own) == code
+    assert "tone 0.75 < 0.80" in capsys.readouterr().out
+    assert all("claims" not in call.question for call in llm_server.calls)
+
+
 def test_a_cap_leaves_summaries_unscored_and_nobody_can_tell(
     llm_server: LLMServer, release: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

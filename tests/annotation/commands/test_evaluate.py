@@ -16,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.analysis.leaderboard.leaderboard import leaderboard
 from annotation.config.environment import judge_keys
+from annotation.core.criteria import criteria_in_force
 from annotation.core.refusals import Conflict
 from annotation.judging.services.start_run import start_run
 from annotation.management.commands.evaluate import Command, ScoreBar, _check_bars
@@ -29,6 +30,7 @@ from tests.llm_server import LLMServer, faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.annotation.cast import World
 
@@ -373,3 +375,15 @@ def test_an_interrupt_stops_the_worker_and_cancels_the_run(
     assert run.state == "cancelled"
     assert not Job.objects.filter(state="waiting").exists()
     assert not Worker.objects.exists()
+
+
+def test_criteria_of_a_file_become_the_projects(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "own.json"
+    path.write_text(
+        '[{"name": "tone", "question": "Is it neutral?", "scale": [1, 5], "answered_by": "both"}]'
+    )
+    evaluate("harbour", "--criteria", str(path))
+    assert [row.name for row in criteria_in_force(world.project)] == ["unmarked", "tone"]
+    assert "criteria" in Run.objects.get().metrics
+    path.write_text("[3]")
+    assert "JSON list" in str(complaint("harbour", "--criteria", str(path)))

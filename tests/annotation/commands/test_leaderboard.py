@@ -84,5 +84,5 @@ def test_systems_can_be_ranked_by_another_score(world: World) -> None:
 
 
 def test_a_score_that_is_none_is_refused(world: World) -> None:
-    with pytest.raises(CommandError, match="invalid choice: 'bleu'"):
+    with pytest.raises(CommandError, match="There is no score 'bleu'"):
         run("--score", "bleu")

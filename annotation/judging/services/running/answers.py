@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 from django.db.models import QuerySet
 
 from annotation.core.criteria import criterion_of
-from annotation.models import Check, Claim, Judge, Project, Rating, Run, Summary, Verdict
+from annotation.models import Check, Claim, Criterion, Judge, Project, Rating, Run, Summary, Verdict
 from annotation.models.claim import has_number, new_queue_key
 from evaluation.judging.protocol import Verdict as Answer
 from evaluation.metrics import JUDGED
@@ -33,6 +33,8 @@ class Rated(NamedTuple):
 
     value: float | None
     reason: str
+    evidence: Sequence[int] = ()
+    confidence: float | None = None
 
 
 @dataclass(slots=True)
@@ -40,10 +42,11 @@ class Judged:
     """The judge's results for one summary.
 
     By claim, `sides` has all checks, `answers` the answers to open checks, and `repeated` the labels of repeated
-    questions. `ratings` has values by criterion, `computed` values by score.
+    questions. `ratings` has values by criterion, `computed` values by score. `criteria` has the rows of own criteria.
     """
 
     peer: Summary
+    criteria: Mapping[str, Criterion] = field(default_factory=dict)
     sides: dict[int, Check.Side] = field(default_factory=dict)
     answers: dict[int, Located] = field(default_factory=dict)
     ratings: dict[str, Rated] = field(default_factory=dict)
@@ -153,13 +156,17 @@ def write(judged: Sequence[Judged], *, project: Project, by: JudgeOfRun) -> None
     _keep_repeated(
         {(claim, one.peer.pk): label for one in judged for claim, label in one.repeated.items()}, by
     )
+    own = {name: row for each in judged for name, row in each.criteria.items()}
     names = {name for each in judged for name in each.ratings}
-    criteria = {name: criterion_of(project, JUDGED[name]) for name in names}
+    criteria = {name: own.get(name) or criterion_of(project, JUDGED[name]) for name in names}
     Rating.objects.bulk_create(
         Rating(criterion=criteria[name], summary=each.peer, **by.columns, **rated._asdict())
         for each in judged
         for name, rated in each.ratings.items()
-        if not ((before := given.ratings.get((each.peer.pk, name))) and before.is_same(*rated, by.signature))
+        if not (
+            (before := given.ratings.get((each.peer.pk, name)))
+            and before.is_same(rated.value, rated.reason, by.signature)
+        )
     )
     if computed := {each.peer.pk: each.computed for each in judged if each.computed}:
         # Read the rows again, because another run may have written other scores.

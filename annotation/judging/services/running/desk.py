@@ -16,7 +16,7 @@ from annotation.judging.services.running.answers import Given, Judged, Located, 
 from annotation.judging.services.running.claims import ActiveClaims, FoundClaims, Owner, owner_of
 from annotation.judging.services.running.questions import ActiveQuestions
 from annotation.judging.services.running.texts import TextsToJudge, TextToJudge
-from annotation.models import Check, Claim, DocumentSet, Summary
+from annotation.models import Check, Claim, Criterion, DocumentSet, Summary
 from evaluation.blend import VERSION
 from evaluation.errors import JudgeError
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, UnusableReply
@@ -37,6 +37,8 @@ TOPICS = "topic_preservation"
 RATED: tuple[RatingName, ...] = ("conciseness", "coherence")
 EMPTY_SUMMARY = "The summary is empty."
 NO_SOURCE = "The document set has no source text."
+NO_TEXT = {"source": NO_SOURCE, "reference": "The summary has no reference.", "summary": ""}
+"""The reasons for a missing rating, by the text that the criterion reads."""
 
 
 class Rows(Protocol):
@@ -55,14 +57,16 @@ class Rows(Protocol):
 class Known:
     """The stored rows of document sets that are judged together.
 
-    New claims and questions are added to `claims` and `questions`. `scored` has the keys of summaries with a score.
-    `checked` has, for each empty summary, the claims with checks.
+    New claims and questions are added to `claims` and `questions`. `criteria` has the own criteria that judges answer,
+    by name, and `scored` the keys of summaries with a score. `checked` has, for each empty summary, the claims with
+    checks.
     """
 
     texts: TextsToJudge
     claims: dict[Owner, ActiveClaims]
     questions: ActiveQuestions
     given: Given
+    criteria: Mapping[str, Criterion]
     scored: frozenset[int]
     checked: Mapping[int, Set[int]]
 
@@ -233,7 +237,7 @@ class RowDesk:
             # Stop here if a request has failed, because the failure would affect the other summaries too.
             if self._failures:
                 return
-            self._judged[peer.pk] = Judged(peer)
+            self._judged[peer.pk] = Judged(peer, self.known.criteria)
             yield peer
 
     def open(self, summary: Summary) -> Open:
@@ -258,7 +262,12 @@ class RowDesk:
             self._topics if lacks_topics else (),
             tuple(name for name in self._unrated(summary) if name not in judged.ratings),
         )
-        return Open(self.source.text, cover, takes, tuple(claim.text for claim in rows.own))
+        asked = Open(self.source.text, cover, takes, tuple(claim.text for claim in rows.own))
+        open_criteria = [row for row in self._open_criteria(summary) if row.name not in judged.ratings]
+        if not open_criteria:
+            return asked
+        reference = self.known.texts.reference_of(summary)
+        return asked.rating([row.fact for row in open_criteria], reference.text if reference else None)
 
     async def keep(self, summary: Summary, answers: Answers) -> None:
         judged, rows, aligned = self._judged[summary.pk], self._asked[summary.pk], answers.aligned
@@ -276,7 +285,9 @@ class RowDesk:
                 labels = [answer.label for answer in covered.topics]
                 why = next((answer.reason for answer in covered.topics if answer.reason), "")
                 judged.ratings[TOPICS] = Rated(*explained_topics(topics, labels, least_scored=least, why=why))
-            judged.ratings |= {name: Rated(one.value, one.reason) for name, one in covered.ratings.items()}
+        for name, one in answers.ratings.items():
+            evidence = self._piece(summary).positions(one.evidence)
+            judged.ratings[name] = Rated(one.value, one.reason, evidence, one.confidence)
         if not isinstance(answers.own, JudgeError | None):
             judged.answers |= self._supported(rows.own, answers.own)
         if not isinstance(aligned, JudgeError | None):
@@ -314,6 +325,11 @@ class RowDesk:
         if self._lacks_topics(summary) and TOPICS not in judged.ratings:
             why = NO_SOURCE if self.source.text.is_blank else self._why_no_topics
             judged.ratings[TOPICS] = Rated(0.0, EMPTY_SUMMARY) if summary.is_empty else Rated(None, why)
+        for row in self._open_criteria(summary):
+            if row.name not in judged.ratings:
+                judged.ratings[row.name] = Rated(
+                    None, EMPTY_SUMMARY if summary.is_empty else NO_TEXT[row.reads]
+                )
         await self._rows.write(self, judged)
 
     def _supported(self, claims: Sequence[Claim], answers: Sequence[Answer]) -> dict[int, Located]:
@@ -373,6 +389,10 @@ class RowDesk:
         """The criteria for which this judge has no usable rating of the summary."""
         return [name for name in RATED if name in self._parts and not self._is_given(peer, name)]
 
+    def _open_criteria(self, peer: Summary) -> list[Criterion]:
+        rows = self.known.criteria.values() if "criteria" in self._parts else ()
+        return [row for row in rows if not self._is_given(peer, row.name)]
+
     def _is_given(self, peer: Summary, given: str | int) -> bool:
         """True if a rating (by name) or a verdict (by claim) is stored and the summary is not asked about again."""
         if self._repeats(peer.pk):
@@ -410,7 +430,11 @@ class RowDesk:
         claims = self._sides(peer)
         if peer.is_empty:
             return claims.keys() <= self.known.checked.get(peer.pk, frozenset())
-        if self._unrated(peer) or ("alignment" in self._parts and owner_of(peer) not in self.known.claims):
+        if (
+            self._unrated(peer)
+            or self._open_criteria(peer)
+            or ("alignment" in self._parts and owner_of(peer) not in self.known.claims)
+        ):
             return False
         return all(self._is_given(peer, claim) for claim in claims)
 

@@ -69,6 +69,11 @@ class TextsToJudge:
         """The keys of the references that a summary is compared with."""
         return self._models.get(peer.pk, ())
 
+    def reference_of(self, peer: Summary) -> TextToJudge | None:
+        """Return the first reference that a summary is compared with; None if there is none."""
+        keys = self.models_of(peer)
+        return self.piece(self._texts[keys[0]]) if keys else None
+
     def models(self, document_set: int) -> list[Summary]:
         """The references that summaries of the set are compared with, sorted by key."""
         keys = {model for peer in self.peers[document_set] for model in self.models_of(peer)}

@@ -24,6 +24,7 @@ from django.db.models import Case, F, Value, When
 from structlog.contextvars import bind_contextvars
 
 from annotation.core import jobs
+from annotation.core.criteria import asked_of_judges
 from annotation.core.refusals import Refusal
 from annotation.judging.queries.run_metrics import parts_of
 from annotation.judging.queries.runs import is_without_use, why_without_use
@@ -214,6 +215,7 @@ class Turn:
             self._claims,
             self._questions,
             Given.of(self.judge.row, keys),
+            {row.name: row for row in asked_of_judges(self.run.project)} if "criteria" in self._parts else {},
             frozenset(Score.objects.filter(summary__in=keys).values_list("summary_id", flat=True)),
             checked,
         )

@@ -188,12 +188,11 @@ def test_a_changed_criterion_is_the_next_version_and_one_left_out_is_retired(wor
         ({"scale": "points"}, "2 to 11"),
         ({"scale": "points", "points": ((0, "no"), (0, "yes"))}, "different whole numbers"),
         ({"scale": "points", "points": ((0, "no"), (1, "no"))}, "different words"),
-        ({"scale": "points", "points": ((0, "no"), (1, ""))}, "needs words"),
-        ({"scale": "percent", "points": ((0, ""), (120, ""))}, "at most 100"),
+        ({"scale": "percent", "points": ((0, ""), (120, ""))}, "from 0 to 100"),
         ({"reads": "reference"}, "asked after"),
-        ({"scale": "share"}, "only rated by judges"),
-        ({"name": "coherence"}, "only rated by judges"),
-        ({"answered_by": "both"}, "only rated by judges"),
+        ({"scale": "share"}, "is a score"),
+        ({"name": "coherence"}, "is a score"),
+        ({"reads": "unmarked", "asked": "after", "answered_by": "both"}, "only people mark"),
     ],
 )
 def test_criteria_that_nobody_can_answer_are_refused(world: World, wrong: dict[str, Any], said: str) -> None:
@@ -206,6 +205,7 @@ def test_each_criterion_has_its_own_name_and_there_are_not_too_many(world: World
     for criteria, said in (
         ([CLEAR, CLEAR], "needs its own name"),
         ([replace(CLEAR, name=f"c{n}") for n in range(41)], "at most 40"),
+        ([replace(CLEAR, name=f"c{n}", answered_by="judge") for n in range(13)], "at most 12"),
     ):
         with pytest.raises(Invalid, match=said):
             change_project(project=world.project, by=world.mona, criteria=criteria)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.core.criteria import asked_of_people
 from annotation.models import Event, Project
 from annotation.projects.services.change_project import RULES as CHANGEABLE
 from annotation.projects.services.change_project import change_project
@@ -35,8 +34,6 @@ RULES = {
     "least_scored": "0.4",
     "target_length": "30",
     "percent_scale": "fives",
-    "criteria": "clear: Is it clear? | no | yes",
-    "pack": "DUC 2006",
     "assessors_per_set": "2",
     "lease_minutes": "45",
     "reveal": "shown",
@@ -60,9 +57,6 @@ def test_a_plain_form_saves_and_comes_back(world: World, mona: Client) -> None:
     assert (project.blend, project.blend_human_weight, project.composite_weight) == ("weighted", 0.75, 0.5)
     assert (project.reveal, project.percent_scale) == ("shown", "fives")
     assert (project.assessors_per_set, project.lease_minutes) == (2, 45)
-    # The pack's five in front of what was written; what was there before is asked no more.
-    names = [row.name for row in asked_of_people(project)]
-    assert (names[0], names[5:]) == ("grammaticality", ["clear"])
     assert (project.target_length, project.summarization_threshold) == (30, 0.6)
     assert (project.summarization_strict, project.summarization_scale) == (True, 10)
     assert (project.dispute_threshold, project.dispute_answers) == (0.5, "judge")
@@ -82,7 +76,6 @@ def test_htmx_gets_the_form_with_what_was_saved(mona: Client) -> None:
     [
         {"blend_human_weight": "1.5"},
         {"name": ""},
-        {"criteria": "Is it clear?"},
         {"assessors_per_set": "21"},
     ],
 )
@@ -112,7 +105,7 @@ def test_what_was_judged_fixes_its_rules_whatever_is_sent(world: World, mona: Cl
 
 def test_every_rule_is_in_one_group() -> None:
     placed = [*BASICS, *(name for _, names in ADVANCED for name in names)]
-    assert sorted(placed) == sorted(RulesForm.base_fields) == sorted([*CHANGEABLE, "criteria", "pack"])
+    assert sorted(placed) == sorted(RulesForm.base_fields) == sorted(CHANGEABLE)
 
 
 def as_filled(form: RulesForm, **typed: str) -> dict[str, str]:

@@ -1,0 +1,90 @@
+"""The deciding judge's ratings by own criteria compared with people's, by system."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from annotation.analysis.agreement.ratings import judge_ratings, whole_ratings
+from annotation.analysis.intervals import shown
+from annotation.core.criteria import asked_of_people
+from annotation.models import Summary
+from evaluation.statistics import Estimate, bootstrap_interval
+
+if TYPE_CHECKING:
+    from annotation.models import Project
+
+EVERY_SYSTEM = ""
+DRAWS, SEED = 2000, 0
+
+
+@dataclass(frozen=True, slots=True)
+class RatingBias:
+    """How far the judge is from people on one criterion, for one system or for all ("").
+
+    `people` and `judge` are means over the `summaries` that both rated, within document sets first. They are in [0, 1],
+    1 for the best answer. `error` is the mean distance, and `bias` the judge's value minus people's, with an interval
+    over document sets.
+    """
+
+    criterion: str
+    system: str
+    summaries: int
+    people: float
+    judge: float
+    error: float
+    bias: Estimate
+
+
+def rating_bias(project: Project) -> tuple[RatingBias, ...]:
+    """Compare blind ratings of people with the deciding judge's, by criterion and system. A fixed number of queries.
+
+    People's ratings of a summary are averaged first. Summaries that only one side rated do not count.
+    """
+    criteria = list(asked_of_people(project))
+    people, judged = whole_ratings(project, criteria), judge_ratings(project, criteria)
+    summaries = Summary.objects.filter(document_set__project=project, is_peer=True)
+    systems = dict(summaries.values_list("public_id", "system__name"))
+    found: list[RatingBias] = []
+    for criterion in criteria:
+        fact, said = criterion.fact, judged.get(criterion.pk, {})
+        values: dict[str, list[float]] = defaultdict(list)
+        clusters: dict[str, str] = {}
+        for rated in people.get(criterion.pk, ()):
+            if rated.item in said:
+                values[rated.item].append(fact.share(float(rated.value)))
+                clusters[rated.item] = rated.cluster
+        by_system: dict[str, list[tuple[float, float, str]]] = defaultdict(list)
+        for item, shares in values.items():
+            pair = (fmean(shares), fact.share(float(said[item])), clusters[item])
+            by_system[EVERY_SYSTEM].append(pair)
+            by_system[systems[item]].append(pair)
+        found += [_compared(fact.name, system, pairs) for system, pairs in sorted(by_system.items())]
+    return tuple(found)
+
+
+def _compared(criterion: str, system: str, pairs: list[tuple[float, float, str]]) -> RatingBias:
+    people, judge, clusters = zip(*pairs, strict=True)
+    errors = [said - human for human, said, _ in pairs]
+    found = bootstrap_interval(errors, clusters, draws=DRAWS, seed=SEED, method="expanded")
+    bias = Estimate(found.mean, found.low, found.high, found.clusters, DRAWS, SEED)
+    return RatingBias(
+        criterion,
+        system,
+        len(pairs),
+        _mean(people, clusters),
+        _mean(judge, clusters),
+        _mean([abs(error) for error in errors], clusters),
+        shown(bias),
+    )
+
+
+def _mean(values: Sequence[float], clusters: Sequence[str]) -> float:
+    # Average within document sets first, as the interval does.
+    of_cluster: dict[str, list[float]] = defaultdict(list)
+    for value, cluster in zip(values, clusters, strict=True):
+        of_cluster[cluster].append(value)
+    return fmean(map(fmean, of_cluster.values()))

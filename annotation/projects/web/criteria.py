@@ -1,0 +1,181 @@
+"""The form for a project's own criteria, on the page of the guidelines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from annotation.core.criteria import criteria_in_force
+from annotation.core.permissions import Verb
+from annotation.core.refusals import Conflict, Invalid, NotFound
+from annotation.models import Criterion
+from annotation.projects.services.change_project import change_project
+from annotation.web.htmx import Request
+from annotation.web.refusals import status_of
+from annotation.web.rooms import Room, enter
+from annotation.web.screen import screen
+from evaluation import metrics
+from evaluation.metrics import LONGEST_QUESTION, PACKS
+
+HERE = "guidelines"
+SCALES = (
+    (Criterion.Scale.POINTS, "Points or choices, listed below"),
+    (Criterion.Scale.YES_NO, "Yes or no"),
+    (Criterion.Scale.PERCENT, "Percent, 0 to 100"),
+)
+
+
+class PointsField(forms.CharField):
+    """Points with words, one a line: `1 = biased`. The words can be left out."""
+
+    widget = forms.Textarea(attrs={"rows": 5, "spellcheck": "false"})
+
+    def prepare_value(self, value: Any) -> Any:
+        return value if isinstance(value, str) else "\n".join(f"{n} = {words}" for n, words in value or ())
+
+    def to_python(self, value: Any) -> Any:
+        points = []
+        for line in filter(None, map(str.strip, (super().to_python(value) or "").splitlines())):
+            number, _, words = line.partition("=")
+            if not number.strip().isdecimal():
+                raise forms.ValidationError(
+                    f"“{line}” is no answer. Write a number and its words: 1 = biased."
+                )
+            points.append((int(number), words.strip()))
+        return points
+
+
+class CriterionForm(forms.Form):
+    name = forms.CharField(
+        max_length=40, help_text="Short, for tables and files: letters, digits, _ and -. Such as tone."
+    )
+    question = forms.CharField(
+        max_length=LONGEST_QUESTION, help_text="What people and judges read. Such as: Is the tone neutral?"
+    )
+    scale = forms.ChoiceField(choices=SCALES)
+    points = PointsField(
+        label="Answers",
+        required=False,
+        help_text="For points and choices: a number and its words on each line, from the lowest to the highest.",
+    )
+    higher_is_better = forms.TypedChoiceField(
+        label="Best answer",
+        choices=((1, "the highest"), (0, "the lowest")),
+        coerce=lambda value: value == "1",
+    )
+    reads = forms.ChoiceField(label="Read", choices=Criterion.Reads.choices)
+    answered_by = forms.ChoiceField(label="Answered by", choices=Criterion.AnsweredBy.choices)
+    asked = forms.ChoiceField(
+        label="Asked",
+        choices=Criterion.Asked.choices,
+        help_text="A question that needs the reference comes after it.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, field in self.fields.items():
+            described = [f"{name}-help", *([f"{name}-fault"] if name in self.errors else [])]
+            field.widget.attrs["aria-describedby"] = " ".join(described)
+
+    @property
+    def fact(self) -> metrics.Criterion:
+        """Return the criterion that was typed. Points are ignored if the scale has none."""
+        columns = self.cleaned_data | {"points": tuple(self.cleaned_data["points"])}
+        if columns["scale"] == Criterion.Scale.YES_NO:
+            columns["points"] = ()
+        return metrics.Criterion(**columns)
+
+
+NEW = {
+    "scale": Criterion.Scale.POINTS,
+    "points": [(1, "not at all"), (2, ""), (3, ""), (4, ""), (5, "fully")],
+    "higher_is_better": 1,
+    "answered_by": Criterion.AnsweredBy.BOTH,
+}
+
+
+@screen("GET")
+def criteria(request: Request, slug: str) -> HttpResponse:
+    """Show the criteria; `change` in the address puts one of them into the form."""
+    room = enter(request, slug, Verb.VIEW_PROJECT, here=HERE)
+    name = request.GET.get("change", "")
+    if not name:
+        return _show(request, room, CriterionForm(initial=NEW))
+    row = criteria_in_force(room.project).filter(name=name).first()
+    if row is None:
+        raise NotFound(f"No criterion is named {name!r}.")
+    columns = {each: getattr(row, each) for each in CriterionForm.base_fields}
+    initial = columns | {"higher_is_better": int(row.higher_is_better)}
+    return _show(request, room, CriterionForm(initial=initial), changed=name)
+
+
+@screen("POST")
+def save_criterion(request: Request, slug: str) -> HttpResponse:
+    """Add a criterion, or replace the one that is named in `changed`."""
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here=HERE)
+    form, changed = CriterionForm(request.POST), request.POST.get("changed", "")
+    if not form.is_valid():
+        return _show(request, room, form, changed=changed, status=422)
+    facts = [row.fact for row in criteria_in_force(room.project)]
+    places = [place for place, each in enumerate(facts) if each.name == changed]
+    facts[slice(places[0], places[0] + 1) if places else slice(len(facts), None)] = [form.fact]
+    return _saved(request, room, facts, form, f"Saved the question “{form.fact.name}”.", changed)
+
+
+@screen("POST")
+def add_pack(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here=HERE)
+    pack = PACKS.get(request.POST.get("pack", ""), ())
+    facts = [row.fact for row in criteria_in_force(room.project)]
+    names = {each.name for each in facts}
+    new = [each for each in pack if each.name not in names]
+    return _saved(request, room, [*new, *facts], CriterionForm(initial=NEW), f"Added {len(new)} questions.")
+
+
+@screen("POST")
+def retire_criterion(request: Request, slug: str) -> HttpResponse:
+    """Stop asking a criterion; its answers are kept."""
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here=HERE)
+    name = request.POST.get("name", "")
+    facts = [row.fact for row in criteria_in_force(room.project) if row.name != name]
+    return _saved(request, room, facts, CriterionForm(initial=NEW), f"“{name}” is no longer asked.")
+
+
+def _saved(
+    request: Request,
+    room: Room,
+    facts: list[metrics.Criterion],
+    form: CriterionForm,
+    said: str,
+    changed: str = "",
+) -> HttpResponse:
+    try:
+        change_project(project=room.project, by=request.user, criteria=facts)
+    except (Invalid, Conflict) as refusal:
+        return _show(request, room, form, changed=changed, refusal=refusal, status=status_of(refusal))
+    messages.success(request, said)
+    return redirect("criteria", slug=room.project.slug)
+
+
+def _show(
+    request: Request,
+    room: Room,
+    form: CriterionForm,
+    *,
+    changed: str = "",
+    refusal: Invalid | Conflict | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    context = {
+        "room": room,
+        "criteria": list(criteria_in_force(room.project)),
+        "form": form,
+        "changed": changed,
+        "packs": [(name, len(pack)) for name, pack in PACKS.items()],
+        "refusal": refusal,
+    }
+    return render(request, "projects/criteria/page.html", context, status=status)

@@ -1,0 +1,93 @@
+"""Summaries that a reviewer rates by the project's own criteria, without seeing others' answers or the system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db.models import Count, IntegerField, OuterRef, Subquery
+from django.db.models.functions import Coalesce
+
+from annotation.core.criteria import asked_of_people
+from annotation.models import Comparison, Criterion, Document, Rating, Summary
+from annotation.scoring.records import judged_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+    from annotation.models import Project
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryToRate:
+    """A summary with the next questions that a reviewer has not answered.
+
+    `questions` all read the same: the summary alone, or with `beside`, the texts of the source or the references. A
+    question that is asked before the reference is seen comes before all that are not. `more` is the number of
+    questions that follow, `left` the number of summaries with open questions.
+    """
+
+    summary_id: str
+    text: str
+    heading: str
+    beside: tuple[str, ...]
+    questions: tuple[Criterion, ...]
+    more: int
+    left: int
+
+
+def rated_by_reviewers(project: Project) -> QuerySet[Criterion]:
+    """Return the criteria that reviewers answer; those about unmarked units belong to the form of assessors."""
+    return asked_of_people(project).exclude(reads=Criterion.Reads.UNMARKED)
+
+
+def next_to_rate(project: Project, person: User, *, after: str = "") -> SummaryToRate | None:
+    """Find the next summary with open questions for the person; None if none is left.
+
+    Summaries up to the id `after` come last. All reviewers get the summaries in the same random order, so that their
+    answers can be compared.
+    """
+    criteria = list(rated_by_reviewers(project))
+    if not criteria:
+        return None
+    own = Rating.objects.filter(person=person, criterion__in=criteria, summary=OuterRef("pk")).order_by()
+    answered = own.values("summary").annotate(n=Count("criterion", distinct=True)).values("n")
+    peers = Summary.objects.filter(document_set__project=project, is_peer=True, text__regex=r"\S")
+    waiting = peers.annotate(n=Coalesce(Subquery(answered, output_field=IntegerField()), 0))
+    waiting = waiting.filter(n__lt=len(criteria)).order_by("public_id")
+    summary = waiting.filter(public_id__gt=after).first() or waiting.first()
+    if summary is None:
+        return None
+    given = Rating.objects.filter(person=person, summary=summary, criterion__in=criteria)
+    known = set(given.values_list("criterion_id", flat=True))
+    left = [each for each in criteria if each.pk not in known]
+    stage = min(map(_stage, left))
+    shown = tuple(each for each in left if _stage(each) == stage)
+    heading, beside = _beside(summary, shown[0].reads)
+    return SummaryToRate(
+        summary.public_id,
+        judged_text(summary, project),
+        heading,
+        tuple(beside),
+        shown,
+        len(left) - len(shown),
+        waiting.count(),
+    )
+
+
+def _stage(criterion: Criterion) -> tuple[bool, int]:
+    order = (Criterion.Reads.SUMMARY, Criterion.Reads.SOURCE, Criterion.Reads.REFERENCE)
+    return criterion.asked == Criterion.Asked.AFTER, order.index(Criterion.Reads(criterion.reads))
+
+
+def _beside(summary: Summary, reads: str) -> tuple[str, Sequence[str]]:
+    if reads == Criterion.Reads.SOURCE:
+        documents = Document.objects.filter(document_set=summary.document_set_id).order_by("position")
+        return "Source", list(documents.values_list("text", flat=True))
+    if reads == Criterion.Reads.REFERENCE:
+        compared = Comparison.objects.filter(peer=summary).order_by("pk")
+        return "Reference", list(compared.values_list("model__text", flat=True))
+    return "", ()

@@ -1,0 +1,164 @@
+"""Own criteria in the library: scores, calls, refusals."""
+
+from itertools import chain
+
+import pytest
+
+from evaluation import (
+    Criterion,
+    EvaluationError,
+    JudgePanel,
+    LexicalJudge,
+    SummaryInput,
+    evaluate_summaries,
+    krippendorff_alpha,
+    prediction_powered_mean,
+)
+from evaluation.judging import OpenAIJudge
+from evaluation.metrics import PACKS, read_criteria
+from tests.evaluation.judging.conftest import JudgeMaker
+from tests.llm_server import LLMServer, faults
+
+DOCUMENT = "It rained on Monday. The mayor left."
+TONE = Criterion("tone", "Is the tone neutral?", scale=(1, 5))
+READ = (
+    TONE,
+    Criterion("safe", "Is it safe?", "yes_no", higher_is_better=False),
+    Criterion("faithful", "Is it faithful?", (0, 2), reads="source"),
+    Criterion("alike", "Is it like the reference?", (1, 5), reads="reference", asked="after"),
+)
+
+
+def inputs(count: int) -> list[SummaryInput]:
+    return [SummaryInput(DOCUMENT, f"The mayor left, part {n}.", "The mayor left.") for n in range(count)]
+
+
+def test_a_criterion_of_ones_own_is_a_score(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    [result] = evaluate_summaries(
+        inputs(1), judge=judge_of(), metrics=["coverage"], criteria=READ, verbose=True
+    )
+    # The server answers 4 of 1 to 5, no to yes or no (lower is better), 1 of 0 to 2.
+    assert {name: result[name] for name in ("tone", "safe", "faithful", "alike")} == {
+        "tone": 0.75,
+        "safe": 1.0,
+        "faithful": 0.5,
+        "alike": 0.75,
+    }
+    assert result.details
+    assert result.details.ratings["tone"].confidence == 0.9
+    assert result.reasons["tone"] == "fair"
+    assert "criteria:" in result.signature
+    # One call for the claims of the reference, one that covers it with both criteria about the summary alone, and one
+    # for each text beside it.
+    assert len(llm_server.calls) == 4
+
+
+@pytest.mark.parametrize(("metrics", "more"), [(("coverage",), 0), (("alignment",), 100)])
+def test_twelve_criteria_cost_at_most_one_call_a_summary(
+    judge_of: JudgeMaker, llm_server: LLMServer, metrics: tuple[str, ...], more: int
+) -> None:
+    twelve = [Criterion(f"own{n}", f"Is it good by {n}?", (1, 5)) for n in range(12)]
+    evaluate_summaries(inputs(100), judge=judge_of(), metrics=metrics)
+    before = len(llm_server.calls)
+    llm_server.calls.clear()
+    evaluate_summaries(inputs(100), judge=judge_of(), metrics=metrics, criteria=twelve)
+    assert len(llm_server.calls) == before + more
+
+
+def test_what_cannot_be_answered_is_unscored(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    without = SummaryInput("", "The mayor left.")
+    empty = SummaryInput(DOCUMENT, " ")
+    source, reference = READ[2], READ[3]
+    found = evaluate_summaries(
+        [without, empty], judge=judge_of(), metrics=[], criteria=[source, reference, TONE]
+    )
+    assert found[0].scores == {"faithful": None, "alike": None, "tone": 0.75}
+    assert found[0].reasons["faithful"] == "The document is empty."
+    assert found[1].reasons["tone"] == "The summary is empty."
+    llm_server.always(faults.text('{"criteria": [{"id": "r1", "value": 9}]}'))
+    [off] = evaluate_summaries([("a b", "c d")], judge=judge_of(), metrics=[], criteria=[TONE])
+    assert off["tone"] is None
+    assert "off its scale" in off.reasons["tone"]
+    [lexical] = evaluate_summaries(inputs(1), judge=LexicalJudge(), metrics=[], criteria=[TONE])
+    assert lexical["tone"] is None
+    assert "cannot rate" in lexical.reasons["tone"]
+
+
+def test_a_panel_gives_a_value_of_the_scale(llm_server: LLMServer) -> None:
+    llm_server.where(
+        lambda call: (
+            faults.text('{"criteria": [{"id": "r1", "value": 1}]}') if call.body["model"] == "low" else None
+        )
+    )
+    panel = JudgePanel([OpenAIJudge(name, llm_server.base_url) for name in ("low", "fair")])
+    [result] = evaluate_summaries(inputs(1), judge=panel, metrics=[], criteria=[TONE])
+    # The lower median of 1 and 4.
+    assert result["tone"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("criteria", "fault"),
+    [
+        ([Criterion(f"own{n}", "?", (1, 5)) for n in range(13)], "at most 12"),
+        ([TONE, TONE], "Two criteria"),
+        ([Criterion("tone", "", (1, 5))], "A question has"),
+        ([Criterion("to ne", "?", (1, 5))], "A name has"),
+        ([Criterion("coverage", "?", (1, 5))], "is a metric"),
+        ([Criterion("tone", "?", (1, 30))], "2 to 11"),
+        ([Criterion("tone", "?", "share")], "does not answer"),
+        (["tone"], "a list of Criterion"),
+    ],
+)
+def test_criteria_that_cannot_be_asked_are_refused(criteria: list[Criterion], fault: str) -> None:
+    with pytest.raises(EvaluationError, match=fault):
+        evaluate_summaries([("a", "b")], judge=LexicalJudge(), metrics=[], criteria=criteria)
+
+
+def test_criteria_are_read_from_json() -> None:
+    text = (
+        '[{"name": "tone", "question": "Is the tone neutral?", "scale": [1, 5], "points": [[1, "biased"]]},'
+        ' {"name": "safe", "question": "Is it safe?", "scale": "yes_no", "answered_by": "both"}]'
+    )
+    tone, safe = read_criteria(text)
+    assert tone.choices[:2] == ((1, "biased"), (2, "2"))
+    assert safe.answered_by == "both"
+    for wrong in (
+        "{",
+        "3",
+        "[3]",
+        '[{"name": 3, "question": "?"}]',
+        '[{"name": "a", "question": "?", "reads": "x"}]',
+    ):
+        with pytest.raises(EvaluationError, match="JSON list"):
+            read_criteria(wrong)
+
+
+def test_every_pack_can_be_asked() -> None:
+    assert [each.fault for pack in PACKS.values() for each in pack if each.fault] == []
+
+
+def test_ten_lines_from_texts_to_a_ranking_with_agreement_and_estimate(
+    judge_of: JudgeMaker, llm_server: LLMServer
+) -> None:
+    # The server finds only the summaries about the mayor neutral.
+    llm_server.where(lambda call: faults.text(rated(5 if "mayor" in str(call.question["text"]) else 1)))
+    systems = {"elm": "The mayor left, part {}.", "fir": "It rained, part {}."}
+    # The ten lines.
+    items = [SummaryInput(DOCUMENT, text.format(n)) for text in systems.values() for n in range(20)]
+    found = evaluate_summaries(items, judge=judge_of(), metrics=[], criteria=[TONE])
+    judged = {name: [r["tone"] for r in found[20 * n : 20 * n + 20]] for n, name in enumerate(systems)}
+    anna = {"elm": [5, 4, 5, 5, 4, 5], "fir": [1, 2, 1, 1, 2, 1]}
+    bert = {"elm": [5, 5, 5, 4, 4, 5], "fir": [1, 1, 2, 1, 2, 1]}
+    alpha = krippendorff_alpha([[*chain(*who.values())] for who in (anna, bert)], "ordinal")
+    shares = {name: [TONE.share(value) for value in answers] for name, answers in anna.items()}
+    people = {name: prediction_powered_mean(shares[name], of[:6], of[6:]) for name, of in judged.items()}
+    ranking = sorted(people, key=lambda name: people[name].estimate or 0.0, reverse=True)
+    assert ranking == ["elm", "fir"]
+    assert alpha is not None
+    assert alpha > 0.8
+    # The judge's answers do not vary within a system, so that people's alone count: (4 + 2 * .75) / 6.
+    assert people["elm"].estimate == pytest.approx(5.5 / 6)
+
+
+def rated(value: int) -> str:
+    return f'{{"criteria": [{{"id": "r1", "value": {value}}}]}}'
