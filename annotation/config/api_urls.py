@@ -59,7 +59,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("slices/", slices.SlicesView.as_view()),
     path("agreement/", agreement.AgreementView.as_view(), name="api-agreement"),
     path("judge-quality/", judge_quality.JudgeQualityView.as_view(), name="api-judge-quality"),
-    path("quality/", scores.Quality.as_view()),
     path("push/", imports.Pushes.as_view()),
     path("imports/", imports.Imports.as_view()),
     path("imports/<slug:public_id>/", imports.OneImport.as_view(), name="api-import"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Count, Max, Q
 
 from annotation.core.criteria import criteria_in_force
-from annotation.models import Criterion, Rating
+from annotation.models import Rating
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -37,18 +37,13 @@ class OwnScores:
         return tuple(found.get(name) for name in self.names)
 
 
-def scored_criteria(project: Project) -> QuerySet[Criterion]:
-    """Return the criteria whose answers are scores: all in force, except the one about unmarked units."""
-    return criteria_in_force(project).exclude(reads=Criterion.Reads.UNMARKED)
-
-
 def own_scores(project: Project) -> OwnScores:
     """Choose the final answer to each criterion about each summary. Two queries.
 
     It is the latest decision of an adjudicator, else the mean of people's latest answers, else the deciding judge's
     latest usable answer. Answers in open assignments and to earlier versions of a criterion do not count.
     """
-    facts = {row.pk: row.fact for row in scored_criteria(project)}
+    facts = {row.pk: row.fact for row in criteria_in_force(project)}
     columns = ("summary_id", "criterion_id", "role", "person_id", "origin_name", "value")
     latest: dict[tuple[int, int], dict[tuple[str, object], float | None]] = defaultdict(dict)
     for summary, criterion, role, person, origin, value in _counting(project).values_list(*columns):
@@ -68,7 +63,8 @@ def own_scores(project: Project) -> OwnScores:
                 sources[fact.name].add("judge" if decides == "judge" else "people")
                 break
     return OwnScores(
-        tuple(fact.name for fact in facts.values()),
+        # Only assessors answer about unmarked units, so that criterion is a score only where they did.
+        tuple(fact.name for fact in facts.values() if fact.reads != "unmarked" or fact.name in sources),
         values,
         {name: frozenset(found) for name, found in sources.items()},
     )
@@ -77,14 +73,14 @@ def own_scores(project: Project) -> OwnScores:
 def own_inputs(project: Project) -> tuple[object, ...]:
     """Return the inputs of `own_scores`, for fingerprints. One query and that of the criteria."""
     found = _counting(project).order_by().aggregate(count=Count("pk"), newest=Max("pk"))
-    return (found["count"], found["newest"], *scored_criteria(project).values_list("pk", flat=True))
+    return (found["count"], found["newest"], *criteria_in_force(project).values_list("pk", flat=True))
 
 
 def _counting(project: Project) -> QuerySet[Rating]:
     is_open = Q(assignment__isnull=False, assignment__closed_at__isnull=True)
     ratings = Rating.objects.filter(
         Q(judge=None) | Q(judge=project.deciding_judge_id),
-        criterion__in=scored_criteria(project).order_by(),
+        criterion__in=criteria_in_force(project).order_by(),
         withdrawn_at=None,
     )
     return ratings.exclude(is_open).order_by("pk")

@@ -60,22 +60,3 @@ def signed(value: float | None) -> str:
     """Format a difference with its sign and three decimals; a missing difference is a dash."""
     # Adding 0 removes the sign of a number that is rounded to -0.
     return "–" if value is None else f"{round(value, 3) + 0.0:+.3f}".replace("-", "−")
-
-
-@register.filter
-def signed_short(value: float | None) -> str:
-    """Format a difference for a narrow cell: sign and two decimals, without the leading zero."""
-    if value is None:
-        return "–"
-    rounded = round(value, 2)
-    return f"{rounded:+.2f}".replace("-", "−").replace("0.", ".") if rounded else ".00"
-
-
-@register.filter
-def p_short(value: float | None) -> str:
-    """Format a p-value for a narrow cell: three decimals below .1, two above, and never 0."""
-    if value is None:
-        return "–"
-    if value < 0.01:
-        return "<.01"
-    return f"{value:.{3 if value < 0.1 else 2}f}".replace("0.", ".")

@@ -123,7 +123,7 @@ WEB = {
     ),
     "teach-judge": Verb.CHANGE_PROJECT,
     "save-prompt": Verb.CHANGE_PROJECT,
-    **dict.fromkeys(("league-file", "differences", "agreement"), Verb.VIEW_SCORES),
+    **dict.fromkeys(("league-file", "pairs-file", "agreement"), Verb.VIEW_SCORES),
     "judge": Verb.VIEW_SCORES,
 }
 """What each route of a project asks for."""
@@ -140,7 +140,7 @@ NAMED_IN_FORM = {
 }
 """Whose row is named in the form: anyone who holds the verb and sends an empty one is told that there is none."""
 
-OF_TEXT_IN_HAND = {"units", "join-units", "split-unit"}
+OF_TEXT_IN_HAND = {"units", "units-of-set", "join-units", "split-unit"}
 """Closed to anyone who is judging that very text, whatever verbs they hold."""
 
 OUTSIDE = {

@@ -22,7 +22,7 @@ from annotation.analysis.explanation.side_by_side import (
 )
 from annotation.analysis.explanation.system_claims import VERDICTS, checks_in, system_claims
 from annotation.analysis.judge.judge_answers import judges_of_runs
-from annotation.analysis.leaderboard.differences import target_word
+from annotation.analysis.leaderboard.leaderboards import target_word
 from annotation.analysis.leaderboard.web import shown_table
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound

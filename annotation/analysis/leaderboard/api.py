@@ -8,7 +8,6 @@ from rest_framework.response import Response
 
 from annotation.analysis.leaderboard import leaderboards
 from annotation.analysis.leaderboard.leaderboard import ALL, Leaderboard
-from annotation.analysis.leaderboard.quality import QualityTable, quality_tables
 from annotation.api.access import ApiView
 from annotation.api.fields import MOST_WORDS
 from annotation.api.lists import operation_of, shape_of
@@ -93,18 +92,3 @@ class LeaderboardView(ApiView):
         else:
             found, _ = leaderboards.opening_board(project, target_words=target, wait=True)
         return Response(plain(found))
-
-
-class Quality(ApiView):
-    tag = "scores"
-    pagination_class = None
-
-    @operation("list_quality", parameters=[LeaderboardQuery], responses=list[QualityTable])
-    def get(self, request: Request, slug: str) -> Response:
-        """List the mean answers to the criteria by system, one table per target length.
-
-        Only closed assignments count.
-        """
-        project = self.enter(Verb.VIEW_SCORES)
-        target = self.query(LeaderboardQuery).get("target_words", ALL)
-        return Response(plain(quality_tables(project, target_words=target)))

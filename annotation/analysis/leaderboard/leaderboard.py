@@ -22,10 +22,11 @@ from annotation.analysis.leaderboard.averages import (
 )
 from annotation.analysis.leaderboard.ranking import Ranking, ranking_from, ranking_of
 from annotation.analysis.leaderboard.values import RANKABLE, VERSIONS, Basis, bases_of, basis_of_own
+from annotation.core.criteria import criteria_in_force
 from annotation.core.refusals import Invalid
 from annotation.models import SCORE_SIDES, SCORES, DocumentSet, Score, System
 from annotation.models.document import cluster_of
-from annotation.scoring.own_scores import OwnScores, own_scores, scored_criteria
+from annotation.scoring.own_scores import OwnScores, own_scores
 from evaluation.blend import left_out_of_averages
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ def check_score(score: str, project: Project) -> None:
     """Raise Invalid (code `unknown_score`) for a score or own criterion that cannot rank systems."""
     if score in RANKABLE:
         return
-    own = list(scored_criteria(project).values_list("name", flat=True))
+    own = list(criteria_in_force(project).values_list("name", flat=True))
     if score not in own:
         raise Invalid(
             f"There is no score {score!r}; scores are {', '.join([*RANKABLE, *own])}.",

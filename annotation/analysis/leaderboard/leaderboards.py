@@ -19,6 +19,13 @@ from annotation.models import Analysis
 if TYPE_CHECKING:
     from annotation.models import Project
 
+WITHOUT_TARGET = "none"
+
+
+def target_word(target_words: int | None) -> str:
+    """Return the name of a target length in addresses."""
+    return WITHOUT_TARGET if target_words is None else str(target_words)
+
 
 def board(
     project: Project,

@@ -1,4 +1,4 @@
-"""The pages of the leaderboard, its differences, and one system's summaries."""
+"""The pages of the leaderboard and of one system's summaries."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from django.shortcuts import render
 
 from annotation.analysis.leaderboard import leaderboards as boards
 from annotation.analysis.leaderboard.bars import league
-from annotation.analysis.leaderboard.differences import MatrixCell, matrix, target_word
 from annotation.analysis.leaderboard.leaderboard import RANKED, Average, Leaderboard, TargetTable
-from annotation.analysis.leaderboard.quality import quality_tables
+from annotation.analysis.leaderboard.leaderboards import target_word
 from annotation.analysis.leaderboard.ranking import SystemPair
 from annotation.analysis.leaderboard.system_scores import scores_of_system
 from annotation.analysis.leaderboard.table import LEAGUE_COLUMNS, league_rows
@@ -27,10 +26,6 @@ from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
-MATRIX_FROM, MATRIX_TO = 7, 40
-"""A matrix is shown for this range of systems: fewer are easy to read as a list, more do not fit."""
-SYSTEM_PAIRS_SHOWN = 500
-"""The number of pairs on a page, smallest p first; the downloaded file has all pairs."""
 DUC_WEIGHT = 2 / 3
 """The weight of coverage in the composite that is always shown. If the project's own weight is equal, its
 composite is not shown again.
@@ -67,7 +62,6 @@ def scores(request: Request, slug: str) -> HttpResponse:
         names = [name for name in MAIN if name in table.scores_held or name == shown.score]
         more = [*HEADS, *(name for name in table.scores_held if name not in HEADS)]
         names += [name for name in more if name not in names and (name in chosen or name == shown.score)]
-        quality = quality_tables(room.project, target_words=table.target_words)
         context |= {
             "target": target_word(table.target_words),
             "targets": [(target_word(each.target_words), each.target_words) for each in shown.board.tables],
@@ -79,7 +73,6 @@ def scores(request: Request, slug: str) -> HttpResponse:
             "unchecked": _unchecked(room, table),
             "sample_says": _sample_in_words(table),
             "others": _other_values(table),
-            "quality": quality[0] if quality else None,
             "unscored": sum(row.claims_unscored for row in table.rows),
         }
     return page_or_fragment(
@@ -184,38 +177,15 @@ def league_file(request: Request, slug: str) -> HttpResponse:
 
 
 @screen("GET")
-def differences(request: Request, slug: str) -> HttpResponse:
+def pairs_file(request: Request, slug: str) -> HttpResponse:
+    """Download the test of every pair of systems, smallest p first."""
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     shown = shown_table(request, room.project)
-    table = shown.table
-    compared = table.ranking.compared if table else ()
-    if "format" in request.GET:
-        columns = [each.name for each in fields(SystemPair)]
-        name = f"{slug}-differences-{shown.score}"
-        return table_file(request, list(map(asdict, compared)), columns=columns, name=name)
-    context = {
-        "room": room,
-        "table": table,
-        "pairs": compared[:SYSTEM_PAIRS_SHOWN],
-        "matrix": _matrix(table),
-        "made": shown.made,
-        "address": request.get_full_path(),
-        "score": shown.score,
-        "charted": head_of(shown.score),
-        "basis": table.bases[shown.score] if table else None,
-        "target": target_word(table.target_words) if table else "",
-    }
-    return page_or_fragment(
-        request,
-        page="analysis/leaderboard/differences.html",
-        fragment="analysis/leaderboard/_differences.html",
-        context=context,
+    compared = shown.table.ranking.compared if shown.table else ()
+    columns = [each.name for each in fields(SystemPair)]
+    return table_file(
+        request, list(map(asdict, compared)), columns=columns, name=f"{slug}-pairs-{shown.score}"
     )
-
-
-def _matrix(table: TargetTable | None) -> list[tuple[str, list[MatrixCell | None]]]:
-    order = [row.system for row in table.rows if row.rank is not None] if table else []
-    return matrix(table.ranking, order) if table and MATRIX_FROM <= len(order) <= MATRIX_TO else []
 
 
 @screen("GET")

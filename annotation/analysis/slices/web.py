@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from annotation.analysis.leaderboard.differences import target_word
+from annotation.analysis.leaderboard.leaderboards import target_word
 from annotation.analysis.leaderboard.web import head_of, shown_table
 from annotation.analysis.slices.slices import slice_keys, slices
 from annotation.core.permissions import Verb

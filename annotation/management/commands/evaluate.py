@@ -30,7 +30,6 @@ from annotation.management.named import project_named
 from annotation.models import SCORES, Check, Job, Judge, Project, Run, Verdict
 from annotation.operator_commands import add_summarization, as_typed
 from annotation.projects.services.change_project import change_project
-from annotation.scoring.own_scores import scored_criteria
 from annotation.workers import Heartbeat, new_worker_name
 from evaluation.errors import EvaluationError
 from evaluation.metrics import Criterion, read_criteria
@@ -385,7 +384,7 @@ def _instructed(judge: Judge, project: Project, instruction: str) -> Judge:
 
 
 def _require_scores(bars: list[ScoreBar], project: Project) -> None:
-    known = [*SCORES, *(each.name for each in scored_criteria(project))]
+    known = [*SCORES, *(each.name for each in criteria_in_force(project))]
     for bar in bars:
         if bar.score not in known:
             raise CommandError(

@@ -15,7 +15,12 @@ from django.urls import reverse
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotFound
 from annotation.models import Summary
-from annotation.texts.queries.unit_texts import cut_of, summaries_in_order, summary_to_cut
+from annotation.texts.queries.unit_texts import (
+    cut_of,
+    refuse_own_open_set,
+    summaries_in_order,
+    summary_to_cut,
+)
 from annotation.texts.services import change_units
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.numbers import need_whole_number, whole_number
@@ -32,6 +37,7 @@ def units_of_set(request: Request, slug: str, set_id: str) -> HttpResponse:
     first = summaries_in_order(document_set.summaries.all()).first()
     if first is None:
         raise NotFound("This document set has neither references nor summaries.")
+    refuse_own_open_set(request.user, first)
     return redirect("units", slug=slug, summary_id=first.public_id)
 
 

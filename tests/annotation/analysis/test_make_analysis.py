@@ -207,7 +207,7 @@ FILES = (
     "/api/v1/projects/harbour/leaderboard/",
     "/p/harbour/scores/file/",
     "/api/v1/projects/harbour/judge-quality/",
-    "/p/harbour/scores/differences/?format=csv",
+    "/p/harbour/scores/pairs/file/?format=csv",
 )
 
 

@@ -103,7 +103,6 @@ IN_PROJECT = (
     Route("get", _in("slices/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("agreement/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("judge-quality/"), (Verb.VIEW_SCORES,)),
-    Route("get", _in("quality/"), (Verb.VIEW_SCORES,)),
     Route(
         "post",
         _in("imports/"),

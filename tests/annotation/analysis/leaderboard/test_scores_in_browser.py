@@ -49,25 +49,12 @@ def test_axe_finds_nothing_and_nothing_runs_off_a_phone_or_sheet(places: list[st
 
 
 def test_a_system_on_a_phone_is_a_card_with_all_its_figures(world: World, desk: Desk) -> None:
-    System.objects.filter(name="alder").update(name=LONG)
+    System.objects.filter(name="alder").update(name="abs_pointer_generator_with_coverage_out")
     page = sign_in(desk(viewport=PHONE), "vic")
     page.goto("/p/harbour/scores/?by=coverage")
     for name in ("coverage", "length", "checked by people"):
         figure = page.locator(f'tbody [data-name="{name}"]').first.bounding_box()
         assert figure["x"] + figure["width"] <= PHONE["width"]
-
-
-LONG = "abs_pointer_generator_with_coverage_out"
-
-
-def test_a_long_name_leaves_room_for_figures_on_a_phone(world: World, desk: Desk) -> None:
-    System.objects.filter(name="alder").update(name=LONG)
-    page = sign_in(desk(viewport=PHONE), "vic")
-    page.goto("/p/harbour/scores/differences/")
-    name = page.get_by_role("rowheader").filter(has_text=LONG).first.bounding_box()
-    # Under half of the screen, with what lies inside the cell's edges.
-    assert name["width"] < PHONE["width"] / 2
-    assert page.get_by_text("Scroll sideways to see the whole table.").first.is_visible()
 
 
 def test_a_menu_opens_and_closes_by_keys_and_one_at_a_time(world: World, desk: Desk) -> None:

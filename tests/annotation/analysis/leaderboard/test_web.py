@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from annotation.analysis import make_analysis
 from annotation.analysis.leaderboard import system_scores
-from annotation.analysis.leaderboard import web as scores
-from annotation.models import DocumentSet, Sample, Score, Summary, System, Worker
+from annotation.models import DocumentSet, Sample, Score, Summary, Worker
 from annotation.scoring.rescore import rescore
 from tests.annotation.conftest import HTMX
 from tests.annotation.mixing import mix_summarization
@@ -40,63 +39,6 @@ def test_the_leaderboard_ranks_by_coverage_and_says_it_in_words(world: World, vi
         in page
     )
     assert "Judge only, unchecked. The intervals ignore the judge" in page
-
-
-def more_sets(world: World, coverages: dict[str, list[float]]) -> None:
-    """Sets beside the port in which each system has these coverages."""
-    for system, values in coverages.items():
-        for number, coverage in enumerate(values):
-            document_set, _ = DocumentSet.objects.get_or_create(
-                project=world.project, external_id=f"more {number}"
-            )
-            text = Summary.objects.create(
-                document_set=document_set,
-                system=world.systems[system],
-                is_peer=True,
-                target_words=20,
-                text="It is old.",
-            )
-            Score.objects.create(
-                project=world.project, summary=text, coverage=coverage, alignment=1.0, peer_words=3
-            )
-
-
-def test_of_many_pairs_the_surest_stand_on_the_page(
-    world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cedar = System.objects.create(project=world.project, name="cedar")
-    world.systems["cedar"] = cedar
-    # Cedar is .6 below alder in all seven sets, birch next to alder: the pairs with cedar are surest.
-    more_sets(
-        world,
-        {"alder": [0.8, 0.7] * 3, "birch": [0.7, 0.8] * 3, "cedar": [0.2, 0.1] * 3},
-    )
-    address = "/p/harbour/scores/differences/?by=coverage&target=20"
-    assert "pairs, smallest p first" not in vic.get(address).content.decode()
-    monkeypatch.setattr(scores, "SYSTEM_PAIRS_SHOWN", 2)
-    page = " ".join(vic.get(address).content.decode().split())
-    assert "2 of 3 pairs, smallest p first. The file has all pairs." in page
-    assert page.count('<th scope="row"><a href="/p/harbour/scores/compare/?first=') == 2
-    assert '<span dir="auto">alder</span> − <span dir="auto">birch</span>' not in page
-    assert len(vic.get(f"{address}&format=csv").content.decode().splitlines()) == 4
-
-
-def test_more_systems_are_compared_in_a_matrix(
-    world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # In seven sets alder is .6 above birch or .5: the one difference holds, 2 of 2**7 ways to flip reach it.
-    more_sets(world, {"alder": [0.8, 0.7] * 4, "birch": [0.1, 0.2] * 4})
-    address = "/p/harbour/scores/differences/?by=coverage&target=20"
-    assert 'class="matrix"' not in vic.get(address).content.decode()
-    monkeypatch.setattr(scores, "MATRIX_FROM", 2)
-    page = vic.get(address)
-    (first, above), (second, below) = page.context["matrix"]
-    assert (first, second) == ("alder", "birch")
-    assert above[0] is None
-    assert below[1] is None
-    assert (above[1].is_above, above[1].heat) == (True, 5)
-    assert (below[0].is_above, below[0].pair) == (False, above[1].pair)
-    assert 'class="num heat-5"' in page.content.decode()
 
 
 def test_htmx_gets_the_table_alone(world: World, vic: Client) -> None:
@@ -295,15 +237,12 @@ def test_the_leaderboard_comes_as_a_file(world: World, vic: Client) -> None:
     assert vic.get("/p/harbour/scores/file/?format=xml").status_code == 422
 
 
-def test_all_pairs_stand_on_a_page_and_in_a_file(world: World, vic: Client) -> None:
-    page = vic.get("/p/harbour/scores/differences/?by=brevity&target=20").content.decode()
+def test_all_pairs_come_as_a_file(world: World, vic: Client) -> None:
     # Birch has .45 in both sets, alder .35: two sets flip in 4 ways, half of which are as far apart.
-    assert "Brevity, target 20 words: the difference is not significant." in " ".join(page.split())
-    assert "+0.100" in page
-    assert "0.500" in page
-    lines = vic.get("/p/harbour/scores/differences/?by=brevity&format=csv").content.decode().splitlines()
+    lines = vic.get("/p/harbour/scores/pairs/file/?by=brevity&format=csv").content.decode().splitlines()
     assert lines[0].startswith("first,second,sets,difference,p,adjusted_p,holds")
     assert lines[1].startswith("birch,alder,2,0.1")
+    assert ",0.5,0.5,false" in lines[1]
 
 
 def test_a_blank_for_want_of_a_target_leads_to_the_setting_those_who_may_change_it(
