@@ -46,13 +46,13 @@ class Judged:
     """
 
     peer: Summary
-    criteria: Mapping[str, Criterion] = field(default_factory=dict)
     sides: dict[int, Check.Side] = field(default_factory=dict)
     answers: dict[int, Located] = field(default_factory=dict)
     ratings: dict[str, Rated] = field(default_factory=dict)
     computed: dict[str, dict[str, object]] = field(default_factory=dict)
     repeated: dict[int, str] = field(default_factory=dict)
     is_incomplete: bool = False
+    criteria: Mapping[str, Criterion] = field(default_factory=dict)
 
     @property
     def asked(self) -> list[object]:
