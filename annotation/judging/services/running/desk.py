@@ -237,7 +237,7 @@ class RowDesk:
             # Stop here if a request has failed, because the failure would affect the other summaries too.
             if self._failures:
                 return
-            self._judged[peer.pk] = Judged(peer, self.known.criteria)
+            self._judged[peer.pk] = Judged(peer, criteria=self.known.criteria)
             yield peer
 
     def open(self, summary: Summary) -> Open:
