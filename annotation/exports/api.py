@@ -11,6 +11,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.analysis.leaderboard.leaderboard import RANKABLE
 from annotation.api.access import AnyContent, ApiView, only
 from annotation.api.fields import WordChoice
 from annotation.api.lists import operation_of, shape_of
@@ -19,6 +20,7 @@ from annotation.core.permissions import Verb
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.exports.download import sent
 from annotation.exports.levels import LEVEL_NAMES
+from annotation.exports.pairs import MARGIN, SCORE
 from annotation.exports.queries import EXPORTS, exports_of
 from annotation.exports.services import (
     EXPORT_CONTENT_TYPES,
@@ -35,6 +37,12 @@ class NewExport(serializers.Serializer[Any]):
     format = WordChoice(choices=FORMAT_NAMES)
     named_people = serializers.BooleanField(
         default=False, help_text="Names instead of stable pseudonyms; owners only."
+    )
+    score = WordChoice(
+        choices=RANKABLE, default=SCORE, help_text="For pairs: the score that the better summary has more of."
+    )
+    margin = serializers.FloatField(
+        default=MARGIN, min_value=0, help_text="For pairs: the score differs by more than this, less than 1."
     )
 
 
