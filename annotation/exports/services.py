@@ -116,7 +116,9 @@ def request_export(
     asked = {"level": level, "format": format, "named_people": named_people}
     size = Summary.objects.filter(document_set__project=project).count()
     job = Job.objects.create(kind=Job.Kind.EXPORT, project=project, total=size)
-    export = Export.objects.create(project=project, requested_by=by, job=job, manifest={OPTIONS: options} if options else {}, **asked)
+    export = Export.objects.create(
+        project=project, requested_by=by, job=job, manifest={OPTIONS: options} if options else {}, **asked
+    )
     log(project=project, actor=by, verb="request export", target=export, data=asked | options)
     enqueue([job])
     return export

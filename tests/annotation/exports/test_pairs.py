@@ -232,13 +232,9 @@ def test_the_api_keeps_the_options_until_the_worker_writes(world: World, client_
     made = client.post(address, body, content_type="application/json").json()
     perform(Export.objects.get())
     manifest = client.get(f"{address}{made['id']}/manifest/").json()
-    assert (manifest["pairs"]["score"], manifest["pairs"]["margin"], manifest["rows"]) == (
-        "composite_1",
-        0.3,
-        1,
-    )
-    lines = b"".join(client.get(f"{address}{made['id']}/file/").streaming_content).splitlines()
-    assert json.loads(lines[0])["raters"] == ["lexical"]
+    assert (manifest["options"], manifest["rows"]) == ({"score": "composite_1", "margin": 0.3}, 1)
+    file: Any = client.get(f"{address}{made['id']}/file/")
+    assert json.loads(b"".join(file.streaming_content))["raters"] == ["lexical"]
     refused = client.post(address, body | {"margin": 1.5}, content_type="application/json")
     assert refused.status_code == 422
 
