@@ -100,9 +100,9 @@ class _Reasons:
         self._people = people
         checks = Check.objects.filter(
             OF_CLAIMS, peer_id__in=peer_ids, is_current=True, final_label__isnull=False
-        ).order_by("claim_id")
+        ).order_by()
         self._checks: dict[tuple[int, str, bool], dict[int, Any]] = defaultdict(dict)
-        for check in checks.values_list(*_OF_CHECK.split(), named=True):
+        for check in sorted(checks.values_list(*_OF_CHECK.split(), named=True), key=attrgetter("claim_id")):
             self._checks[check.peer_id, check.side, check.final_label in NOT_YES][check.claim_id] = check
         verdicts = Verdict.objects.filter(
             check_row__peer_id__in=peer_ids, judge=None, label__isnull=False, withdrawn_at=None
