@@ -11,7 +11,6 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.analysis.leaderboard.leaderboard import RANKABLE
 from annotation.api.access import AnyContent, ApiView, only
 from annotation.api.fields import WordChoice
 from annotation.api.lists import operation_of, shape_of
@@ -38,11 +37,12 @@ class NewExport(serializers.Serializer[Any]):
     named_people = serializers.BooleanField(
         default=False, help_text="Names instead of stable pseudonyms; owners only."
     )
-    score = WordChoice(
-        choices=RANKABLE, default=SCORE, help_text="For pairs: the score that the better summary has more of."
+    score = serializers.CharField(
+        default=SCORE,
+        help_text="For pairs: the score or own criterion that is higher for the better summary.",
     )
     margin = serializers.FloatField(
-        default=MARGIN, min_value=0, help_text="For pairs: the score differs by more than this, less than 1."
+        default=MARGIN, min_value=0, help_text="For pairs: the scores differ by more than this; less than 1."
     )
 
 

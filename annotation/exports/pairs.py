@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby, permutations
 from operator import attrgetter
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import F, Q
+from django.db.models import F
 
-from annotation.analysis.leaderboard.leaderboard import RANKED, check_score
+from annotation.analysis.leaderboard.leaderboard import RANKABLE, RANKED, check_score
 from annotation.core.paging import batches
 from annotation.core.refusals import Invalid
 from annotation.core.tables.columns import Level, TableRow, columns
 from annotation.exports.answers import rater
 from annotation.exports.claims import RULE
-from annotation.models import Check, DocumentSet, Rating, Summary, Verdict
+from annotation.models import Check, DocumentSet, Summary, Verdict
 from annotation.models.claim import NOT_YES, OF_CLAIMS
+from annotation.scoring.own_scores import final_ratings, own_scores
 from annotation.scoring.records import judged_text, sources_of
 
 if TYPE_CHECKING:
@@ -36,9 +37,9 @@ _OF_CHECK = "pk peer_id side claim_id claim__text final_label final_source"
 _AUTHOR = "role person_id person__username judge__name origin_name"
 
 
-def pair_options(score: str, margin: float) -> dict[str, Any]:
+def pair_options(project: Project, score: str, margin: float) -> dict[str, Any]:
     """Return the options of the level by name. Raises Invalid (field `score` or `margin`)."""
-    check_score(score)
+    check_score(score, project)
     if not 0 <= margin < 1:
         raise Invalid(MARGIN_WORDS, field="margin")
     return {"score": score, "margin": margin}
@@ -53,15 +54,7 @@ def _rows(
     project: Project, people: People, *, score: str = SCORE, margin: float = MARGIN
 ) -> Iterator[TableRow]:
     """Yield pairs by document set, target length, better system and worse system."""
-    scored = Summary.objects.filter(
-        document_set__project=project, is_peer=True, **{f"score__{score}__isnull": False}
-    ).annotate(
-        value=F(f"score__{score}"), document_id=F("document_set__external_id"), author=F("system__name")
-    )
-    peers = scored.order_by("document_id", F("target_words").asc(nulls_first=True), "author", "pk").defer(
-        "metadata", "computed"
-    )
-    of_one_length = groupby(peers.iterator(chunk_size=2000), attrgetter("document_set_id", "target_words"))
+    of_one_length = groupby(_scored(project, score), attrgetter("document_set_id", "target_words"))
     lists = (list(some) for _, some in of_one_length)
     groups = (group for group in lists if any(_pairs(group, margin)))
     for batch in batches(groups, _GROUPS_AT_ONCE):
@@ -85,6 +78,26 @@ def _rows(
                     judged_text(rejected, project),
                     *reasons.of(chosen.pk, rejected.pk),
                 )
+
+
+def _scored(project: Project, score: str) -> Iterator[Any]:
+    """Yield the summaries that have the score or the own criterion, with it as `value`."""
+    own = None if score in RANKABLE else own_scores(project).values
+    peers = Summary.objects.filter(document_set__project=project, is_peer=True).defer("metadata", "computed")
+    order = ("document_id", F("target_words").asc(nulls_first=True), "author", "pk")
+    for peer in (
+        peers.annotate(
+            document_id=F("document_set__external_id"),
+            author=F("system__name"),
+            value=F(f"score__{score if own is None else SCORE}"),
+        )
+        .order_by(*order)
+        .iterator(chunk_size=2000)
+    ):
+        if own is not None:
+            peer.value = own.get(peer.pk, {}).get(score)
+        if peer.value is not None:
+            yield peer
 
 
 def _pairs(group: Sequence[Any], margin: float) -> Iterator[tuple[Any, Any]]:
@@ -142,36 +155,14 @@ class _Reasons:
 def _ratings(
     project: Project, people: People, peer_ids: Sequence[int]
 ) -> dict[int, dict[str, tuple[float, set[str]]]]:
-    """The final rating of each criterion by summary, with those who gave it.
-
-    It is the latest decision, else the mean of people's latest answers, else the deciding judge's latest usable one.
-    """
-    judge = Rating.Role.JUDGE
-    rows = Rating.objects.filter(
-        Q(judge=None) | Q(judge=project.deciding_judge_id),
-        summary_id__in=peer_ids,
-        criterion__retired_at=None,
-        withdrawn_at=None,
-    ).exclude(assignment__isnull=False, assignment__closed_at__isnull=True)
-    names = ("summary_id", "criterion__name", "value", *_AUTHOR.split())
-    latest: dict[tuple[int, str], dict[tuple[int, Hashable], Any]] = defaultdict(dict)
-    for row in rows.order_by("pk").values_list(*names, named=True):
-        # A person's empty answer withdraws the answer before it; a judge's empty answer does not.
-        if row.value is not None or row.role != judge:
-            rank = {Rating.Role.ADJUDICATOR.value: 0, judge.value: 2}.get(row.role, 1)
-            author = (row.person_id or row.origin_name) if rank == 1 else ""
-            latest[row.summary_id, row.criterion__name][rank, author] = row
+    """The final rating of each own criterion by summary, with those who gave it."""
     found: dict[int, dict[str, tuple[float, set[str]]]] = defaultdict(dict)
-    for (peer, name), answers in latest.items():
-        given = {key: row for key, row in answers.items() if row.value is not None}
-        first = min((rank for rank, _ in given), default=None)
-        counting = [row for (rank, _), row in given.items() if rank == first]
-        if counting:
-            who = {
-                rater(people, row) if row.person_id or row.role == judge else people.rater(row.origin_name)
-                for row in counting
-            }
-            found[peer][name] = fmean(row.value for row in counting), who
+    for _, rows in final_ratings(project, "person__username", "judge__name", summary_id__in=peer_ids):
+        who = {
+            rater(people, row) if row.person_id or row.judge__name else people.rater(row.origin_name)
+            for row in rows
+        }
+        found[rows[0].summary_id][rows[0].criterion__name] = fmean(row.value for row in rows), who
     return found
 
 

@@ -70,7 +70,7 @@ def write_export(
     """
     _authorise(project, by, named_people=named_people)
     _require_format(level, format)
-    options = _options(level, score, margin)
+    options = _options(project, level, score, margin)
     if path.is_dir() or not path.name or not path.parent.is_dir():
         raise Invalid(f"No file can be put at {path}. Name a file in a folder that exists.", field="path")
     people = People(project, named=named_people)
@@ -112,7 +112,7 @@ def request_export(
     """
     _authorise(project, by, named_people=named_people)
     _require_format(level, format)
-    options = _options(level, score, margin)
+    options = _options(project, level, score, margin)
     asked = {"level": level, "format": format, "named_people": named_people}
     size = Summary.objects.filter(document_set__project=project).count()
     job = Job.objects.create(kind=Job.Kind.EXPORT, project=project, total=size)
@@ -248,8 +248,8 @@ def _require_format(level: str, format_name: str) -> None:
         raise Invalid(f"{told}. Take {' or '.join(names)}.", field="format")
 
 
-def _options(level: str, score: str, margin: float) -> dict[str, Any]:
-    return pair_options(score, margin) if level == PAIRS else {}
+def _options(project: Project, level: str, score: str, margin: float) -> dict[str, Any]:
+    return pair_options(project, score, margin) if level == PAIRS else {}
 
 
 def _file_of(export: Export) -> PurePosixPath:

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from annotation.analysis.leaderboard.leaderboard import RANKABLE
+from annotation.core.criteria import criteria_in_force
 from annotation.core.permissions import Verb, roles_in
 from annotation.core.refusals import Invalid
 from annotation.core.tables.answer import file_answer
@@ -121,6 +122,6 @@ def _form(request: Request, room: Room, form: dict[str, str]) -> dict[str, objec
         "is_worker_alive": is_worker_alive(),
         "levels": [(name, name.title(), LEVEL_WORDS[name]) for name in LEVEL_NAMES],
         "formats": FORMAT_NAMES,
-        "scores": [(name, name.replace("_", " ")) for name in RANKABLE],
+        "scores": [*RANKABLE, *criteria_in_force(room.project).values_list("name", flat=True)],
         "may_name_people": Role.OWNER in roles_in(request.user, room.project),
     }

@@ -34,8 +34,12 @@ class Command(BaseCommand):
         )
         parser.add_argument("-o", "--output", required=True, type=Path, metavar="PATH", help="the file")
         parser.add_argument("--names", action="store_true", help="user names instead of stable pseudonyms")
-        parser.add_argument("--score", default=SCORE, help="of pairs: the better one has more of it")
-        parser.add_argument("--margin", type=float, default=MARGIN, help="of pairs: it differs by more")
+        parser.add_argument(
+            "--score", default=SCORE, help="of pairs: a score or own criterion, higher for the better one"
+        )
+        parser.add_argument(
+            "--margin", type=float, default=MARGIN, help="of pairs: the scores differ by more"
+        )
         parser.add_argument(
             "--plain",
             action="store_true",

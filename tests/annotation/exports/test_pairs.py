@@ -129,7 +129,7 @@ def test_ratings_that_differ_by_the_answer_that_counts(world: World) -> None:
     )
     # Tone of alder: Rex changed 1 to 4 and a rater of a file said 3, so 3.5. The judge's 1 does not count.
     rate(tone, "alder", 1, "reviewer", person=world.rex)
-    rate(tone, "alder", 4, "reviewer", person=world.rex)
+    rate(tone, "alder", 4, "reviewer", person=world.rex, version=2)
     rate(tone, "alder", 3, "reviewer", origin_name="rater 1")
     rate(tone, "alder", 1, "judge", judge=world.judge)
     # Tone of birch: the decision 2 outranks Rex's 5.
@@ -139,7 +139,7 @@ def test_ratings_that_differ_by_the_answer_that_counts(world: World) -> None:
     rate(flow, "alder", 5, "judge", judge=world.judge)
     rate(flow, "birch", 5, "judge", judge=world.judge)
     rate(flow, "birch", 1, "reviewer", person=world.rex)
-    rate(flow, "birch", None, "reviewer", person=world.rex)
+    rate(flow, "birch", None, "reviewer", person=world.rex, version=2)
     rate(old, "alder", 5, "reviewer", person=world.ben)
     rate(old, "birch", 1, "reviewer", person=world.ben)
     Criterion.objects.filter(pk=old.pk).update(retired_at="2026-03-01T00:00Z")
@@ -178,6 +178,25 @@ def test_another_score_may_turn_a_pair_round(world: World) -> None:
     Score.objects.filter(summary=world.peers["port", "alder"]).update(alignment=0.2)
     Score.objects.filter(summary=world.peers["port", "birch"]).update(alignment=0.6)
     assert systems(world, score="alignment") == [("port", "birch", "alder")]
+
+
+def test_an_own_criterion_ranks_a_pair_on_its_scale(world: World) -> None:
+    harm = Criterion.objects.create(
+        project=world.project,
+        name="harm",
+        question="?",
+        higher_is_better=False,
+        points=[[1, "no"], [5, "much"]],
+    )
+    # Lower is better: 2 of 1 to 5 is 0.75, 4 is 0.25.
+    for name, value in (("alder", 4), ("birch", 2)):
+        peer = world.peers["port", name]
+        Rating.objects.create(
+            criterion=harm, summary=peer, role="reviewer", origin_name="rater 1", value=value
+        )
+    [row] = rows(world, score="harm")
+    assert (row["chosen_system"], row["chosen_score"], row["rejected_score"]) == ("birch", 0.75, 0.25)
+    assert row["reasons"]["ratings"] == [{"criterion": "harm", "chosen": 2.0, "rejected": 4.0}]
 
 
 def test_a_set_without_a_document_has_no_pair_and_is_counted(world: World, tmp_path: Path) -> None:
