@@ -19,7 +19,7 @@ from django.urls import resolve
 from annotation.command_line.gate import gate_parser
 from annotation.command_line.main import main
 from annotation.core.tables.columns import HEAD
-from annotation.exports.levels import TABLES
+from annotation.exports.levels import LEVELS, TABLES
 from annotation.help.pages import FILE_TYPES, anchor_of, help_page
 from annotation.imports.layout import FLAT_OPTIONAL, FLAT_REQUIRED, NESTED_FIELDS, NESTED_OPTIONAL
 from annotation.models import SCORES
@@ -199,6 +199,8 @@ def test_the_columns_of_exports_are_those_that_are_written() -> None:
     for name, level in TABLES.items():
         told = exported_columns(f"`{name}`")
         assert told == [(column.name, column.kind) for column in level.columns[len(HEAD) :]], name
+    pairs = [(column.name, column.kind) for column in LEVELS["pairs"].columns]
+    assert exported_columns("`pairs`") == pairs
 
 
 def exported_columns(heading: str) -> list[tuple[str, str]]:

@@ -19,6 +19,7 @@ from annotation.core.permissions import Verb
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.exports.download import sent
 from annotation.exports.levels import LEVEL_NAMES
+from annotation.exports.pairs import MARGIN, SCORE
 from annotation.exports.queries import EXPORTS, exports_of
 from annotation.exports.services import (
     EXPORT_CONTENT_TYPES,
@@ -35,6 +36,13 @@ class NewExport(serializers.Serializer[Any]):
     format = WordChoice(choices=FORMAT_NAMES)
     named_people = serializers.BooleanField(
         default=False, help_text="Names instead of stable pseudonyms; owners only."
+    )
+    score = serializers.CharField(
+        default=SCORE,
+        help_text="For pairs: the score or own criterion that is higher for the better summary.",
+    )
+    margin = serializers.FloatField(
+        default=MARGIN, min_value=0, help_text="For pairs: the scores differ by more than this; less than 1."
     )
 
 

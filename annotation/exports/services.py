@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import transaction
@@ -17,8 +17,9 @@ from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.core.shared.kept_files import forget, keep, opened
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.core.tables.pseudonyms import People
-from annotation.exports.levels import BUNDLE, LEVEL_NAMES, NESTED
-from annotation.exports.write import Manifest, as_json, write_file
+from annotation.exports.levels import BUNDLE, LEVEL_NAMES, NESTED, PAIRS
+from annotation.exports.pairs import MARGIN, SCORE, pair_options
+from annotation.exports.write import OPTIONS, Manifest, as_json, write_file
 from annotation.models import Export, Job, Role, Summary
 
 if TYPE_CHECKING:
@@ -54,24 +55,35 @@ def write_export(
     by: User | None,
     named_people: bool = False,
     plain: bool = False,
+    score: str = SCORE,
+    margin: float = MARGIN,
 ) -> Manifest:
     """Write one level, or the bundle of all tables, to `path`; write its manifest beside it and return the manifest.
 
     `plain` leaves texts of a CSV unchanged, even if a spreadsheet would run them as formulas. `by` is None for the
-    operator at the shell. After an error, no partial file remains.
+    operator at the shell. `score` and `margin` are options of the level `pairs`; other levels ignore them. After an
+    error, no partial file remains.
 
-    Raises Invalid if the level or format is unknown or the folder of the path does not exist. Raises NotAllowed if `by`
-    may not export, or requests names without being an owner. Raises OSError from the file system.
+    Raises Invalid if the level, format or score is unknown, the margin is not in [0, 1), or the folder of the path does
+    not exist. Raises NotAllowed if `by` may not export, or requests names without being an owner. Raises OSError from
+    the file system.
     """
     _authorise(project, by, named_people=named_people)
     _require_format(level, format)
+    options = _options(project, level, score, margin)
     if path.is_dir() or not path.name or not path.parent.is_dir():
         raise Invalid(f"No file can be put at {path}. Name a file in a folder that exists.", field="path")
     people = People(project, named=named_people)
     with TemporaryDirectory(dir=path.parent, prefix=".coverdict-") as folder:
         whole = Path(folder) / path.name
         manifest = write_file(
-            project=project, people=people, level=level, format_name=format, path=whole, plain=plain
+            project=project,
+            people=people,
+            level=level,
+            format_name=format,
+            path=whole,
+            plain=plain,
+            options=options,
         )
         whole.replace(path)
     manifest_path(path).write_text(as_json(manifest), encoding="utf-8")
@@ -91,6 +103,8 @@ def request_export(
     format: str = "",  # noqa: A002 - as above
     by: User | None,
     named_people: bool = False,
+    score: str = SCORE,
+    margin: float = MARGIN,
 ) -> Export:
     """Queue an export for a worker; the job of the export has its state.
 
@@ -98,11 +112,14 @@ def request_export(
     """
     _authorise(project, by, named_people=named_people)
     _require_format(level, format)
+    options = _options(project, level, score, margin)
     asked = {"level": level, "format": format, "named_people": named_people}
     size = Summary.objects.filter(document_set__project=project).count()
     job = Job.objects.create(kind=Job.Kind.EXPORT, project=project, total=size)
-    export = Export.objects.create(project=project, requested_by=by, job=job, **asked)
-    log(project=project, actor=by, verb="request export", target=export, data=asked)
+    export = Export.objects.create(
+        project=project, requested_by=by, job=job, manifest={OPTIONS: options} if options else {}, **asked
+    )
+    log(project=project, actor=by, verb="request export", target=export, data=asked | options)
     enqueue([job])
     return export
 
@@ -152,6 +169,7 @@ def _write(export: Export, claimed: Claimed, lease: Lease) -> None:
             level=export.level,
             format_name=export.format,
             path=path,
+            options=export.manifest.get(OPTIONS, {}),
             step=step,
         )
         with transaction.atomic():
@@ -228,6 +246,10 @@ def _require_format(level: str, format_name: str) -> None:
             f"{level} has no format {format_name!r}" if format_name else f"The level {level} needs a format"
         )
         raise Invalid(f"{told}. Take {' or '.join(names)}.", field="format")
+
+
+def _options(project: Project, level: str, score: str, margin: float) -> dict[str, Any]:
+    return pair_options(project, score, margin) if level == PAIRS else {}
 
 
 def _file_of(export: Export) -> PurePosixPath:

@@ -9,12 +9,15 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from annotation.analysis.leaderboard.leaderboard import RANKABLE
+from annotation.core.criteria import criteria_in_force
 from annotation.core.permissions import Verb, roles_in
 from annotation.core.refusals import Invalid
 from annotation.core.tables.answer import file_answer
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.exports.download import sent
 from annotation.exports.levels import LEVEL_NAMES
+from annotation.exports.pairs import MARGIN, MARGIN_WORDS, SCORE
 from annotation.exports.queries import EXPORTS, exports_of
 from annotation.exports.services import cancel_export as cancel
 from annotation.exports.services import manifest_of, open_export
@@ -33,21 +36,24 @@ LEVEL_WORDS = {
     "answers": "one row per answer of a person or judge",
     "systems": "means and intervals per system",
     "nested": "one line per document set, to import elsewhere; JSONL only",
+    "pairs": "one row per better and worse summary of the same documents, to train on preferences",
     "bundle": "all tables in one zip",
 }
+
+FORM = {"level": "scores", "format": "csv", "named": "", "score": SCORE, "margin": str(MARGIN)}
 
 
 @screen("GET")
 def exports(request: Request, slug: str) -> HttpResponseBase:
     room = enter(request, slug, Verb.EXPORT, here="exports")
-    form = _form(request, room, {"level": "scores", "format": "csv"})
+    form = _form(request, room, FORM)
     return list_page(request, room, EXPORTS, page="exports/page.html", context=form)
 
 
 @screen("POST")
 def request_export(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.EXPORT, here="exports")
-    form = {name: request.POST.get(name, "") for name in ("level", "format", "named")}
+    form = {name: request.POST.get(name, text) for name, text in FORM.items()}
     try:
         ask(
             project=room.project,
@@ -55,6 +61,8 @@ def request_export(request: Request, slug: str) -> HttpResponse:
             format=form["format"],
             by=request.user,
             named_people=form["named"] == "1",
+            score=form["score"],
+            margin=_margin(form["margin"]),
         )
     except Invalid as refusal:
         return _show(request, room, form=form, refusal=refusal)
@@ -97,6 +105,13 @@ def _show(
     )
 
 
+def _margin(given: str) -> float:
+    try:
+        return float(given)
+    except ValueError as error:
+        raise Invalid(MARGIN_WORDS, field="margin") from error
+
+
 def _list(request: Request, room: Room) -> dict[str, object]:
     return listed(request, room, EXPORTS, address=reverse("exports", args=[room.project.slug]))
 
@@ -107,5 +122,6 @@ def _form(request: Request, room: Room, form: dict[str, str]) -> dict[str, objec
         "is_worker_alive": is_worker_alive(),
         "levels": [(name, name.title(), LEVEL_WORDS[name]) for name in LEVEL_NAMES],
         "formats": FORMAT_NAMES,
+        "scores": [*RANKABLE, *criteria_in_force(room.project).values_list("name", flat=True)],
         "may_name_people": Role.OWNER in roles_in(request.user, room.project),
     }

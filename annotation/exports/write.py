@@ -8,10 +8,11 @@ import platform
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from django.db import connection, transaction
@@ -22,7 +23,8 @@ import annotation
 from annotation.analysis.leaderboard.averages import CONFIDENCE, DRAWS, SEED
 from annotation.core.tables.columns import ColumnKind
 from annotation.core.tables.formats import writer
-from annotation.exports.levels import BUNDLE, LEVELS, TABLES
+from annotation.exports.levels import BUNDLE, LEVELS, PAIRS, TABLES
+from annotation.exports.pairs import OF_PAIRS, sets_without_document
 from annotation.judging.queries.runs import usage_of
 from annotation.models import JudgeCall, Run, Score, Verdict
 from annotation.scoring.records import score_rules
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 ROWS_A_STEP = 100
+OPTIONS = "options"
+"""The key of a level's options in its manifest."""
 
 Manifest = dict[str, Any]
 """Values of JSON: texts, numbers, lists and objects."""
@@ -55,19 +59,23 @@ def write_file(
     format_name: str,
     path: Path,
     plain: bool = False,
+    options: Mapping[str, Any] = MappingProxyType({}),
     step: Step = lambda rows: None,
 ) -> Manifest:
     """Write the file and return its manifest. Equal data give equal bytes.
 
-    `plain` leaves texts of a CSV unchanged, even if a spreadsheet would run them as formulas. `step` is called every
-    100 rows. The memory that is needed does not grow with the number of rows.
+    `plain` leaves texts of a CSV unchanged, even if a spreadsheet would run them as formulas. `options` are those of
+    the level. `step` is called every 100 rows. The memory that is needed does not grow with the number of rows.
     """
     with snapshot():
         made = about(project=project, people=people, level=level, format_name=format_name, plain=plain)
+        if level == PAIRS:
+            made[OPTIONS] = {**OF_PAIRS, **options}
+            made["sets_without_document"] = sets_without_document(project)
 
         def write_level(name: str, stream: BinaryIO) -> Manifest:
             chosen, write = LEVELS[name], writer(format_name, plain=plain)
-            rows = write(_stepped(chosen.rows(project, people), step), chosen.columns, stream)
+            rows = write(_stepped(chosen.rows(project, people, **options), step), chosen.columns, stream)
             return {"columns": about_columns(name), "rows": rows}
 
         with path.open("wb") as stream:

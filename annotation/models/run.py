@@ -91,7 +91,7 @@ class Run(PublicRow):
 
 
 class Export(PublicRow):
-    """An exported file with its manifest; both are empty until its job is done."""
+    """An exported file with its manifest. Until its job is done, the manifest has only the options of its level."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="exports")
     level = models.CharField(max_length=10)

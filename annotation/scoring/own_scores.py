@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from django.db.models import Count, Max, Q
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from annotation.models import Project
+
+_OUTRANKING: tuple[Literal["decision", "people", "judge"], ...] = ("decision", "people", "judge")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,30 +46,43 @@ def own_scores(project: Project) -> OwnScores:
     latest usable answer. Answers in open assignments and to earlier versions of a criterion do not count.
     """
     facts = {row.pk: row.fact for row in criteria_in_force(project)}
-    columns = ("summary_id", "criterion_id", "role", "person_id", "origin_name", "value")
-    latest: dict[tuple[int, int], dict[tuple[str, object], float | None]] = defaultdict(dict)
-    for summary, criterion, role, person, origin, value in _counting(project).values_list(*columns):
-        is_judge = role == Rating.Role.JUDGE
-        decides = "decision" if role == Rating.Role.ADJUDICATOR else "judge" if is_judge else "people"
-        # A failed answer of the judge does not replace a usable one, but a person's empty answer withdraws theirs.
-        if value is not None or not is_judge:
-            latest[summary, criterion][decides, "" if decides != "people" else person or origin] = value
     values: dict[int, dict[str, float]] = defaultdict(dict)
     sources: dict[str, set[str]] = defaultdict(set)
-    for (summary, criterion), said in latest.items():
-        for decides in ("decision", "people", "judge"):
-            given = [value for (whose, _), value in said.items() if whose == decides and value is not None]
-            if given:
-                fact = facts[criterion]
-                values[summary][fact.name] = fact.share(fmean(given))
-                sources[fact.name].add("judge" if decides == "judge" else "people")
-                break
+    for decides, rows in final_ratings(project):
+        fact = facts[rows[0].criterion_id]
+        values[rows[0].summary_id][fact.name] = fact.share(fmean(row.value for row in rows))
+        sources[fact.name].add("judge" if decides == "judge" else "people")
     return OwnScores(
         # Only assessors answer about unmarked units, so that criterion is a score only where they did.
         tuple(fact.name for fact in facts.values() if fact.reads != "unmarked" or fact.name in sources),
         values,
         {name: frozenset(found) for name, found in sources.items()},
     )
+
+
+def final_ratings(
+    project: Project, *columns: str, **summaries: object
+) -> Iterator[tuple[Literal["decision", "people", "judge"], list[Any]]]:
+    """Yield the ratings whose mean is the final answer to a criterion about a summary, and who decides.
+
+    A rating has `summary_id`, `criterion_id`, `criterion__name`, `role`, `person_id`, `origin_name`, `value` and the
+    `columns`. The lookups `summaries` select ratings. One query.
+    """
+    names = ("summary_id", "criterion_id", "criterion__name", "role", "person_id", "origin_name", "value")
+    latest: dict[tuple[int, int], dict[tuple[str, object], Any]] = defaultdict(dict)
+    for row in _counting(project).filter(**summaries).values_list(*names, *columns, named=True):
+        is_judge = row.role == Rating.Role.JUDGE
+        decides = "decision" if row.role == Rating.Role.ADJUDICATOR else "judge" if is_judge else "people"
+        # A failed answer of the judge does not replace a usable one, but a person's empty answer withdraws theirs.
+        if row.value is not None or not is_judge:
+            author = (row.person_id or row.origin_name) if decides == "people" else ""
+            latest[row.summary_id, row.criterion_id][decides, author] = row
+    for said in latest.values():
+        for whose in _OUTRANKING:
+            given = [row for (decides, _), row in said.items() if decides == whose and row.value is not None]
+            if given:
+                yield whose, given
+                break
 
 
 def own_inputs(project: Project) -> tuple[object, ...]:

@@ -395,7 +395,7 @@ class _Wholes:
     def of(cls, facts: _Facts, peers: Sequence[Summary]) -> _Wholes:
         ratings = {(fact.a, fact.one): fact.x for fact in facts.of("rating")}
         rated = {peer.document_set_id for peer in peers if (peer.pk, "conciseness") in ratings}
-        sources = _sources(rated) if rated else {}
+        sources = sources_of(rated) if rated else {}
         return cls(ratings, sources)
 
     def conciseness_terms(self, peer: Summary, text: str) -> ConcisenessTerms | None:
@@ -408,7 +408,8 @@ class _Wholes:
         return None if rating is None or terms is None else terms.with_rating(rating)
 
 
-def _sources(sets: Iterable[int]) -> dict[int, str]:
+def sources_of(sets: Iterable[int]) -> dict[int, str]:
+    """Load the joined documents of document sets; a set without a document has no entry."""
     texts: dict[int, list[str]] = defaultdict(list)
     documents = Document.objects.filter(document_set_id__in=sets).order_by("position")
     for document_set, text in documents.values_list("document_set_id", "text"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -36,6 +37,7 @@ def write(
         ColumnKind.NUMBER: None,
         ColumnKind.INTEGERS: lambda: spell,
         ColumnKind.TEXTS: lambda: spell,
+        ColumnKind.JSON: lambda: spell,
     }
     for group in spelled(
         rows, (kinds.get(column.kind, lambda: Remembered(spell).__getitem__) for column in columns)
@@ -60,6 +62,8 @@ def cell(value: Cell, *, plain: bool = False) -> str | int | float:
             return value
         case datetime():
             return value.isoformat()
+        case dict():
+            return json.dumps(value, ensure_ascii=False)
     text = _joined(value) if isinstance(value, list | tuple) else str(value)
     return text if plain else defused(text)
 

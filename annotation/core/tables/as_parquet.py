@@ -26,8 +26,10 @@ _TYPES: dict[ColumnKind, Any] = {
     ColumnKind.MOMENT: pa.timestamp("us", tz="UTC"),
     ColumnKind.INTEGERS: pa.list_(pa.int64()),
     ColumnKind.TEXTS: pa.list_(pa.string()),
+    ColumnKind.JSON: pa.string(),
 }
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 _NULLABLE = {ColumnKind.INTEGER: ("int64", "Int64"), ColumnKind.FLAG: ("bool", "boolean")}
 """The names of these types in pandas, without and with missing values."""
 
@@ -40,8 +42,8 @@ def write(rows: Iterable[TableRow], columns: Sequence[Column], stream: BinaryIO)
     with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:
         for group in batches(rows, _ROWS_IN_A_GROUP):
             arrays = [
-                pa.array(values, type=field.type)
-                for values, field in zip(zip(*group, strict=True), schema, strict=True)
+                pa.array(map(_encode, values) if column.kind is ColumnKind.JSON else values, type=field.type)
+                for values, column, field in zip(zip(*group, strict=True), columns, schema, strict=True)
             ]
             writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
             count += len(group)

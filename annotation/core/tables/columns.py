@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
@@ -38,11 +38,14 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of export: its columns, and a function that yields its rows in a stable order."""
+    """A level of export: its columns, and a function that yields its rows in a stable order.
+
+    The function takes the project, the names of people, and the options of the level by name.
+    """
 
     name: str
     columns: tuple[Column, ...]
-    rows: Callable[[Project, People], Iterator[TableRow]]
+    rows: Callable[Concatenate[Project, People, ...], Iterator[TableRow]]
 
 
 HEAD = (
@@ -51,7 +54,7 @@ HEAD = (
     Column("system"),
     Column("target_words", ColumnKind.INTEGER),
 )
-"""The first columns of every level."""
+"""The first columns of every table."""
 
 
 def columns(named: str) -> tuple[Column, ...]:

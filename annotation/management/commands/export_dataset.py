@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.core.refusals import Refusal
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.exports.levels import LEVEL_NAMES
+from annotation.exports.pairs import MARGIN, SCORE
 from annotation.exports.services import manifest_path, write_export
 from annotation.management.named import project_named
 
@@ -33,7 +34,12 @@ class Command(BaseCommand):
         )
         parser.add_argument("-o", "--output", required=True, type=Path, metavar="PATH", help="the file")
         parser.add_argument("--names", action="store_true", help="user names instead of stable pseudonyms")
-
+        parser.add_argument(
+            "--score", default=SCORE, help="of pairs: a score or own criterion, higher for the better one"
+        )
+        parser.add_argument(
+            "--margin", type=float, default=MARGIN, help="of pairs: the scores differ by more"
+        )
         parser.add_argument(
             "--plain",
             action="store_true",
@@ -51,6 +57,8 @@ class Command(BaseCommand):
                 by=None,
                 named_people=options["names"],
                 plain=options["plain"],
+                score=options["score"],
+                margin=options["margin"],
             )
         except Refusal as refusal:
             raise CommandError(refusal.message) from refusal
