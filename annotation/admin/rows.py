@@ -54,7 +54,8 @@ else:
     ModelAdmin = admin.ModelAdmin
     JudgeModelForm = forms.ModelForm
 
-# These models are removed from the admin: nobody may read or change secrets of second factors and linked identities.
+# The imported modules register their models in the admin. Remove these models again, because nobody may read or change
+# the secrets of second factors and of linked identities. The assertions keep the imports.
 assert _email_addresses
 assert _second_factors
 assert _identities

@@ -192,7 +192,8 @@ class List:
     - `verbs`: people with one of these verbs may see it
     - `rows`: returns the rows that a viewer may see
     - `order`: the database columns to sort by, if nothing else is chosen; the last must be unique
-    - `orders`: further orders; the first is the default of the page
+    - `orders`: named orders that the page offers. The page shows the first as its default, so its columns must equal
+      `order`.
     - `prepare`: is called with the rows of a page before they are shown
     - `polls`: returns the seconds after which a page loads the list again; 0 means never
     - `below`: the template of a second line of each row

@@ -3,7 +3,7 @@
 `claim_id` names the judged claim or question; for a rating it is the name of the criterion. `selected_by` and
 `inclusion_probability` describe the random sample that asked for the verdict (if there are several samples, the last
 one). `blind` is True if a person had not seen the judge's or others' answers; agreement and estimates use only blind
-answers. `blind` is empty for judges.
+answers. `blind` is empty for judges, for decisions on checks and units, and for imported verdicts.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def reference_of(side: str, external_id: str | None) -> str | None:
 
 
 def _rows(project: Project, people: People) -> Iterator[TableRow]:
-    """Yield rows by summary; the rows of a summary are grouped by kind and ordered by key.
+    """Yield rows by summary: its percents, then its verdicts, then its ratings.
 
     Answers to questions from the source come before the first summary of their document set. Answers of open
     assignments are omitted.
@@ -167,7 +167,7 @@ def _percents(peer_ids: Sequence[int], people: People) -> Given:
 
 
 def _verdicts(people: People, **checks: Any) -> Given:
-    """Yield verdicts on some checks; the lookups `checks` select verdicts."""
+    """Yield verdicts on some checks, with their repetitions and raters' votes; the lookups `checks` select verdicts."""
     given = _read(Verdict.objects.filter(**checks).order_by("pk"), _OF_VERDICTS)
     counting = [row for row in given if row.check_row__is_current and row.withdrawn_at is None]
     source = {row.pk: row.judge_id or row.person_id or row.origin_name for row in counting}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 RULE = Check.Decider.RULE
-"""The decider of checks of empty summaries, which express nothing."""
+"""The decider of checks of empty summaries, which express no claim."""
 _OF_CHECK = """
 pk peer_id side claim__public_id claim__text claim__weight claim__unit__position claim__claim_set__summary_id
 claim__claim_set__summary__external_id claim__position judge_label judge_probability human_label final_label
@@ -57,9 +57,9 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
 
 
 def _verdicts(project: Project, peer_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """Load the last verdict of each role on each check, except withdrawn ones.
+    """Load the last verdict of each role on each check, except withdrawn verdicts and those of other judges.
 
-    `failure` is the last failed call of the judge.
+    The verdict under `failure` is the last one without a label, from a failed call of the deciding judge.
     """
     said: dict[int, dict[str, Any]] = defaultdict(dict)
     counts = Q(judge=None) | Q(judge=project.deciding_judge_id)

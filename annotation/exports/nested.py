@@ -1,7 +1,7 @@
 """Level `nested`: one line per document set and target length, in the nested layout that imports read.
 
-Ids are sorted by their bytes and numbers by value, so that every database gives the same order. An exported file that
-is imported and exported again has the same bytes. `claims` beside `systems` belong to the references or documents;
+Ids are sorted by their bytes and numbers by value, so that every database gives the same order. Imports read neither
+`judge_verdicts` nor `percents`; a file without them that is imported and exported again has the same bytes. `claims` beside `systems` belong to the references or documents;
 `claims` in a system belong to its summary. If a set has several references, each claim names its `reference_id`.
 """
 
@@ -141,7 +141,7 @@ class _Said:
         return self._people.name(row.person_id, row.person__username or "")
 
     def claims_of(self, sets: Sequence[Any]) -> list[Any]:
-        """The claims of claim sets. A set that a judge extracted is omitted if nobody answered its claims.
+        """The claims of claim sets. A set that a judge extracted is omitted if no person answered its claims.
 
         A run creates such claims again.
         """

@@ -126,7 +126,7 @@ def request_export(
 
 @transaction.atomic
 def cancel_export(*, export: Export, by: User | None) -> Export:
-    """Cancel an export, and delete what is already written. Raises Conflict (code `over`) if it has ended."""
+    """Cancel an export; a worker that is writing it deletes its file. Raises Conflict (code `over`) if it has ended."""
     require(by, export.project, Verb.EXPORT)
     if not cancel(Job.objects.filter(export=export)):
         raise Conflict("This export has ended.", code="over")

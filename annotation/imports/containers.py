@@ -121,8 +121,9 @@ class Table:
 def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
     """Open a file of rows; its content decides its format.
 
-    If `encoding` is empty, text is read as UTF-8, or as Windows-1252 if no line with accents is UTF-8. Raises
-    ImportRefused if the file is empty, cannot be opened, has another format, or has a broken header.
+    If `encoding` is empty, text is read as UTF-8, or as Windows-1252 if it has at least two lines that are not ASCII and
+    none of the first 20 of these lines is UTF-8. Raises ImportRefused if the file is empty, cannot be opened, has a
+    format that is not read, or has a broken header.
     """
     form, problems = recognise(path, name=name), Findings()
     table = Table(form, iter(()), problems)
@@ -151,8 +152,8 @@ def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
 def recognise(path: Path, *, name: str) -> Format:
     """Recognise the format of a file from its content, and from its name if the content fits several formats.
 
-    Content that fits no other format is CSV. Raises ImportRefused for an empty file, a web page and a known format
-    that is not read.
+    Content that fits no other format is CSV. Raises ImportRefused for a file that is empty or cannot be opened, a web
+    page, a known format that is not read, and a file that is named like Parquet but has another format.
     """
     head = head_of(path, name)
     named = NAMED.get(Path(name).suffix.lower())
@@ -261,7 +262,10 @@ def _listed_records(path: Path, problems: Findings, name: str, encoding: str) ->
 
 
 def _items(value: object) -> Iterable[object]:
-    """The rows of a JSON value: the items of a list, a list within an object, pandas columns, or rows by id."""
+    """Return the rows of a JSON value: the items of a list, a list within an object, pandas columns, or rows by id.
+
+    Any other object is a single row; a text, a number and null have no rows.
+    """
     if isinstance(value, list):
         return value
     if not isinstance(value, dict):
@@ -282,7 +286,8 @@ def _items(value: object) -> Iterable[object]:
         return [value]
     if all("0" in part for part in parts):
         return [{name: column.get(row) for name, column in value.items()} for row in parts[0]]
-    # An object has rows by id if the rows have the same names; a single row must have the names of two fields.
+    # The values of an object are rows by id if enough of them have the same names and no key is the name of a field. A
+    # single value must itself have the names of two fields.
     few = parts[:50]
     is_alike = len(set(map(frozenset, few))) <= (len(few) + 1) // 2
     is_rows = is_alike and (len(parts) > 1 or sum(map(is_field, parts[0])) > 1)
@@ -324,8 +329,9 @@ def _delimiter(path: Path, encoding: str) -> str:
 def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Iterator[Record]:
     """Yield the header as a record, then the rows. Missing cells at the end of a row are null.
 
-    An unclosed quote ends the reading, because everything after it is doubtful. If every cell of the first row is
-    JSON, as in files of Langfuse, all cells are read as JSON.
+    Raises ImportRefused at an unclosed quote, because everything after it is doubtful. If every cell of the first row is
+    JSON and one is a JSON string, as in files of Langfuse, JSON strings are decoded in all rows, and null is an empty
+    cell.
     """
     # Raise the limit: by default, the module refuses cells of more than 131,072 characters.
     csv.field_size_limit(MAX_LINE_BYTES)

@@ -72,7 +72,10 @@ class Guess:
 
     @property
     def is_sure(self) -> bool:
-        """True if the layout can be used without asking: it has all texts, no notes and no objections."""
+        """True if the layout can be used without asking a person.
+
+        The columns have Coverdict's own names, or the layout has texts, no notes and no objections.
+        """
         return self.is_own or (self.has_texts and not self.notes and not self.objections)
 
     @property
@@ -117,7 +120,7 @@ class Look:
         return any(one.said.ratings or one.said.marks or one.said.claims for one in self.records)
 
     def guess(self, *, preset: str = AUTO, given: Mapping[str, tuple[str, ...]] | None = None) -> Guess:
-        """Guess the layout.
+        """Guess the layout. Columns with Coverdict's own names for all required fields are used if `preset` is "auto".
 
         `given` fixes the columns of some fields; a field that no column fits stays unmapped. Any `preset` other than
         "auto" is used without trying to recognise a layout.
@@ -214,7 +217,7 @@ class _Guesser:
             self._assign_likely_reference()
         if systems:
             self.mapping["summary"] = tuple(systems)
-        # If there is a single column of texts, its name is the name of the system.
+        # If a single column is read as the summary and no column names systems, its name is the name of the system.
         system = systems[0] if len(systems) == 1 and "system" not in self.mapping else ""
         is_alone = not ({"reference", "system"} & self.mapping.keys() or self.is_judged or self.preset.title)
         if self.mapping.get("summary") == ("summary",) and is_alone:
@@ -234,7 +237,7 @@ class _Guesser:
         return [value for row in self.rows if (value := pick(row, column)) is not None and value != ""]
 
     def _find_ratings(self) -> None:
-        # Warn in files of evaluation tools, because their figures come from a judge and not from people.
+        # Read no ratings from files of evaluation tools, because their figures come from a judge and not from people.
         if self.preset.title in {"DeepEval", "LangSmith", "Langfuse"} or "rating" in self.mapping:
             return
         used = self._used()
@@ -248,7 +251,7 @@ class _Guesser:
     def _holds_ratings(self, column: str) -> bool:
         """True if a column has people's ratings: whole numbers, yes or no, for a common criterion.
 
-        Decimals from 0 to 1 are figures of a metric and not ratings.
+        If a value has a decimal point and none is above 1, the values are figures of a metric and not ratings.
         """
         cells = [value for row in self.rows if not is_no_rating(value := row.get(column))]
         given = [
@@ -291,7 +294,7 @@ class _Guesser:
                 yield f"`{column}` is not read, and `{summary}` is read as the summary."
 
     def _longer(self, column: str) -> list[str]:
-        """Columns of texts that are not read and much longer than those of a column."""
+        """Columns that are not read and hold texts whose median length is more than twice that of `column`."""
         used, length = self._used(), self._typical_length(column)
         texts = [each for each in self._tops() if column and each not in used and self._is_text(each)]
         return [each for each in texts if self._typical_length(each) > 2 * length]
@@ -310,7 +313,7 @@ class _Guesser:
         # An object of texts without a known name has a summary of each system.
         fitting = [each for each in fitting if name != "summary" or len(self._unnamed(each)) < 2]
         if name == "reference" and not fitting and name not in self.preset.names:
-            # In XSum, `summary` is the reference, so do not use it again.
+            # In XSum, `summary` is the reference: use it if no other column fits and it is not taken yet.
             taken = self._used()
             fitting = [
                 each for each in self._named("summary") if each not in taken and self._fits(name, each)
@@ -318,7 +321,7 @@ class _Guesser:
         if not fitting:
             return
         chosen = fitting[0]
-        # Ignore names that fit two fields, such as `text`, as rivals.
+        # Other columns that fit are rivals and are noted, except those whose name also fits the document, such as `text`.
         rivals = [column for column in fitting[1:] if root(column) != root(chosen) and column in self._tops()]
         if name in {"summary", "reference"}:
             rivals = [each for each in rivals if plain(each) not in GENERAL["document"]]
@@ -329,7 +332,7 @@ class _Guesser:
         self.mapping[name] = (self._text_in(name, chosen) if name in _TEXTS else chosen,)
 
     def _assign_likely_reference(self) -> None:
-        """Assign a text column that is named like a reference, if no column is the reference yet."""
+        """Assign a text column that is named like a reference, if the summary is known and the reference is not."""
         if self.preset is PRESETS[WIDE] or "reference" in self.mapping or "summary" not in self.mapping:
             return
         texts = [column for column in self._rest() if not plain(column).endswith(tuple(ASIDE))]
@@ -382,7 +385,10 @@ class _Guesser:
         return column != root(column) and (not is_header or plain(root(column)) in _OBJECTS)
 
     def _is_of_documents(self, column: str) -> bool:
-        """True if, in the first rows, each document has one id and each id one document."""
+        """True if, in the first rows, each document has one id and each id one document.
+
+        Also True if no column is known to hold the documents. If it is False, a note is added.
+        """
         document = self._one("document")
         if not document:
             return True
@@ -396,7 +402,7 @@ class _Guesser:
     def _text_in(self, name: str, column: str) -> str:
         """Return the column, or a path into it if it holds objects or lists.
 
-        In an object it is the likeliest text; in a list of sentences, all sentences.
+        In an object it is the likeliest text; in a list of sentences, all sentences, except in a list of references.
         """
         value = next(iter(map(opened, self._values(column))), None)
         if name != "reference" and isinstance(value, list) and f"{column}[]" in self.columns:
@@ -413,7 +419,11 @@ class _Guesser:
         return chosen
 
     def _systems(self) -> list[str]:
-        """Columns that may each hold one system's summaries. Used if no column is known to hold the summaries."""
+        """Return the columns that may each hold one system's summaries; none if a column is known to hold summaries.
+
+        A column `summary` becomes the reference if no column is the reference or the system, and several other columns
+        hold texts.
+        """
         summary = self._one("summary")
         is_likely = plain(summary) == "summary" and "reference" not in self.mapping
         if summary and not (self.preset is PRESETS[WIDE] or is_likely):
@@ -431,7 +441,7 @@ class _Guesser:
         return next(filter(None, map(self._unnamed, likely)), [])
 
     def _unnamed(self, column: str) -> list[str]:
-        """The paths to the texts of an object, none of which has the usual name of a text."""
+        """Return the paths to the texts of an object; none if one of them has the usual name of a text."""
         inside = [each for each in self.columns if each.startswith(f"{column}.") and self._is_text(each)]
         known = {*GENERAL["summary"], *GENERAL["reference"], *_TEXT_NAMES}
         return [] if any(last(each) in known for each in inside) else inside

@@ -25,7 +25,7 @@ SEVERAL_COLUMNS = ("document", "summary", "reference", "rating")
 """Fields that may have several columns."""
 
 Names = Mapping[str, tuple[str, ...]]
-"""By field, names of its column as `plain` returns them, the surest first."""
+"""The usual names of the column of each field, as `plain` returns them, the surest first."""
 
 _DATA = ConfigParser()
 _DATA.read_string(Path(__file__).with_name("columns.ini").read_text(encoding="utf-8"))
@@ -59,16 +59,16 @@ PRESETS: Mapping[str, Preset] = {
     for section, held in _DATA.items()
     if section.startswith("preset ")
 }
-"""By name; the first one whose columns are there is used."""
+"""The known layouts by name. The first one whose identifying columns are all in the file is used."""
 
 
 def plain(name: str) -> str:
-    """Return a column's name in lower case, without spaces, dashes, underscores, question marks and list brackets."""
+    """Return a column's name in lower case, without spaces, dashes, underscores, question marks and `[]` at its end."""
     return re.sub(r"[\s_?\-]+|\[\]$", "", name).casefold()
 
 
 def is_field(name: str) -> bool:
-    """True if any layout has a field with this name."""
+    """True for the name of a field, a usual name of its column, or the usual name of an object that contains a row."""
     own = (*FLAT_FIELDS, *NESTED_FIELDS, "data", "item", "sample", "row", "record", "example", "fields")
     return name in own or any(plain(name) in names for names in GENERAL.values())
 
@@ -86,8 +86,8 @@ def indexed(name: str) -> tuple[str, str] | None:
 class Layout:
     """The columns of each field, such as `{"summary": ("output",)}`.
 
-    A field that is missing in the mapping uses the column with its own name; if the mapping `is_whole`, it has no
-    column. Several columns for `summary` are one system each; several columns for `reference` are one reference each.
+    A field that is missing in the mapping uses the column with its own name; ratings, and every missing field if the
+    mapping `is_whole`, have no column. Several columns for `summary` are one system each; several columns for `reference` are one reference each.
     `system` and `target` apply to rows without these values. `preset` names a known layout; the mapping takes
     precedence over it. `encoding` is the encoding of a text file.
     """
@@ -110,7 +110,10 @@ class Layout:
         return self.mapping.get(name, own)
 
     def pairs(self) -> list[str]:
-        """The mapping as people type it, field=column, without fields that use the column with their own name."""
+        """The mapping as people type it, field=column.
+
+        A field is omitted if its only column has the field's own name, except `rating`.
+        """
         pairs = [(name, column) for name, columns in self.mapping.items() for column in columns]
         is_typed = {name for name, columns in self.mapping.items() if len(columns) > 1 or name == "rating"}
         return [f"{name}={column}" for name, column in pairs if name != column or name in is_typed]
@@ -178,7 +181,7 @@ def pick(values: Mapping[str, object], path: str) -> object:
     """Return the value with this name; if there is none, the value at the end of the path. None if there is neither.
 
     Examples of paths are `input.article`, `messages[-1].content` and `sentences[].text`, which returns a list. Texts
-    that hold JSON are parsed.
+    along the path that hold JSON are parsed.
     """
     if path in values or not ("." in path or "[" in path):
         return values.get(path)
@@ -207,12 +210,15 @@ def root(path: str) -> str:
 
 
 def last(path: str) -> str:
-    """Return the name at which a path ends, as `plain` does."""
+    """Return the last name of a dotted path, normalised by `plain`."""
     return plain(path.rpartition(".")[2])
 
 
 def text_paths(values: Mapping[str, object]) -> Iterator[str]:
-    """Yield every name of a record; after each name, yield the paths to texts in its value."""
+    """Yield every name of a record; after each name, yield the paths to texts and lists of texts in its value.
+
+    Values that are nested deeper than `DEEPEST` are ignored.
+    """
     for name, value in values.items():
         yield name
         yield from _inside(name, opened(value), 1)

@@ -31,7 +31,7 @@ class Problem:
     - `column`: empty if the whole line has the problem.
     - `pair`: a column assignment that may help, such as "system=model".
     - `times`: the number of lines with this cause.
-    - `lines`: the first three of them if there are more.
+    - `lines`: the first three of these lines if there are more than three; otherwise empty.
     """
 
     line: int | None
@@ -55,7 +55,7 @@ class Problem:
 
     @property
     def place(self) -> str:
-        """The line as text, or the first three lines and the number of others."""
+        """The line as text, or the first three lines and the number of others; "" if the problem has no line."""
         if self.lines:
             return f"{', '.join(map(str, self.lines))} and {self.times - len(self.lines):,} more"
         return "" if self.line is None else str(self.line)
@@ -130,7 +130,7 @@ class Findings:
 
     @property
     def texts(self) -> list[str]:
-        """The remarks as sentences, without repetitions."""
+        """The first 50 remarks as sentences, without repetitions."""
         told = dict.fromkeys((each.describe(self.word), bool(each.place)) for each in self.shown)
         return [text[:1].upper() + text[1:] if is_placed else text for text, is_placed in told]
 

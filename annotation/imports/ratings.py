@@ -83,7 +83,7 @@ def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:
 
 
 def read_ratings(given: Iterable[Given]) -> tuple[list[RatingData], list[str]]:
-    """Return the valid ratings, and a remark on each invalid rating."""
+    """Return the valid ratings, and a remark on each invalid rating. Missing values are ignored."""
     found: list[RatingData] = []
     left: list[str] = []
     for criterion, rater, value in given:

@@ -101,7 +101,8 @@ def read_files(
 ) -> FileReading:
     """Read one file of rows, or any number of SEE HTML and DUCView files.
 
-    Raises the errors of `read_dataset`, and ImportRefused if no file has a known format.
+    Raises the errors of `read_dataset`, and ImportRefused if there is no file, if no file has a known format, or if a
+    layout of rows is given for SEE HTML or DUCView files.
     """
     if not files:
         raise unreadable("There is no file to import.")
@@ -208,8 +209,8 @@ class RowReader:
     def _value(self, record: Record, name: str, column: str | None = None) -> Any:
         """The value of a field.
 
-        It is a list if there are several columns, a single text for the pieces of a text, and `...` if there is no
-        column.
+        The values of several columns are a list, but pieces of one text are joined into a text. It is `...` if the field
+        has no column, or if the record lacks the column.
         """
         columns = (column,) if column else self.columns.get(name, ())
         if not columns or name == "rating" or (name == "summary" and not column):
@@ -357,7 +358,10 @@ def _nested_faults(row: Row) -> Iterator[tuple[Sequence[str | int], str]]:
 
 @dataclass(slots=True)
 class _FileReader:
-    """Reads a file of rows. `system_pair` is the assignment to propose if two rows have the same key."""
+    """Reads a file of rows.
+
+    `system_pair` is the assignment to propose if two rows have the same document set, system and target length.
+    """
 
     name: str
     layout: Layout
@@ -430,7 +434,7 @@ class _FileReader:
     def _settle(self) -> RowReader:
         """Find the column of every field, or a fixed value for fields without a column.
 
-        Raises ImportRefused for a missing column.
+        Raises ImportRefused for a missing column, for both `reference` and `references`, and for a column of claims.
         """
         asked, look = self.layout, self.look
         guess = look.guess(preset=asked.preset or AUTO, given=asked.mapping)

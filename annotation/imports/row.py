@@ -32,7 +32,7 @@ MAX_NAME_CHARACTERS = 200
 MAX_METADATA_CHARACTERS = 20_000
 MAX_TARGET = 2_147_483_647
 RATER = "rater {}"
-"""The name of a rater without one, by place from 1."""
+"""The name of a rater whom the file does not name; the number is the rater's place, from 1."""
 RATER_NAMES = {"raterid", "rater", "annotatorid", "annotator", "workerid", "worker", "userid", "user", "name"}
 
 Stretch = tuple[int, int]
@@ -48,7 +48,8 @@ Votes = tuple[tuple[str, str], ...]
 _EMPTY = frozenset(
     "nan none null (null) n/a na <na> #n/a nat undefined \\n #value! #ref! #name?".split()  # noqa: SIM905
 )
-# Patterns recognise such texts, because parsing a cell with a million characters is slow.
+# Patterns recognise lists and objects that are written as text, because parsing a cell with a million characters is
+# slow.
 _QUOTED = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
 _WRITTEN_LIST = re.compile(rf"\[\s*(?:(?:{_QUOTED}|None|null|nan)[\s,]*+)*+\]", re.DOTALL)
 _OBJECT_BEGINS = re.compile(rf"(?:\[\s*)?\{{\s*{_QUOTED}\s*:", re.DOTALL)
@@ -124,7 +125,7 @@ def shown(value: object) -> str:
 
 
 def listed(value: object) -> list[Any]:
-    """Return a list unchanged, nothing as an empty list, and another value as its only item."""
+    """Return a list unchanged, None as an empty list, and any other value as the only item of a list."""
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
@@ -304,7 +305,7 @@ def _raw_votes(value: object) -> dict[str, Votes]:
 def _named_vote(place: int, vote: object) -> tuple[str, object]:
     """Return a rater's name and the vote.
 
-    An object such as {"worker": 7, "vote": 1} names its rater; a plain vote does not.
+    An object such as {"worker": 7, "vote": 1} names its rater; other raters are named by their place, from 1.
     """
     if not isinstance(vote, dict) or "vote" not in vote:
         return RATER.format(place), vote
@@ -334,7 +335,7 @@ class RatingData(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A stretch of a text that a rater marked as wrong; without a `reason`, the rater marked nothing.
+    """A stretch of a text that a rater marked as wrong; without a `reason`, it only records that the rater read the text.
 
     `text` is the whole text, if the file has it; `words` are the marked words, `reason` is the rater's label. If
     `is_left_out`, the rater made a mark that is not read.
@@ -356,12 +357,12 @@ class _Model(BaseModel):
 class Claim(_Model):
     """A claim with people's answers by system.
 
-    - `verdicts`: the combined answers
+    - `verdicts`: the combined answers: as the file gives them, otherwise the majority of the votes
     - `votes`: the answers of single raters
     - `reasons`: texts that explain the answers
     - `systems`: all systems that the file lists for the claim
     - `unit`: the number of the claim's unit in the reference
-    - `reference_id`: empty if there is only one reference
+    - `reference_id`: the reference of the claim; empty if the claim names none
     """
 
     text: Annotated[str, PlainValidator(_statement)] = Field(alias="claim_text")
@@ -413,7 +414,7 @@ class Peer(_Model):
         return f"{name} holds a model's thinking, which is scored as part of it." if is_thinking else ""
 
     def rate(self, criterion: str, rater: str, value: float) -> None:
-        """Add a rating. A rater without a name gets a number as name."""
+        """Add a rating. A rater without a name gets a name with a number, such as "rater 2"."""
         number = sum(name == criterion for name, _ in self.rated) + 1
         self.rated[criterion, rater or RATER.format(number)] = value
 
@@ -509,7 +510,8 @@ class SetData:
     """A document set as the rows of a file describe it. If it has no documents, the project's documents stay.
 
     `references` has each reference by reference_id and target length. `claims` has the claims of each reference, or
-    of the documents if there is no reference. `pairs` maps summaries and the references of their rows to lines.
+    of the documents if there is no reference. The keys of `pairs` are (system, target length, reference_id), with "" for
+    no reference; the value is the first line that has this key.
     """
 
     line: int | None
@@ -559,7 +561,11 @@ class SetData:
         return next((one.author for one in self.references[reference_id].values() if one.author), "")
 
     def reference_for(self, reference_id: str, target: TargetWords) -> str | None:
-        """Return the text of a reference for summaries of a target length; None if there is no text for that length."""
+        """Return the text of a reference for summaries of a target length.
+
+        It is the text for that length, otherwise the text for all lengths; None if there is neither. A reference with
+        the same text for all its lengths has this text for every length.
+        """
         texts = self.references[reference_id]
         one = next(iter(texts.values())) if has_one_text(texts) else texts.get(target) or texts.get(None)
         return one.text if one else None
@@ -603,7 +609,7 @@ class Dataset:
     def add(self, row: Row, *, is_nested: bool = False) -> list[tuple[str, str]]:
         """Add a row. If it contradicts earlier rows, add nothing and return (field, reason) of each contradiction.
 
-        The field is empty if a key is repeated. A nested row may add only other target lengths to a known document.
+        The field is empty if a summary or a rating differs. A nested row may add only other target lengths to a known document.
         """
         one = self.sets.get(row.document_id)
         if one and is_nested and any((peer.system, row.target) in one.peers for peer in row.systems):
@@ -658,8 +664,8 @@ class Dataset:
     def settle_claims(self) -> None:
         """If every claim of the file belongs to a summary, move the claims from the references to the summaries.
 
-        A claim belongs to a summary if it names a single system whose summary contains it word for word, apart from
-        white space.
+        A claim belongs to a summary if it names no reference and no unit, and names a single system of which a summary
+        contains it word for word apart from white space.
         """
         beside = [
             (one, target, claim)

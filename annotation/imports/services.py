@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 REMOVED = "The project was removed during the import."
 NO_TARGET = "No target length: brevity and composite are blank unless the project's settings have one."
 MOST_BYTES_ON_SQLITE = 100 * 1024 * 1024
-"""All other writers wait during an import on SQLite."""
+"""The largest import on SQLite, where all other writers wait during an import."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,9 @@ def import_files(
 
     Managers and owners may import. One transaction writes everything, including changed scores; a `dry_run` is rolled
     back. Importing a file again changes nothing. A summary or reference that differs from the project's text replaces
-    the text with its units and claims, unless a person or judge has judged it. Documents and lists of claims are never
-    replaced. `skip_invalid` omits invalid rows and files, but not rows that contradict the project.
+    the text with its units and claims. An import is refused if a person or judge has judged the text that it would
+    replace, or if it has other documents or another list of claims than the project. `skip_invalid` omits invalid rows
+    and files, but not rows that contradict the project.
 
     Raises ImportRefused with the problems, and Conflict (code `busy`) if the project changes at the same time.
     """

@@ -462,7 +462,7 @@ class _Batch:
     def write_questions(self) -> None:
         """Add new questions; they replace the questions that a judge generated.
 
-        Retired questions stay retired. Questions that are missing in the file stay.
+        Retired questions stay retired. Questions that are missing in the file stay. Too many questions are a problem.
         """
         asked = [row.pk for row, one in self.each() if one.questions]
         known: dict[int, list[Claim]] = defaultdict(list)
@@ -488,7 +488,7 @@ class _Batch:
                 add_questions(row.pk, new, origin=ClaimOrigin.IMPORTED, origin_name=name)
 
     def write_claims(self) -> list[_Answer]:
-        """Write the claims of each text, and return people's answers to them. An existing list is never changed."""
+        """Write the claims of each text, and return people's answers to them. A list that differs is a problem."""
         lists = list(self._lists_of_claims())
         known = _known_claims([owner for owner, *_ in lists if _set_of(owner).pk not in self.new_sets])
         made = {}
@@ -539,7 +539,11 @@ class _Batch:
             row.unit_id = units.get((row.claim_set.summary_id or 0, number))
 
     def _answers(self, answered: Iterable[tuple[Any, ...]]) -> list[_Answer]:
-        """Return answers that the project lacks, compared with the latest answer of each file."""
+        """Return the answers that the project lacks.
+
+        The project has an answer if it equals the latest answer from a file of the same name or, without such an answer,
+        the latest imported answer.
+        """
         checks, said = _known_answers(self.old_sets)
         found = []
         for row, each, side, document_set, target in answered:
@@ -677,7 +681,7 @@ def _known_answers(sets: Collection[int]) -> tuple[dict[tuple[int, int], int], d
 def _criterion(name: str, values: Collection[float]) -> metrics.Criterion:
     """Choose the criterion for a column: the published SummEval criterion, otherwise a scale that fits the values.
 
-    The criterion never has the name of a judge's criterion.
+    A name that belongs to a score of Coverdict gets the prefix `people_`.
     """
     published = {each.name.removeprefix("summeval_"): each for each in PACKS["SummEval"]}
     known = published.get(name.casefold())

@@ -239,7 +239,7 @@ def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
 
 
 def _lacks_reference(project: Project, look: Look | None, form: Form) -> bool:
-    """True if the project compares with references but no column holds references."""
+    """True if the project compares with references, but in a flat file no column holds references."""
     is_flat = look is not None and not look.is_nested
     return is_flat and project.compares == Project.Compares.REFERENCE and not form.has_reference
 

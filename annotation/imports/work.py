@@ -86,8 +86,8 @@ def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None
 def import_kept(*, asked: Import, by: User | None, **choices: Any) -> Import:
     """Check or import stored files, with the choices of `import_files`; a worker does so for large files.
 
-    The row stores the result, even if it is a refusal. Raises Conflict (code `unkept`) if the files are gone or already
-    imported, and the errors of `import_files`.
+    The row stores the report, or the problems if the files were refused. Raises Conflict (code `unkept`) if the files
+    are gone, already or being imported, or of another person, and the errors of `import_files` except ImportRefused.
     """
     require(by, asked.project, Verb.IMPORT)
     with transaction.atomic():
@@ -162,7 +162,7 @@ def cancel_import(*, asked: Import, by: User | None) -> Import:
 
 
 def imports_of(project: Project, person: User) -> QuerySet[Import]:
-    """The imports of a project with their jobs, newest first. Other people's uploads are omitted until they start."""
+    """The imports of a project with their jobs, newest first. Other people's uploads are omitted until their import starts."""
     seen = Q(job__isnull=False) | Q(requested_by=person)
     return project.imports.filter(seen).select_related("project", "requested_by", "job").order_by("-pk")
 
@@ -239,7 +239,8 @@ def choices_of(asked: Import) -> dict[str, Any]:
 def perform(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
     """Check or import the files in a worker. If the worker loses its lease, another worker starts again.
 
-    Raises StoppedJob if the job was cancelled, and Refusal if the files cannot be imported.
+    Problems in the files are stored in the row. Raises StoppedJob if the job was cancelled, and other refusals, such as
+    Conflict (code `busy`); after a refusal with another code, the files are deleted.
     """
     asked = claimed.job.import_row
     try:
@@ -251,7 +252,7 @@ def perform(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
 
 
 def drop_stale_uploads() -> None:
-    """Delete uploads that nobody has imported for 24 hours."""
+    """Delete files that were uploaded more than 24 hours ago and have no open job, and imports that never started."""
     before = timezone.now() - KEPT_FOR
     for public_id, kept_at in list(folders_in(FOLDER)):
         open_jobs = Job.objects.filter(import_row__public_id=public_id, state__in=jobs.OPEN)
@@ -261,7 +262,7 @@ def drop_stale_uploads() -> None:
 
 
 def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
-    """Check or import, and store the result in the row. If rows were omitted, keep the files."""
+    """Check or import, and store the result in the row. Delete the files after an import that omitted no row."""
     progress = _JobProgress(claimed, lease)
     try:
         with files_of(asked) as files:

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 FEWEST_ANSWERS = 2
 SPREAD_DIGITS = 9
-"""The number of decimals of differences between percents, which are rounded before the threshold is
-applied.
-"""
+"""The number of decimals to which differences are rounded before the threshold is applied."""
 
 DisputeTarget = tuple[int | None, int | None, int | None, int | None]
 """Keys of a check, or of a comparison with its unit or the claim that replaces it."""
@@ -82,7 +80,7 @@ def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> Non
 
 
 def stored_disputes(peer_ids: Sequence[int]) -> dict[DisputeTarget, Dispute]:
-    """Load the stored disputes of some summaries, by target."""
+    """Load the stored disputes of some summaries and of the sources of their sets, by target."""
     of_checks = Dispute.objects.filter(check_row__peer_id__in=peer_ids).order_by()
     of_units = Dispute.objects.filter(comparison__peer_id__in=peer_ids).order_by()
     sets = Summary.objects.filter(pk__in=peer_ids).values("document_set")

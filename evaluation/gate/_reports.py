@@ -22,8 +22,8 @@ VERDICTS = {
 """The meaning of each exit code."""
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# Mark sequences that GitHub Actions and Azure execute as commands in a log, because names from a file may contain
-# them.
+# GitHub Actions and Azure execute log lines with these sequences as commands. Names from a file may contain them, so
+# the report separates their characters with spaces.
 _COMMAND = re.compile(r"::|##\[|##vso")
 
 

@@ -76,9 +76,10 @@ class SummaryEvaluation(Mapping[str, Any]):
     `result["coverage"]` is None if there is no score; then `result.items()` does not contain it. With `verbose`,
     `result["claims_analysis"]` lists each claim of the reference and whether the summary covers it.
 
-    - `scores`: every requested metric; None if there is no score
-    - `reasons`: a reason for each metric
-    - `passed`: True if summarization reaches the threshold
+    - `scores`: every requested metric and criterion; None if there is no score
+    - `reasons`: a reason for each metric and criterion; with `include_reason=False`, only for those without a score
+    - `passed`: True if summarization reaches the threshold, False if not, and None if it was not requested or has no
+      score
     - `counts`: for claims, questions and topics, the number of all, of yes and of unscored items; a kind that was not
       requested or not found is absent
     - `flags`: `empty_peer`, `no_claims`, `few_claims` and `mostly_unscored`

@@ -340,8 +340,8 @@ def sharpened_and_tuned(frames: Mapping[str, Frame]) -> dict[str, tuple[Frame, A
         for fold, found in enumerate(expected_by_fold(items)):
             known = _with_judge(frames, found)
             of_fold = items.folds == fold
-            # Predictions are centred within each fold, because an intercept fitted without a document's
-            # answers errs in the opposite direction.
+            # Use only the centred predictions of this fold. `_with_judge` subtracts the fold's own mean, because an
+            # intercept that is fitted without a document's answers errs in the direction opposite to these answers.
             expected[of_fold] = np.concatenate([frame.predictors[:, 0] for frame in known.values()])[of_fold]
             if fold < items.last:
                 # Tune a fold's slopes on predictions that were made without the fold's answers.

@@ -22,10 +22,10 @@ _TINY = 1e-9
 
 
 def moments(predictors: Array, answers: Array, weights: Array) -> Array:
-    """Compute weighted sums of products of (1, predictors, answer), one matrix per row.
+    """Compute for each row its weight times the outer product of (1, predictors, answer) with itself.
 
-    Shapes: predictors (rows, K), answers and weights (rows,); result (rows, K + 2, K + 2). The matrices are additive:
-    subtracting the matrices of some documents leaves these documents out.
+    Shapes: predictors (rows, K), answers and weights (rows,); result (rows, K + 2, K + 2). The caller sums the matrices
+    of the rows that it uses.
     """
     columns = np.column_stack([np.ones(len(answers)), predictors, answers])
     products: Array = weights[:, None, None] * columns[:, :, None] * columns[:, None, :]

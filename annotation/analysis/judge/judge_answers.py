@@ -74,7 +74,8 @@ class Humans:
 def humans_of(project: Project, facts: Mapping[int, CheckFacts], score: str = "") -> Humans:
     """Load people's answers for one score, and determine the population that they represent.
 
-    If no score is named, it is coverage, or alignment if only alignment has a finished sample or answers.
+    If no score is named, a score is preferred whose answers represent all checks, then a score with finished samples of
+    unequal chances, then a score with any answers. In a tie it is coverage.
     """
     given = _answers_by_check(project, facts)
     found = []

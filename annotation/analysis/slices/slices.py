@@ -256,7 +256,11 @@ def _estimates(
     slice_of: Mapping[str, str],
     names: Sequence[str],
 ) -> dict[tuple[str, str], SliceMean]:
-    """The estimates within slices that have an interval, from the items of the newest finished sample."""
+    """Estimate each system within each slice from the newest finished sample, which must exist.
+
+    A group of document sets that are in several slices counts in none. Estimates without an interval, or from fewer
+    than `FEWEST_IN_SLICE` groups, are omitted.
+    """
     side = SCORE_SIDES[score]
     sample = next(each for each in samples(project, side) if each.is_complete)
     framed = framed_items(project, Sample.objects.get(public_id=sample.sample_id), side=side)

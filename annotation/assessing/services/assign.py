@@ -74,8 +74,9 @@ def assign_sets(
     """Assign people to every document set until it has `per_set` assessors. People with the fewest open sets come
     first.
 
-    Present assessors of a set count. Nobody gets a set a second time, so a set may end with fewer assessors. Raises
-    Invalid if nothing can be assigned, and the errors of `require`.
+    People to whom a set is assigned already count toward `per_set`. Nobody is assigned to a set twice, even after an
+    unassignment, so a set may end with fewer assessors. Raises Invalid if nothing can be assigned, if `per_set` is not 1
+    to 20, or if a person may not assess, and the errors of `require`.
     """
     require(by, project, Verb.ASSIGN)
     for person in people:

@@ -23,9 +23,10 @@ _ROOTS = {".pyr": "pyramid", ".pan": "peerAnnotation"}
 
 
 def format_of(file: NamedFile) -> Format | None:
-    """Recognise the format of a file from its first characters; None if it has no known format.
+    """Recognise SEE HTML and DUCView files by their first characters and their name; None for other files.
 
-    Raises ImportRefused for a NIST result table, and for a file that has a DUCView name but other content.
+    Raises ImportRefused for an empty file, for a NIST result table, and for a file that has a DUCView name but other
+    content.
     """
     head = as_text(head_of(file.path, file.name))[0]
     suffix = PurePosixPath(file.name).suffix.lower()
@@ -51,7 +52,7 @@ def are_duc_files(files: Sequence[NamedFile]) -> bool:
 
 
 def check_duc_files(files: Sequence[NamedFile]) -> None:
-    """Raise ImportRefused if no file has one of these formats."""
+    """Raise ImportRefused if no file is a SEE HTML or DUCView file."""
     if not any(map(format_of, files)):
         told = (
             "holds no SEE HTML or DUCView file. CSV, JSONL and Parquet files are imported one at a time, by"

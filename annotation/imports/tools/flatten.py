@@ -45,7 +45,7 @@ _NOTHING = {"", "null", "none", "na", "n/a", "nan"}
 KEPT = {"annotations", "completions", "predictions"}
 """Fields of Label Studio to which paths may lead; they are not listed as not read."""
 ASKS_MARKS = {"XSum hallucinations", "annotated spans"}
-"""Titles of tools whose raters are always asked for marks, so that none is an answer."""
+"""Titles of tools whose raters are always asked for marks; a rater without a mark found no error."""
 NO_VOTE = "Its rater gives no vote on this summary."
 LEFT_OUT = "They are marked as rejected or ignored, or have no output."
 
@@ -143,7 +143,7 @@ def _mark(said: Said, rater: str, spans: Iterable[Any] | None, whole: str = "") 
 
 
 def _person(given: Any, place: int = 0) -> str:
-    """Read a person's name from a number, a text or an object; without a name, use the place."""
+    """Read a person's name from a number, a text or an object; otherwise name the person by `place`, or "" if it is 0."""
     if isinstance(given, dict):
         named = (given[name] for name in given if plain(name) in _PERSON and given[name] is not None)
         given = next(named, None)

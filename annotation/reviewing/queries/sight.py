@@ -55,7 +55,8 @@ def with_known(checks: QuerySet[Check], person: User, *, is_kept_back: bool) -> 
 def has_unanswered(viewer: Viewer, claim: str) -> Q:
     """Build a condition for rows whose claim (at the path `claim`) has a check that the viewer has not answered.
 
-    A comment can reveal the answer to any check of its claim. Checks that a rule decides do not count.
+    Such comments are hidden, because a comment can reveal the answer to any check of its claim. Checks that a rule
+    decides do not count. If answers are not hidden from the viewer, the condition matches no row.
     """
     if not hides_answers(viewer):
         return Q(pk__in=())
