@@ -17,7 +17,7 @@ from evaluation.judging.protocol import Price
 
 LATEST_CALLS = 200
 SECONDS_A_CALL = 3.0
-"""The assumed duration of a call before the first one."""
+"""The assumed duration of a call of a judge that has made no call yet."""
 SECONDS_A_SUMMARY_OFFLINE = 0.01
 REPLY_TOKENS = 400
 PROMPT_TOKENS = 800
@@ -29,7 +29,7 @@ CLAIMS_SHARE = 0.3
 
 @dataclass(frozen=True, slots=True)
 class RunEstimate:
-    """The estimated size of a run, not counting stored answers.
+    """The estimated size of a run, as if no answer was stored yet.
 
     - `cost`: None for judges without a price
     - `known`: the number of summaries with stored verdicts of this judge; they make the run cheaper
@@ -60,9 +60,9 @@ def run_estimate(
 ) -> RunEstimate:
     """Estimate a run with these parts over the project; for a panel, add up its members.
 
-    `only` limits it to summaries with these keys, in sets that have claims. `tokens_told` is the number of additional
-    tokens in each prompt, such as those of examples. `repeat_share` is the share of summaries that are asked about
-    twice. It makes two statements per member of a panel.
+    `only` limits it to summaries with these keys, whose document sets must have claims already. `tokens_told` is the
+    number of additional tokens in each prompt, such as those of examples. `repeat_share` is the share of summaries that
+    are asked about twice.
     """
     peers = Summary.objects.filter(document_set__project=project, is_peer=True).order_by()
     documents = Document.objects.filter(document_set__project=project).order_by()
@@ -76,7 +76,7 @@ def run_estimate(
     )
     sets, summaries, own = found["sets"], found["count"], found["characters"]
     source = documents.aggregate(characters=Sum(Length("text"), default=0))["characters"]
-    # The result is exact if all sets have equally many summaries.
+    # The characters of the source, once for each summary: exact if all sets have equally many summaries.
     repeated = source * summaries // max(1, sets)
     reads = ("topics" in parts) + (only is None and bool({"coverage", "questions"} & set(parts)))
     asked = set(asked_of_judges(project).values_list("reads", flat=True)) if "criteria" in parts else set()

@@ -38,7 +38,7 @@ class RunScores:
 
 
 class _Answers(NamedTuple):
-    """Answers that a judge gave to the checks of one set and side in one run; `run` is None for others."""
+    """Answers that a judge gave to the checks of one set and side in one run; `run` is None without a run."""
 
     run: int | None
     signature: str

@@ -65,7 +65,7 @@ class ServedModel:
 
 @dataclass(frozen=True, slots=True)
 class SilentServer:
-    """A judge whose server has not replied to open calls for `seconds`. An attempt ends at the timeout."""
+    """A judge whose server has not replied to open calls for `seconds`. A call fails after `timeout_seconds`."""
 
     judge: str
     seconds: float
@@ -81,7 +81,7 @@ class RunProgress:
     - `unscored`: the number of unusable verdicts, answers to questions and ratings; `usable`: the number of usable ones
     - `unscored_reasons`: the most common reasons with their counts
     - `calls`, tokens and `cost`: those that the run paid for, without stored answers
-    - `rate`: the recent number of summaries per minute; None if there are none
+    - `rate`: the recent number of judged summaries per minute; None if there are none, and after the run has ended
     - `served`: the models that answered for each judge
     - `silent`: the servers that have not replied for SILENT_AFTER seconds
     """
@@ -123,7 +123,7 @@ class RunProgress:
 
     @property
     def outcome(self) -> Outcome:
-        """Say how usable the answers are so far."""
+        """Rate the answers so far: "unusable" if all are unusable, "poor" from the share POOR_SHARE, otherwise "good"."""
         if self.share_unusable == 1:
             return "unusable"
         return "poor" if self.share_unusable >= POOR_SHARE else "good"
@@ -288,7 +288,7 @@ def usage_of(calls: QuerySet[JudgeCall]) -> Usage:
 
 
 def served_in(calls: QuerySet[JudgeCall]) -> list[ServedModel]:
-    """Find the models that answered these calls, by judge. Three queries."""
+    """Find the models that answered these calls, by judge. Two queries."""
     answered = calls.exclude(served_model="").order_by("judge", "served_model")
     rows = answered.values_list("judge", "served_model").annotate(first=Min("pk"))
     first: dict[int, int] = {}
@@ -307,7 +307,7 @@ def served_in(calls: QuerySet[JudgeCall]) -> list[ServedModel]:
 
 
 def latest_run(project: Project) -> Run | None:
-    """The project's newest run."""
+    """The project's newest run; None if it has no runs."""
     return Run.objects.filter(project=project).select_related("judge", "started_by").order_by("-pk").first()
 
 

@@ -119,7 +119,8 @@ def build(
     `store_of` returns the call store of each judge with a server; by default, calls are stored in memory. `remember`
     is called in the event loop with the judge, the reply format of its server and the refused parameters. `told` has
     prompts with examples.
-    Raises JudgeSettings if the address is not allowed or the key is missing; the message does not contain the key.
+    Raises JudgeSettings with the reason of `fault_of_use`, or if the key's environment variable is not set; the message
+    does not contain the key.
     """
     if fault := fault_of_use(judge):
         raise JudgeSettings(fault)

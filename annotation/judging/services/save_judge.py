@@ -88,8 +88,8 @@ def add_judge(
     """Create a judge of the project. Without a project, create a shared judge, which only administrators may do.
 
     `profile` has columns of `PROFILE`. `members` are the judges of a panel, and `prompts` are versions of the project's
-    prompts. `api_key` is stored encrypted. Raises Invalid with the first of `profile_faults`, and the NotAllowed of
-    `require_key`.
+    prompts. `api_key` is stored encrypted. Raises Invalid with the first of `profile_faults`, Conflict (code
+    `name_taken`) if a judge with this name was created meanwhile, and the NotAllowed of `require_key`.
     """
     _require(project, by)
     judge = Judge(project=project)
@@ -102,7 +102,10 @@ def add_judge(
 
 @transaction.atomic
 def copy_judge(*, project: Project, judge: Judge, stem: str, by: User | None) -> Judge:
-    """Copy a judge, with its profile and key, to the project. The name is the first free one with this stem."""
+    """Copy a judge to the project, with its profile, key and prompts but without members.
+
+    The name is the first free one with this stem.
+    """
     _require(project, by)
     stem = stem[:LONGEST_STEM]
     taken = set(judges_of(project).filter(name__startswith=stem).values_list("name", flat=True))

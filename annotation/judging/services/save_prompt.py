@@ -29,7 +29,7 @@ def own_prompts(judge: Judge) -> dict[Step, Prompt]:
 def save_prompt(*, project: Project, step: str, text: str, by: User | None) -> PromptVersion:
     """Save a version of a step's prompt; if a version has the same words, return that version.
 
-    Raises Invalid (code `unusable_prompt`) for an unknown step or an unusable text.
+    Raises Invalid (code `unusable_prompt`) for an unknown step, an unusable text, and the built-in text.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     try:

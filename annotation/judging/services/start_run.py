@@ -171,7 +171,7 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
 
     `max_cost` is a new cap for the whole run, including its cost so far. Raises Conflict if there are no such jobs
     (code `nothing_to_resume`) or another run of the judge is active (`run_active`). Raises Invalid (`invalid_cap`) if
-    the cap is below the cost so far.
+    the cap is not above the cost so far, or if the judge has no price.
     """
     require(by, run.project, Verb.RUN)
     project = _locked(run.project)

@@ -41,8 +41,9 @@ class Rated(NamedTuple):
 class Judged:
     """The judge's results for one summary.
 
-    By claim, `sides` has all checks, `answers` the answers to open checks, and `repeated` the labels of repeated
-    questions. `ratings` has values by criterion, `computed` values by score. `criteria` has the rows of own criteria.
+    By claim, `sides` has the sides of all checks, `answers` the answers to open checks, and `repeated` the labels of
+    repeated questions. `ratings` has values by criterion, `computed` values by score. `criteria` has the rows of the
+    project's own criteria. If `is_incomplete`, a request about the summary failed.
     """
 
     peer: Summary
@@ -71,8 +72,8 @@ class LatestWord(NamedTuple):
     signature: str
 
     def is_same(self, said: str | float | None, reason: str, signature: str) -> bool:
-        """True if a new row would add nothing: the same judge has given this answer, or failed for this reason,
-        already.
+        """True if no new row is written: the judge has given a usable answer under this signature, which is not
+        replaced, or it has failed for this reason already.
         """
         return self.signature == signature and (
             self.said is not None or (said, reason) == (None, self.reason)
@@ -206,7 +207,10 @@ def write_verdicts(
     checks: Mapping[AnswerPair, int],
     by: JudgeOfRun,
 ) -> int:
-    """Write the answers that differ from `before`, and return their number."""
+    """Write the answers, and return the number of rows written.
+
+    An answer is omitted if `before` has a usable answer under the same signature, or the same failure.
+    """
     new = [
         Verdict(
             check_row_id=checks[pair],

@@ -338,9 +338,10 @@ class RowDesk:
         return _located(claims, answers, self.source)
 
     def _needs_alignment(self, peer: Summary) -> bool:
-        """True if the summary has no claims, or has claims of this judge without verdicts after an interruption.
+        """True if no claims were extracted from the summary, or if the request that extracted them must be repeated.
 
-        In the second case, the request is repeated to read the lost verdicts from the call store.
+        It is repeated for claims of this judge without verdicts, to read the verdicts that an interruption lost from the
+        call store, and for a summary about which the judge is asked again.
         """
         active = self.known.claims.get(owner_of(peer))
         if active is None:

@@ -36,9 +36,10 @@ class RunBudget:
         self._thread.close()
 
     async def reserve(self, cost: float) -> None:
-        """Reserve the expected cost of a call; wait until it fits. Raises BudgetSpent if it can never fit.
+        """Reserve the expected cost of a call; wait while it does not fit. Without a cap, nothing is reserved.
 
-        If the call is cancelled, nothing is reserved.
+        Raises BudgetSpent if it does not fit although this process has no open calls. If the caller is cancelled,
+        nothing stays reserved.
         """
         while self._has_cap and not await self._take(cost):  # noqa: ASYNC110 - see below
             # Poll, because another process may free money.

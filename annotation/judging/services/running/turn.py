@@ -89,7 +89,8 @@ class _Due:
 def judge_run(run: Run, *, most: int | None = None, is_stopping: Callable[[], bool] = lambda: False) -> bool:
     """Judge up to `most` document sets of a run, until no job waits or the turn ends.
 
-    Returns False if the judge's server is unavailable.
+    Returns False if the judge's server is unavailable. If the judge cannot be built, the run stops and the result is
+    False.
     """
     try:
         with one_pass(), at_work(run.judge, run=run) as judge:
