@@ -61,7 +61,8 @@ class ScaleFigures:
 
     `items` counts items with two or more raters, and `single` counts items with one rater. `answers` counts the answers
     to `items`. `alpha` is Krippendorff's alpha; `equal` is the share of equal pairs of answers to the same item.
-    `judge` compares the deciding judge with each person.
+    `pairs` has the first RATER_PAIRS_SHOWN pairs of people, and `pairs_left_out` counts the others. `judge` compares
+    the deciding judge with as many people.
     """
 
     key: str
@@ -84,7 +85,7 @@ class AgreementFigures(Computed):
     """The agreement on every scale that has answers.
 
     People's own figures do not include the deciding `judge` ("" if there is none). `touched` counts answers to checks
-    that are ignored because their author had seen others' answers. `imported` counts imported answers. `people` has
+    that are ignored because their author had seen others' answers. `imported` counts imported verdicts. `people` has
     the reviewers with their answers to checks.
     """
 

@@ -1,7 +1,8 @@
 """Blind answers of people; agreement is computed from them.
 
 A reviewer's first answer counts if they had not seen others' answers before. It counts even if it was withdrawn later,
-because people who differ from the judge withdraw more often. Percents and ratings come from closed assignments.
+because people who differ from the judge withdraw more often. Percents, and ratings that are given in assignments, count
+once the assignment is closed.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ Value = str | int
 
 
 class RatedItem(NamedTuple):
-    """One answer of one person to one item; `at` is None for an imported answer."""
+    """One answer of one person to one item; `at` is None for an imported verdict."""
 
     item: str
     rater: str
@@ -133,7 +134,7 @@ def check_answers(project: Project, *, by_rater: bool = False) -> list[CheckAnsw
     """Load the first blind answer of each person to each check, in the order of time. One query.
 
     An imported answer counts as one person's answer without a time. With `by_rater`, the votes of its raters count
-    instead, if it has any. If a check was imported several times, the last import counts.
+    instead, if it has any. If a file was imported several times, its last answer counts.
     """
     rows = untouched_verdicts(project).order_by("pk")
     columns = (

@@ -27,7 +27,7 @@ FEWEST_DRAWS, MOST_RESAMPLED = 1000, 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The summary of one system, and the checks on which it differs from the other one."""
+    """The summary of one system, and its checks in `differing_checks`."""
 
     system: System
     summary: Summary

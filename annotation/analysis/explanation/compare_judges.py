@@ -35,8 +35,9 @@ class DifferingAnswer:
 class JudgesCompared:
     """Two judges on the `checks` that both answered; unsure counts as not yes, as in scores.
 
-    They `differ` on so many checks. Where people answered these blind, each judge was right on so many. `differing`
-    are those that people answered, then the others, both by impact.
+    `differ` counts the checks on which the judges differ; `first_right` and `second_right` count those of them on which
+    one judge agrees with the majority of people's blind answers. `differing` lists checks on which the judges differ:
+    first the checks that people answered, then the other checks, both by falling impact.
     """
 
     checks: int

@@ -328,7 +328,7 @@ def comments_on(**claims: object) -> dict[int, int]:
 
 
 def same_words(claim: str, text: str) -> bool:
-    """True if the two differ at most in white space, case and the final full stop."""
+    """True if the two differ at most in white space, case and full stops at the end."""
     one, other = (" ".join(each.split()).rstrip(".").casefold() for each in (claim, text))
     return one == other
 

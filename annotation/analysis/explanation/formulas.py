@@ -74,7 +74,7 @@ def formulas_of(
 def unit_formula(project: Project, unit: ScoredUnit, coverage: UnitCoverage) -> str:
     """Write the formula of a unit's value, such as "mean of 40 and 60 %" or "1 yes / 2 scored".
 
-    It is "" if nothing is computed: one person's percent, a rule, or no value.
+    It is "" if nothing is computed: one person's percent, a decision, a rule, or no value.
     """
     shown = [f"{percent:g}" for percent in unit.percents]
     percents = (

@@ -68,7 +68,7 @@ class BesideOthers:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """The summaries of a document set, highest coverage first.
+    """The summaries of a document set, by target length, and highest coverage first at each length.
 
     Of the reference `claims`, `in_all` are in every summary that was compared with them and `in_none` in none; claims
     that are unscored in a summary count in neither. `has_percents` is True if assessors gave percents to a summary.

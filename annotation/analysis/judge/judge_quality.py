@@ -127,7 +127,8 @@ class JudgeFigures(Computed):
     - `versions`: the judges' versions with verdicts on checks that people answered, the deciding judge's first, then
       by number of checks
     - `left_out`: the number of versions that are not listed
-    - `checks`, `documents`: the numbers of checks and document sets with people's answers; `basis` describes them
+    - `checks`: the number of checks with people's answers; `basis` describes the checks that these represent
+    - `documents`: the number of clusters of these checks; a cluster is a group of document sets, or a set without group
     - `ties`: the number of checks with equally many answers for two labels
     - `imported`: the number of imported answers
     - `ratings`: the deciding judge's ratings by own criteria compared with people's
@@ -147,7 +148,7 @@ class JudgeFigures(Computed):
 
 
 def judge_inputs(project: Project) -> tuple[object, ...]:
-    """The inputs of the judge report besides the scores, in two queries.
+    """The inputs of the judge report besides the scores.
 
     They are the project's runs with their costs, its judges with their prices, and the ratings by own criteria.
     """

@@ -51,9 +51,12 @@ def teach_judge(
     """Create a copy of this judge with examples and the current guideline, and start its trial run.
 
     The trial judges only summaries with answers that can show the gain. If the judge has examples already, the copy is
-    made from the judge without examples. Raises Invalid (code `no_examples`) if the judge is not a language model. The
-    same error is raised if there are fewer than five document sets in which both the judge and people answered checks
-    of a finished random sample, or everything is answered. Also raises the errors of `start_run`.
+    made from the judge without examples.
+
+    Raises Invalid (code `no_examples`) if the judge is not a language model, if it has answered no check that people
+    decided, or if too few document sets (FEWEST_FOR_INTERVAL) have checks that can show the gain. These are checks that
+    both the judge and people answered, and that belong to a finished random sample; if people answered all checks, all
+    count. Also raises the errors of `start_run`.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     lesson = lesson_of(project, judge)

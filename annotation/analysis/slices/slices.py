@@ -71,8 +71,8 @@ class Slice:
 class Slices:
     """The systems by the values of a key, the best of the leaderboard first.
 
-    `basis` names the value that is averaged: an estimate within slices if every cell has one, otherwise the judge's
-    with corrections. Differences always use the scores of summaries. `moved` names the systems whose place changes
+    `basis` names the value that is averaged: that of the leaderboard. If the leaderboard shows estimates but not every
+    cell has an estimate within its slice, it is the judge's with corrections. Differences always use the scores of summaries. `moved` names the systems whose place changes
     with the given weights.
     """
 
@@ -91,7 +91,7 @@ class Slices:
 
 
 def slice_keys(project: Project) -> list[str]:
-    """List the keys that split the document sets: `group`, and metadata keys with texts or numbers that repeat."""
+    """List the keys that split the document sets: `group` and metadata keys, with numbers or with texts that repeat."""
     values: defaultdict[str, Counter[Any]] = defaultdict(Counter)
     for group, metadata in _set_rows(project).values_list("group", "metadata"):
         if group:
@@ -121,7 +121,7 @@ def slices(
 
     `weights` has a weight by value. `count_by` names a numeric metadata key instead, whose sum over document sets is
     the weight of a value. Without either, no weighted mean is made. Raises Invalid for a key that splits nothing,
-    for weights that are negative or all 0, and for a `count_by` without numbers.
+    for weights that are negative or all 0, and for a `count_by` that is not a count in some document set.
     """
     if key not in slice_keys(project):
         raise Invalid(f"No two document sets differ in {key!r}.", field="key")
@@ -180,7 +180,7 @@ def _split(
     rows = list(_set_rows(project).values_list("external_id", "group", "metadata"))
     raw = {name: group if key == GROUP else metadata.get(key) for name, group, metadata in rows}
     slice_of = _named(raw)
-    # Document sets of a group are no sample of groups if the groups are the slices.
+    # If the groups are the slices, every document set is its own cluster: otherwise a slice had a single cluster.
     clusters = {name: cluster_of(name, "" if key == GROUP else group) for name, group, _ in rows}
     counts: defaultdict[str, float] = defaultdict(float)
     for name, _, metadata in rows:
@@ -258,8 +258,8 @@ def _estimates(
 ) -> dict[tuple[str, str], SliceMean]:
     """Estimate each system within each slice from the newest finished sample, which must exist.
 
-    A group of document sets that are in several slices counts in none. Estimates without an interval, or from fewer
-    than `FEWEST_IN_SLICE` groups, are omitted.
+    A group whose document sets are in several slices counts in none. Estimates are omitted if they have no interval, or
+    if they come from fewer than `FEWEST_IN_SLICE` clusters (groups, and document sets without a group).
     """
     side = SCORE_SIDES[score]
     sample = next(each for each in samples(project, side) if each.is_complete)
