@@ -45,8 +45,8 @@ class Candidate:
 def choose_examples(candidates: Sequence[Candidate], *, most_tokens: int = EXAMPLE_TOKENS) -> list[int]:
     """Choose examples among the candidates and return their positions, in the order of the prompt.
 
-    Examples with other labels and with yes alternate until one kind runs out; then the rest follows. Within each
-    kind, corrections of the judge come first, and otherwise the given order is kept. The choice ends at the first
+    Examples with a label other than yes and examples with yes alternate until one kind runs out; then the rest follows.
+    Within each kind, corrections of the judge come first, and otherwise the given order is kept. The choice ends at the first
     example that exceeds `most_tokens` with its passage. Only one example is chosen among equal claims with the same
     label.
     Example: for the candidates no, no and yes, all corrections, the result is 0, 2, 1.

@@ -95,7 +95,10 @@ class Answers:
 
     @property
     def ratings(self) -> dict[str, Rating]:
-        """Return the ratings by built-in and own criteria, by name; those of a failed request are unscored."""
+        """Return the ratings by built-in and own criteria, by name.
+
+        If a request failed, its own criteria are unscored, and its built-in criteria are absent.
+        """
         found: dict[str, Rating] = {}
         for asked, said in zip(
             (self.asked.cover, *self.asked.rated), (self.covered, *self.rated), strict=True

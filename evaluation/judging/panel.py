@@ -132,7 +132,7 @@ class JudgePanel:
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
         """Return the members' verdicts on the summary, and their ratings combined.
 
-        If the members answer in turn, the ratings are the first member's.
+        If the members answer in turn, the ratings are those of the first member that answers.
         """
         whole = (*request.claims, *request.questions, *request.topics)
         names = (*request.ratings, *(each.name for each in request.criteria))

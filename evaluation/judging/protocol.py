@@ -25,7 +25,7 @@ Side = Literal["covered", "supported"]
 """The question of a check: does a summary express the claim (covered); does a source support it (supported)?"""
 
 RatingName = Literal["coherence", "conciseness"]
-"""The criteria that judges rate."""
+"""The built-in criteria that judges rate."""
 
 ReplyFormat = Literal["json_schema", "json_object", "text"]
 """The reply formats that a server may accept, best first: JSON by a schema, any JSON object, plain text."""
@@ -251,7 +251,7 @@ class StoredCall:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The prices of a judge's service per million tokens, in one currency. Raises InvalidWeight."""
+    """The prices of a judge's service per million tokens, in one currency. Raises InvalidWeight unless they are at least 0."""
 
     prompt: float = 0.0
     completion: float = 0.0

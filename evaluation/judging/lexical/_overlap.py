@@ -288,9 +288,9 @@ def _kin(key: str, code: str) -> str:
 
 
 def _best_unit(gains: Sequence[float], part: Part, units: Sequence[Statement]) -> tuple[int, bool]:
-    """Return the unit with the most words of the claim.
+    """Return the unit with the most words of the claim, if possible one with nearly all words that does not negate it.
 
-    The second value is True if some units have nearly all words of the claim, and all of these negate it.
+    The second value is True if some units have nearly all words of the claim, and all of these units negate it.
     """
     is_paired = part.statement.code in NEGATION_MARKS
     enough = (_NEARLY_ALL_PAIRS if is_paired else _NEARLY_ALL) * part.total

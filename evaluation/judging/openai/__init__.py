@@ -77,7 +77,8 @@ class OpenAIJudge:
     - `reply_format`, `refused`: values that `remember` received earlier
     - `pace`: a limit per minute that several judges share; it replaces the judge's own limit
 
-    Raises JudgeSettings. Its methods raise JudgeRefused, JudgeUnavailable and BudgetSpent.
+    Raises JudgeSettings for invalid settings. Its methods raise JudgeRefused, JudgeUnavailable and BudgetSpent;
+    `align_summary` also raises UnusableReply.
     Example: `OpenAIJudge("llama3.1", "http://127.0.0.1:11434/v1", seed=1)`.
     """
 
@@ -242,7 +243,7 @@ class OpenAIJudge:
         """Answer claims, questions, topics and ratings of a summary without its source, in one call if they fit.
 
         Otherwise there is a call per window of the summary and chunk of at most `claims_per_call` items. An item is yes
-        if any window answers yes; a rating is the mean of the windows. An item without a usable answer after two calls
+        if any window answers yes; `combined` merges the ratings of windows. An item without a usable answer after two calls
         is unscored and has a reason. A blank summary needs no call. A text beside the summary must fit, too.
         """
         return await self._cover(request, "check_supported" if request.beside else "cover_summary")

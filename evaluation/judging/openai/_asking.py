@@ -151,8 +151,8 @@ async def ask_for_claims(
 ) -> list[Mapping[_K, Answered[_A]]]:
     """Ask about each list of items with `ask`. If every unit has an empty list of claims, ask about the units again.
 
-    The second reply replaces the first. If it is unreadable, the units have no answer, because empty lists would be
-    scored as a text without claims.
+    A readable second answer to a unit replaces the first. If no second answer is readable, the units have no answer,
+    because empty lists would be scored as a text without claims.
     """
     parts: list[Mapping[_K, Answered[_A]]] = [
         *await together([ask(call, question, items) for question, items in work])
