@@ -115,8 +115,8 @@ class GateReport:
 
     `is_unchecked` is True if a judge answered anything, because a gate has no random sample of people's answers.
     `model_changes` has a sentence for each judge whose model has changed since the stored calls; it is empty if the
-    caller accepted the change. `exit_code` is 0 if all checks passed, 1 if no score exists, 3 if a check failed, and 4
-    if a check cannot tell or the model has changed.
+    caller accepted the change. `exit_code` is 3 if a check failed and no model has changed. Otherwise it is 1 if every
+    score that needs a judge is missing, else 4 if a check cannot tell or a model has changed, else 0.
     """
 
     metrics: tuple[str, ...]
@@ -173,7 +173,8 @@ def run_gate(
 
     `store` is the judge's call store; it shows if the judge's model has changed. `options` are the options of
     `evaluate_summaries`; the default metrics are coverage and alignment.
-    Raises EvaluationError for an invalid minimum or margin, and JudgeRefused.
+    Raises EvaluationError for an invalid minimum or margin, without summaries, and for margins without a baseline. Also
+    raises JudgeRefused.
     Example: `run_gate(rows, judge=LexicalJudge(), fail_under={"coverage": 0.6}).exit_code`.
     """
     bars, margins = dict(fail_under or {}), dict(fail_if_worse or {})
@@ -386,7 +387,11 @@ class _Move:
         )
 
     def is_worse(self, by: float) -> Answer:
-        """Answer "fail" if the metric decreased by at least `by`, whatever values the missing scores have."""
+        """Compare the interval of the change with minus `by`.
+
+        The answer is "fail" if the whole interval is at or below minus `by`, and "pass" if it is above. It is "cannot
+        tell" without an interval, if minus `by` is inside it, or if the missing scores could change the answer.
+        """
         if self.is_unchanged:
             return "pass"
         answers: set[Answer] = set()

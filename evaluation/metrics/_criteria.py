@@ -337,4 +337,4 @@ PACKS: Mapping[str, tuple[Criterion, ...]] = MappingProxyType(
         ),
     }
 )
-"""Sets of questions, by name: published ones for people, and two for people and judges."""
+"""Sets of questions, by name: published ones for people, "Teams" for people and judges, and "Judge" for judges."""

@@ -18,7 +18,7 @@ FEWEST_SYSTEMS = 5
 LIMIT = 0.5
 """No estimate moves by more than this number of its own standard errors."""
 MISFIT_LEVEL = 0.05
-"""The probability that the test leaves out any system, if the model fits all of them."""
+"""The probability that the test leaves out any system although the model is right for all systems."""
 
 _SPREADS = np.linspace(0.0, 0.5, 101)
 """The standard deviations between systems over which the model integrates; values in [0, 1] allow at most .5."""
@@ -27,7 +27,11 @@ _OWN_SHARE = 0.5
 _WIDER = 1.05
 """A factor on the model's errors, chosen by simulation, because the judge's means have errors of their own."""
 _MOST_CORRELATED = 0.9
-"""At a correlation of 1, the smoothing of variances would look like knowledge of the common error."""
+"""The largest correlation of errors that is used.
+
+At a correlation of 1, all systems would have one common error, and differences between their smoothed variances would
+count as information about this error.
+"""
 _TINY = 1e-12
 
 

@@ -40,9 +40,9 @@ class SliceMean:
 class SliceDifference:
     """A system's lead over the other systems in a slice, minus its lead elsewhere.
 
-    `p` is the one-sided p-value of a negative difference and `adjusted_p` is Holm's over all tested cells; both are
-    None where a slice or its complement has fewer than `FEWEST_IN_SLICE` document sets or 5 clusters, or where leads do
-    not vary.
+    `difference` is None if the slice or the rest has fewer than `FEWEST_IN_SLICE` document sets. `p` is the one-sided
+    p-value of a negative difference, and `adjusted_p` is Holm's over all tested cells. Both are None without a
+    difference, if the slice or the rest has fewer than 5 clusters, and if leads do not vary.
     """
 
     system: str

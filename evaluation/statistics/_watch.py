@@ -13,7 +13,8 @@ from evaluation.errors import EvaluationError
 WINDOWS: Mapping[int, float] = {1: 1 / 6, 3: 1 / 6, 6: 1 / 2, 12: 1 / 6}
 """The numbers of last periods that are compared with the reference, with their shares of the level.
 
-Six weeks have half of it: of a drop that matters, six weeks of answers are usually enough and three too few.
+If a period is a week, six weeks have half of the level: to detect a drop that matters, six weeks of answers are usually
+enough, and three are too few.
 """
 FEWEST_IN_WINDOW = 10
 """A window with fewer documents is not compared."""
@@ -24,9 +25,10 @@ _NO_ERROR = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """The documents of a period: a value in [0, 1] and a group each.
+    """The documents of a period, each with a value and a group.
 
-    Values may lie outside [0, 1] if they are prediction-powered, because a person's correction counts for many claims.
+    Values are in [0, 1]. Only prediction-powered values may be outside, because a person's correction counts for many
+    claims.
     """
 
     values: Mapping[Hashable, float]
@@ -37,7 +39,8 @@ class Period:
 class Look:
     """The comparison of the last periods with the reference at the end of a period.
 
-    - `window`: the number of periods with the smallest p-value; 0 if no window has enough documents
+    - `window`: the number of last periods with the smallest p-value, among the windows with an alarm if there are any;
+      0 if no window can be compared
     - `drop`: the reference's mean minus the mean of that window, at the reference's shares of groups
     - `p`: the one-sided p-value of the drop in that window
     - `detectable`: the smallest drop that some window would report now; None without a window

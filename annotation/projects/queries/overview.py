@@ -54,7 +54,7 @@ class Contents:
 
 
 def project_cards(person: User) -> list[ProjectCard]:
-    """Load the projects of a person, ordered by name, with a fixed number of queries."""
+    """Load the projects of a person that are not archived, ordered by name. A fixed number of queries."""
     projects = list(visible_projects(person).filter(archived_at__isnull=True).order_by("name", "pk"))
     keys = [project.pk for project in projects]
     roles = {
@@ -109,7 +109,7 @@ def contents(project: Project) -> Contents:
 
 
 def open_summaries(project: Project, person: User) -> int:
-    """Count the summaries in the person's open assignments."""
+    """Count the comparisons of a summary with a reference in the person's open assignments, also judged ones."""
     return (
         _open_readings()
         .filter(assignment__assessor=person, assignment__document_set__project=project)

@@ -145,7 +145,9 @@ def change_project(
     criteria: Sequence[metrics.Criterion] | None = None,
     **changes: object,
 ) -> Project:
-    """Change the rules and criteria of a project, log old and new values, and rebuild scores and disputes.
+    """Change the rules and criteria of a project, and log old and new values.
+
+    Scores and disputes are rebuilt unless only rules in `UNSCORED_RULES` change.
 
     Raises Invalid for a name that is not in `RULES`, and for a value out of range. Raises Conflict (code `judged`) if
     judged texts would change, because of another over-length policy, another length unit, or another default target

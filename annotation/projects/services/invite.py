@@ -153,7 +153,8 @@ def mail_invitation(*, invitation_id: str, address: str) -> bool:
     """Mail the invitation's link once. Returns True if it was sent.
 
     The secret is made here, so that it is never in the queue. Nothing is sent if the invitation was revoked, used or
-    mailed already, or if too many mails went to the address in this hour.
+    mailed already, or if too many mails went to the address in this hour. Raises the error of the mail server; then the
+    mail counts as not sent.
     """
     secret = secrets.token_urlsafe(_SECRET_BYTES)
     invitation = _claim(invitation_id, secret)

@@ -83,7 +83,7 @@ class CriterionForm(forms.Form):
 
     @property
     def fact(self) -> metrics.Criterion:
-        """Return the criterion that was typed. Points are ignored if the scale has none."""
+        """Return the criterion that was typed. Points are ignored on a yes-or-no scale."""
         columns = self.cleaned_data | {"points": tuple(self.cleaned_data["points"])}
         if columns["scale"] == Criterion.Scale.YES_NO:
             columns["points"] = ()

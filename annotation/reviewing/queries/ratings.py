@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 class SummaryToRate:
     """A summary with the next questions that a reviewer has not answered.
 
-    `questions` all read the same: the summary alone, or with `beside`, the texts of the source or the references. A
-    question that is asked before the reference is seen comes before all that are not. `more` is the number of
-    questions that follow, `left` the number of summaries with open questions.
+    All `questions` are about the same texts: the summary alone, or the summary and the texts in `beside`, which are the
+    documents of the source or the references. Questions that are asked before the reference is seen come before all
+    others. `more` is the number of questions about this summary that follow, `left` the number of summaries with open
+    questions.
     """
 
     summary_id: str
@@ -47,7 +48,7 @@ def rated_by_reviewers(project: Project) -> QuerySet[Criterion]:
 def next_to_rate(project: Project, person: User, *, after: str = "") -> SummaryToRate | None:
     """Find the next summary with open questions for the person; None if none is left.
 
-    Summaries up to the id `after` come last. All reviewers get the summaries in the same random order, so that their
+    Empty summaries are omitted. Summaries up to the id `after` come last. All reviewers get the summaries in the same random order, so that their
     answers can be compared.
     """
     criteria = list(rated_by_reviewers(project))
