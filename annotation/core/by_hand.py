@@ -1,8 +1,11 @@
 """Hand-written statements, for queries that take longer to build than to run. Their rows become model instances.
 
-``` _PEER = Part(Summary, "peer", ("id", "text")) cursor.execute(f"SELECT check_row.label, {_PEER.columns} FROM ...
-annotation_summary peer ...") label, *values = cursor.fetchone() peer = _PEER.read(iter(values)) copy_rows(Unit,
-("summary_id", "position", "text"), [(1, 1, "It rains."), (1, 2, "It pours.")]) ```
+Example:
+
+    _PEER = Part(Summary, "peer", ("id", "text"))
+    cursor.execute(f"SELECT check_row.label, {_PEER.columns} FROM ... annotation_summary peer ...")
+    label, *values = cursor.fetchone()
+    peer = _PEER.read(iter(values))
 """
 
 from __future__ import annotations

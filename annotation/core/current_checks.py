@@ -35,7 +35,7 @@ def put_in_force(checks: QuerySet[Check]) -> None:
 
 
 def take_out(claims: Collection[int]) -> int:
-    """Remove claims, or retire questions, and return the number of changed rows.
+    """Remove claims, or retire questions, and return the number of claims or questions that were in force before.
 
     Rows and answers are kept, but the claims are no longer checked. The caller must be in a transaction.
     """

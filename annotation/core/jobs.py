@@ -282,8 +282,9 @@ def reap() -> None:
 
 
 def carry_out(claimed: Claimed, act: Callable[[Claimed, Lease], None]) -> None:
-    """Do a claimed job and end it: it is done, has failed after a Refusal, or returns to the queue after another
-    error.
+    """Do a claimed job and end it: it is done, or has failed after a Refusal.
+
+    After a Conflict with the code `busy` and after any other error, it returns to the queue (`try_later`).
     """
     job = claimed.job
     with bound_contextvars(**log_context(job)), Lease(claimed.token, every_seconds=REPORT_SECONDS) as lease:

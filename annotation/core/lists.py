@@ -364,8 +364,8 @@ class Listing:
 
     @property
     def kept(self) -> dict[str, str]:
-        """Return the parameters that a new search must keep: the sorted column, and filters that the page does not
-        show.
+        """Return the parameters that a new search must keep: filters that the page does not show, and the order if the
+        page has no field for it.
         """
         titles = {each.name: each.title for each in self.of.filters}
         kept = {name: value for name, value in self._chosen.items() if not titles[name]}
@@ -373,7 +373,7 @@ class Listing:
 
     @property
     def sorted_by(self) -> Order | None:
-        """Return the named order in use; None if the list is sorted by a column."""
+        """Return the named order in use; None if no named order is in use."""
         return next((each for each in self.of.orders if each.by == self.order), None)
 
     @property

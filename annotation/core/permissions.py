@@ -253,7 +253,8 @@ def require(person: Person | None, project: Project, verb: Verb) -> None:
     """Raise an error unless the person may carry out the verb in the project.
 
     `person` is None for the operator at the server's shell, who may do everything. Raises NotFound if the person is
-    not a member. Raises NotAllowed if the person lacks the verb (code `not_allowed`) or is blind (code `blind`).
+    not a member. Raises NotAllowed if the person lacks the verb (code `not_allowed`) or is blind (code `blind`), and if
+    the project is archived (code `archived`).
     """
     if person is not None:
         _require(standing_in(person, project), project, verb)

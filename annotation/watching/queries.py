@@ -107,7 +107,7 @@ class WorkerState:
 
 
 def workers() -> list[WorkerState]:
-    """Load the state of every worker that reported within the last day."""
+    """Load the state of every known worker; workers that have been silent for long are forgotten by other workers."""
     lately = shared_now() - timedelta(seconds=settings.WORKER_SILENT_SECONDS)
     return [
         WorkerState(

@@ -25,7 +25,7 @@ def screen(
     [Callable[Concatenate[Request, Arguments], HttpResponseBase]],
     Callable[Concatenate[HttpRequest, Arguments], HttpResponseBase],
 ]:
-    """Make a view for signed-in people that allows these methods (HEAD with GET) and translates refusals."""
+    """Make a view for signed-in people that allows these methods (HEAD with GET) and shows refusals as pages."""
     allowed = [*methods, "HEAD"] if "GET" in methods else list(methods)
 
     def decorate(

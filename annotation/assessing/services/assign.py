@@ -128,9 +128,9 @@ def lock_work(project: Project) -> None:
 def give(
     document_set: DocumentSet, person: User, *, lease_until: datetime | None = None, seed: int | None = None
 ) -> Assignment:
-    """Return the person's open assignment of the set, with all comparisons of the set. It is created if needed.
+    """Return the person's open assignment of the set, with all comparisons of the set.
 
-    The caller must have called `lock_work`. Raises Conflict (code `closed`).
+    It is created if needed, and continued if it was unassigned. The caller must have called `lock_work`. Raises Conflict (code `closed`).
     """
     assignment, _ = Assignment.objects.select_for_update(of=("self",)).get_or_create(
         document_set=document_set, assessor=person, defaults={"lease_until": lease_until}

@@ -83,7 +83,7 @@ def take_up(*, assignment: Assignment, by: User) -> Assignment:
 
 @transaction.atomic
 def give_back(*, assignment: Assignment, by: User) -> Assignment:
-    """Return a set that the person took from the queue.
+    """Return a set that the person took from the queue. A second call changes nothing.
 
     Raises NotFound for another person's assignment, and Conflict if it is closed (code `closed`) or not from the
     queue (code `not_pulled`).
@@ -102,7 +102,7 @@ def give_back(*, assignment: Assignment, by: User) -> Assignment:
 
 
 def lapse_leases(*, project: Project | None = None) -> int:
-    """Return sets with an expired lease to the queue. The result is the number of these sets.
+    """Return sets with an expired lease to the queue, at most LAPSED_AT_ONCE, and return their number.
 
     Workers may call it at any time and concurrently.
     """

@@ -12,7 +12,10 @@ from django.utils.encoding import force_bytes
 
 
 def seal(text: str, *, purpose: str) -> str:
-    """Encrypt a text. `unseal` needs the same purpose, and the same SECRET_KEY as the current key or a fallback."""
+    """Encrypt a text with a key derived from SECRET_KEY and the purpose.
+
+    `unseal` needs the same purpose; the SECRET_KEY may have become a fallback key meanwhile.
+    """
     return _lock(purpose).encrypt(text.encode()).decode()
 
 

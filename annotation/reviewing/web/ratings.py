@@ -29,7 +29,7 @@ PREFIX = "value-"
 @screen("GET")
 @never_cache
 def rate_summaries(request: Request, slug: str) -> HttpResponse:
-    """Show the next summary with open questions; `after` in the address skips one."""
+    """Show the next summary with open questions; with `after` in the address, the next one behind that summary."""
     room = enter(request, slug, Verb.REVIEW, here="review")
     return _show(request, room, after=request.GET.get("after", ""))
 

@@ -103,7 +103,7 @@ def found_passages(claim: str, texts: Sequence[str]) -> list[int]:
 
 def shown_places(count: int, interesting: Collection[int], *, whole_text: bool) -> list[int]:
     """Return the places, from 0, of passages to show: all passages of a short text, otherwise the passages near
-    interesting ones.
+    interesting ones, or the first WHOLE_TEXT_UP_TO passages if none is interesting.
     """
     if whole_text or count <= WHOLE_TEXT_UP_TO:
         return list(range(count))

@@ -1,7 +1,8 @@
 """The units of a summary, for people who review the segmentation.
 
-People who are blind see no system names. Units of document sets that a person has open as an assessor are hidden. Their
-references are hidden until the first questions are answered, and nobody may change units that they are judging.
+People who are blind see no system names. Units of document sets that a person has open as an assessor are hidden
+from this person, because assessors see a reference only after the first questions, and must not change units that they
+are judging.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ class Turn:
         is_more = True
         while True:
             is_open = is_more and time.monotonic() < end and not is_stopping() and not self._is_over
-            # Count a set as often as it has summaries.
+            # A set takes as many places as it has summaries, because its summaries are judged at the same time.
             free = room - sum(max(1, each.claimed.job.total) for each in self._sets.values())
             # Take at least a fourth at a time, so that many sets are read together.
             if is_open and (free >= room / 4 or not self._sets):
