@@ -170,7 +170,8 @@ class Coverdict:
     ) -> Any:
         """Send a request below `/api/v1/` and return the answer; None if it is empty. Raises ApiError.
 
-        A request that gets no answer is sent again only if a second copy changes nothing.
+        A request that gets no answer is sent again only if the server cannot have received it or if a second copy
+        changes nothing.
         """
         is_repeatable = method == "GET" or path.endswith("/push/")
         # Until the server has answered once, the address may be wrong, so stop repeating early.

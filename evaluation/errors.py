@@ -35,7 +35,7 @@ class InvalidPercent(EvaluationError):
 
 
 class InvalidWeight(EvaluationError):
-    """A weight that is negative, infinite or not a number."""
+    """A weight, scale or share outside its range, such as a negative, infinite or NaN weight."""
 
     code: ClassVar[str] = "invalid_weight"
 

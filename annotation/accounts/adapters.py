@@ -60,7 +60,7 @@ def name_key(request: HttpRequest, credentials: dict[str, Any] | None = None) ->
 
 
 class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
-    """Accounts are created only by invitations, by the setup link and by single sign-on."""
+    """Nobody can sign up by a form: accounts come from invitations, the setup link, single sign-on and operators."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False

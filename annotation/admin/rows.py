@@ -122,7 +122,7 @@ HIDDEN: dict[type[Model], tuple[str, ...]] = {
     SetupLink: ("secret_hash",),
     Summary: ("metadata",),
 }
-"""Secrets, answers in imported metadata, and columns that name a million rows."""
+"""Columns that are not shown: secrets, answers in imported metadata, and lists of up to a million ids."""
 
 for _model, _columns in COLUMNS.items():
     admin.site.register(

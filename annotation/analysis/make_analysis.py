@@ -116,7 +116,8 @@ def current_statistics(
     """Return the stored statistics, marked as stale if their inputs have changed.
 
     Stale and missing statistics are requested from a worker, with pauses between requests. If nothing is stored, the
-    payload is None; with `wait`, the call waits for the first statistics and raises NotReady after a time limit.
+    payload is None; with `wait`, the call waits for the first statistics and raises NotReady if their computation
+    failed or after a time limit.
     Without a worker, the statistics are computed at once.
     """
     until = time.monotonic() + WAITED_SECONDS

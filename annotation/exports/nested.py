@@ -151,7 +151,7 @@ class _Said:
         ]
 
     def of_summary(self, peer: Any, claims: Sequence[Any]) -> Fields:
-        """A summary with its ratings, percents and own claims, without empty fields."""
+        """A summary with its ratings, percents and own claims. Empty fields except the text are left out."""
         ratings = self._ratings.get(peer.pk, {})
         told: Fields = {
             "system": peer.system.name,

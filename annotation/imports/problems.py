@@ -104,7 +104,7 @@ class Findings:
             self.bad_lines += 1
             self._last = (found.file, line)
         if line is not None:
-            # The last item of the list counts all lines.
+            # Each list has the first lines of a cause and, as its last item, the number of problems with this cause.
             lines = self._lines.setdefault(found.cause, [0])
             lines[-1] += 1
             if len(lines) <= EXAMPLES:

@@ -488,7 +488,10 @@ class _Batch:
                 add_questions(row.pk, new, origin=ClaimOrigin.IMPORTED, origin_name=name)
 
     def write_claims(self) -> list[_Answer]:
-        """Write the claims of each text, and return people's answers to them. A list that differs is a problem."""
+        """Write the claims of each text without claims, and return the answers that the project lacks.
+
+        A list of claims that differs from the list in the project is a problem.
+        """
         lists = list(self._lists_of_claims())
         known = _known_claims([owner for owner, *_ in lists if _set_of(owner).pk not in self.new_sets])
         made = {}

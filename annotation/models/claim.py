@@ -182,8 +182,8 @@ class Check(PublicRow, Leased):
     - Question side: a closed question is answered from the summary alone. Without a `peer` it is answered from the
       source documents, and the answer changes the scores of all summaries of the set.
 
-    `peer` is the summary whose score the answer changes. The columns from `judge_label` on are derived from verdicts.
-    Only the verdict service and `rescore` write them, and `verify_scores` checks them.
+    `peer` is the summary whose score the answer changes. The columns from `judge_label` to `impact` are derived from
+    verdicts. Only the verdict service and `rescore` write them, and `verify_scores` checks them.
     """
 
     class Side(models.TextChoices):

@@ -62,7 +62,8 @@ logger = logging.getLogger(__name__)
 
 
 def erase_person(*, person: User, remove_texts: bool = False, dry_run: bool = False) -> Mapping[str, int]:
-    """Remove everything that identifies a person. Returns the number of changed rows by table.
+    """Remove everything that identifies a person. Returns the numbers of changed rows by table and of deleted
+    exported files.
 
     Removed are name, address, rights, sessions, tokens, sign-in records and memberships, and the name in texts that
     the program wrote. Answers remain under a pseudonym; `remove_texts` also removes their reasons, notes and

@@ -1,6 +1,6 @@
 """Removing data that is older than its retention period.
 
-Documents, summaries, answers, runs and scores are never removed.
+Documents, summaries, answers, runs and scores are removed only with a deleted project.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class KnownRequests:
 
 
 def route_of(request: HttpRequest) -> str:
-    """Return the pattern of the request's address, without its values."""
+    """Return the URL pattern of the request, without the values; `UNMATCHED` if no pattern matches."""
     match = request.resolver_match
     return match.route if match else UNMATCHED
 

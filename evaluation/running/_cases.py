@@ -175,7 +175,7 @@ class Options:
 
     @property
     def ratings(self) -> tuple[RatingName, ...]:
-        """Return the criteria that the judge rates."""
+        """Return the built-in criteria among the metrics, which the judge rates."""
         names: tuple[RatingName, ...] = ("coherence", "conciseness")
         return tuple(name for name in names if name in self.metrics)
 

@@ -1,4 +1,7 @@
-"""Evaluate texts with a judge, with at most two calls per summary and one per document."""
+"""Evaluate texts with a judge, usually with at most two calls per summary and one per document.
+
+Texts that do not fit into one call, and criteria that read another text beside the summary, need more calls.
+"""
 
 import asyncio
 import hashlib

@@ -139,8 +139,8 @@ class PeerUnit:
 class AskedCriterion:
     """A criterion with the assessor's answer and its version.
 
-    `choices` has values and words; it is empty if people type a percent from 0 to 100. `reads` names the text that is
-    shown beside the summary (summary, reference, source, unmarked).
+    `choices` has values and words; it is empty if people type a percent from 0 to 100. `reads` is "summary" if
+    the summary alone is shown, otherwise the text that is shown beside it (reference, source, unmarked).
     """
 
     criterion_id: str

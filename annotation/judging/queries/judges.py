@@ -18,7 +18,7 @@ def judges_of(project: Project | None) -> QuerySet[Judge]:
 
 
 def is_of(judge: Judge, project: Project) -> bool:
-    """True if the project may use the judge."""
+    """True if the judge belongs to the project or is shared by all projects."""
     return judge.project_id in (None, project.pk)
 
 

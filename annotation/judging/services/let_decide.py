@@ -40,7 +40,7 @@ def let_decide(*, project: Project, judge: Judge, by: User | None) -> None:
 
 
 def require_whole(project: Project, judge: Judge) -> None:
-    """Raise Conflict (code `trial_only`) if all runs of the judge in the project were trials."""
+    """Raise Conflict (code `trial_only`) if the judge has runs in the project and all of them are trials."""
     runs = Run.objects.filter(project=project, judge=judge)
     if runs.filter(is_trial=True).exists() and not runs.filter(is_trial=False).exists():
         told = f"{judge.name} has judged a sample only. Start a run with it over the whole project, then use it for"

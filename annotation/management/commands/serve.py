@@ -1,6 +1,4 @@
-"""Serving the application with gunicorn. Before, static files are collected and, on a single
-machine, tables created.
-"""
+"""Serving the application with gunicorn. Before, static files are collected and, on SQLite, tables are updated."""
 
 from __future__ import annotations
 
