@@ -175,7 +175,7 @@ async def stream_evaluations(
 
 
 class _Evaluation:
-    """An evaluation of many summaries. It keeps the readings of documents, so that each is requested once."""
+    """An evaluation of many summaries. It keeps the readings of the latest documents for their other summaries."""
 
     def __init__(
         self, judge: Judge, options: Options, emit: Callable[[tuple[int, SummaryEvaluation]], None]
