@@ -1,8 +1,9 @@
 """Level `nested`: one line per document set and target length, in the nested layout that imports read.
 
 Ids are sorted by their bytes and numbers by value, so that every database gives the same order. Imports read neither
-`judge_verdicts` nor `percents`; a file without them that is imported and exported again has the same bytes. `claims` beside `systems` belong to the references or documents;
-`claims` in a system belong to its summary. If a set has several references, each claim names its `reference_id`.
+`judge_verdicts` nor `percents`; a file without them that is imported and exported again has the same bytes. `claims`
+beside `systems` belong to the references or documents; `claims` in a system belong to its summary. If a set has several
+references, each claim names its `reference_id`.
 """
 
 from __future__ import annotations

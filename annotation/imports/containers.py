@@ -121,8 +121,8 @@ class Table:
 def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
     """Open a file of rows; its content decides its format.
 
-    If `encoding` is empty, text is read as UTF-8, or as Windows-1252 if it has at least two lines that are not ASCII and
-    none of the first 20 of these lines is UTF-8. Raises ImportRefused if the file is empty, cannot be opened, has a
+    If `encoding` is empty, text is read as UTF-8, or as Windows-1252 if it has at least two lines that are not ASCII
+    and none of the first 20 of these lines is UTF-8. Raises ImportRefused if the file is empty, cannot be opened, has a
     format that is not read, or has a broken header.
     """
     form, problems = recognise(path, name=name), Findings()
@@ -329,9 +329,9 @@ def _delimiter(path: Path, encoding: str) -> str:
 def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Iterator[Record]:
     """Yield the header as a record, then the rows. Missing cells at the end of a row are null.
 
-    Raises ImportRefused at an unclosed quote, because everything after it is doubtful. If every cell of the first row is
-    JSON and one is a JSON string, as in files of Langfuse, JSON strings are decoded in all rows, and null is an empty
-    cell.
+    Raises ImportRefused at an unclosed quote, because everything after it is doubtful. If every cell of the first row
+    is JSON and one is a JSON string, as in files of Langfuse, JSON strings are decoded in all rows, and null is an
+    empty cell.
     """
     # Raise the limit: by default, the module refuses cells of more than 131,072 characters.
     csv.field_size_limit(MAX_LINE_BYTES)

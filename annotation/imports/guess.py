@@ -321,7 +321,8 @@ class _Guesser:
         if not fitting:
             return
         chosen = fitting[0]
-        # Other columns that fit are rivals and are noted, except those whose name also fits the document, such as `text`.
+        # Other columns that fit are rivals and are noted, except those whose name also fits the document, such as
+        # `text`.
         rivals = [column for column in fitting[1:] if root(column) != root(chosen) and column in self._tops()]
         if name in {"summary", "reference"}:
             rivals = [each for each in rivals if plain(each) not in GENERAL["document"]]

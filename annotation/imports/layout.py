@@ -87,9 +87,9 @@ class Layout:
     """The columns of each field, such as `{"summary": ("output",)}`.
 
     A field that is missing in the mapping uses the column with its own name; ratings, and every missing field if the
-    mapping `is_whole`, have no column. Several columns for `summary` are one system each; several columns for `reference` are one reference each.
-    `system` and `target` apply to rows without these values. `preset` names a known layout; the mapping takes
-    precedence over it. `encoding` is the encoding of a text file.
+    mapping `is_whole`, have no column. Several columns for `summary` are one system each; several columns for
+    `reference` are one reference each. `system` and `target` apply to rows without these values. `preset` names a known
+    layout; the mapping takes precedence over it. `encoding` is the encoding of a text file.
     """
 
     mapping: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -209,8 +209,8 @@ class RowReader:
     def _value(self, record: Record, name: str, column: str | None = None) -> Any:
         """The value of a field.
 
-        The values of several columns are a list, but pieces of one text are joined into a text. It is `...` if the field
-        has no column, or if the record lacks the column.
+        The values of several columns are a list, but pieces of one text are joined into a text. It is `...` if the
+        field has no column, or if the record lacks the column.
         """
         columns = (column,) if column else self.columns.get(name, ())
         if not columns or name == "rating" or (name == "summary" and not column):

@@ -335,7 +335,8 @@ class RatingData(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A stretch of a text that a rater marked as wrong; without a `reason`, it only records that the rater read the text.
+    """A stretch of a text that a rater marked as wrong; without a `reason`, it only records that the rater read the
+    text.
 
     `text` is the whole text, if the file has it; `words` are the marked words, `reason` is the rater's label. If
     `is_left_out`, the rater made a mark that is not read.
@@ -510,8 +511,8 @@ class SetData:
     """A document set as the rows of a file describe it. If it has no documents, the project's documents stay.
 
     `references` has each reference by reference_id and target length. `claims` has the claims of each reference, or
-    of the documents if there is no reference. The keys of `pairs` are (system, target length, reference_id), with "" for
-    no reference; the value is the first line that has this key.
+    of the documents if there is no reference. The keys of `pairs` are (system, target length, reference_id), with ""
+    for no reference; the value is the first line that has this key.
     """
 
     line: int | None
@@ -609,7 +610,8 @@ class Dataset:
     def add(self, row: Row, *, is_nested: bool = False) -> list[tuple[str, str]]:
         """Add a row. If it contradicts earlier rows, add nothing and return (field, reason) of each contradiction.
 
-        The field is empty if a summary or a rating differs. A nested row may add only other target lengths to a known document.
+        The field is empty if a summary or a rating differs. A nested row may add only other target lengths to a known
+        document.
         """
         one = self.sets.get(row.document_id)
         if one and is_nested and any((peer.system, row.target) in one.peers for peer in row.systems):

@@ -544,8 +544,8 @@ class _Batch:
     def _answers(self, answered: Iterable[tuple[Any, ...]]) -> list[_Answer]:
         """Return the answers that the project lacks.
 
-        The project has an answer if it equals the latest answer from a file of the same name or, without such an answer,
-        the latest imported answer.
+        The project has an answer if it equals the latest answer from a file of the same name or, without such an
+        answer, the latest imported answer.
         """
         checks, said = _known_answers(self.old_sets)
         found = []

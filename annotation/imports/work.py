@@ -162,7 +162,9 @@ def cancel_import(*, asked: Import, by: User | None) -> Import:
 
 
 def imports_of(project: Project, person: User) -> QuerySet[Import]:
-    """The imports of a project with their jobs, newest first. Other people's uploads are omitted until their import starts."""
+    """The imports of a project with their jobs, newest first. Other people's uploads are omitted until their import
+    starts.
+    """
     seen = Q(job__isnull=False) | Q(requested_by=person)
     return project.imports.filter(seen).select_related("project", "requested_by", "job").order_by("-pk")
 

@@ -73,8 +73,8 @@ class Prompt:
         """Return the prompt in a user's words, in the layout of `text`; the form of the reply does not change.
 
         Parts that the text omits keep their instructions. The version contains a hash of the words; if the words are
-        unchanged, the prompt itself is returned. Raises JudgeSettings if the text or a part is empty, or if the text is too long or has
-        control characters, unknown parts or repeated parts.
+        unchanged, the prompt itself is returned. Raises JudgeSettings if the text or a part is empty, or if the text is
+        too long or has control characters, unknown parts or repeated parts.
         """
         own = text.replace("\r\n", "\n").strip()
         system, *sections = _PART_NAME.split(own)

@@ -251,7 +251,9 @@ class StoredCall:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The prices of a judge's service per million tokens, in one currency. Raises InvalidWeight unless they are at least 0."""
+    """The prices of a judge's service per million tokens, in one currency. Raises InvalidWeight unless they are at
+    least 0.
+    """
 
     prompt: float = 0.0
     completion: float = 0.0

@@ -171,7 +171,9 @@ def _labels(samples: Sequence[Sample], side: str) -> dict[int, str]:
 
 
 def said_of(project: Project) -> dict[VersionKey, dict[int, str | None]]:
-    """Load the latest usable answer, None without one, of each version of each judge to the checks that people answered."""
+    """Load the latest usable answer, None without one, of each version of each judge to the checks that people
+    answered.
+    """
     answered = untouched_verdicts(project).order_by().values("check_row")
     rows = Verdict.objects.filter(
         role=Verdict.Role.JUDGE, check_row__in=answered, withdrawn_at__isnull=True

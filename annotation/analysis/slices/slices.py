@@ -72,8 +72,8 @@ class Slices:
     """The systems by the values of a key, the best of the leaderboard first.
 
     `basis` names the value that is averaged: that of the leaderboard. If the leaderboard shows estimates but not every
-    cell has an estimate within its slice, it is the judge's with corrections. Differences always use the scores of summaries. `moved` names the systems whose place changes
-    with the given weights.
+    cell has an estimate within its slice, it is the judge's with corrections. Differences always use the scores of
+    summaries. `moved` names the systems whose place changes with the given weights.
     """
 
     key: str

@@ -75,8 +75,8 @@ def assign_sets(
     first.
 
     People to whom a set is assigned already count toward `per_set`. Nobody is assigned to a set twice, even after an
-    unassignment, so a set may end with fewer assessors. Raises Invalid if nothing can be assigned, if `per_set` is not 1
-    to 20, or if a person may not assess, and the errors of `require`.
+    unassignment, so a set may end with fewer assessors. Raises Invalid if nothing can be assigned, if `per_set` is not
+    1 to 20, or if a person may not assess, and the errors of `require`.
     """
     require(by, project, Verb.ASSIGN)
     for person in people:
@@ -130,7 +130,8 @@ def give(
 ) -> Assignment:
     """Return the person's open assignment of the set, with all comparisons of the set.
 
-    It is created if needed, and continued if it was unassigned. The caller must have called `lock_work`. Raises Conflict (code `closed`).
+    It is created if needed, and continued if it was unassigned. The caller must have called `lock_work`. Raises
+    Conflict (code `closed`).
     """
     assignment, _ = Assignment.objects.select_for_update(of=("self",)).get_or_create(
         document_set=document_set, assessor=person, defaults={"lease_until": lease_until}

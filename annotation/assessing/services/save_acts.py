@@ -80,8 +80,8 @@ def save_acts(*, assignment: Assignment, by: User, acts: Sequence[Act], all_or_n
 
     If an act is invalid or follows an older version, its own result has the refusal and the other acts are saved.
     With `all_or_none`, the first refusal is raised and nothing is saved. Scores do not change until the assignment is
-    closed. Raises Conflict (`closed`, `unassigned`, `busy`) if the assignment takes no answers, and NotFound for another
-    person's assignment.
+    closed. Raises Conflict (`closed`, `unassigned`, `busy`) if the assignment takes no answers, and NotFound for
+    another person's assignment.
     """
     enter(assignment, by)
     if all_or_none:

@@ -143,7 +143,10 @@ def _mark(said: Said, rater: str, spans: Iterable[Any] | None, whole: str = "") 
 
 
 def _person(given: Any, place: int = 0) -> str:
-    """Read a person's name from a number, a text or an object; otherwise name the person by `place`, or "" if it is 0."""
+    """Read a person's name from a number, a text or an object.
+
+    Without a name, the person is named by `place`; the name is "" if `place` is 0.
+    """
     if isinstance(given, dict):
         named = (given[name] for name in given if plain(name) in _PERSON and given[name] is not None)
         given = next(named, None)

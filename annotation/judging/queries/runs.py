@@ -123,7 +123,7 @@ class RunProgress:
 
     @property
     def outcome(self) -> Outcome:
-        """Rate the answers so far: "unusable" if all are unusable, "poor" from the share POOR_SHARE, otherwise "good"."""
+        """Rate the run by `share_unusable`: "unusable" if it is 1, "poor" from POOR_SHARE on, otherwise "good"."""
         if self.share_unusable == 1:
             return "unusable"
         return "poor" if self.share_unusable >= POOR_SHARE else "good"

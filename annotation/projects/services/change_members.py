@@ -64,8 +64,8 @@ def change_roles(
 def set_roles(*, project: Project, person: User, roles: Collection[str], by: User | None) -> Membership:
     """Make the person a member with these roles, or change the roles of a member.
 
-    Setting the same roles changes and logs nothing. Raises Invalid for an unknown role or a new member with a closed account, and
-    Conflict (code `last_owner`) if no owner would remain.
+    Setting the same roles changes and logs nothing. Raises Invalid for an unknown role or a new member with a closed
+    account, and Conflict (code `last_owner`) if no owner would remain.
     """
     project = _locked(project, by)
     _refuse_unknown(roles)

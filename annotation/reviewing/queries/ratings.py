@@ -48,8 +48,8 @@ def rated_by_reviewers(project: Project) -> QuerySet[Criterion]:
 def next_to_rate(project: Project, person: User, *, after: str = "") -> SummaryToRate | None:
     """Find the next summary with open questions for the person; None if none is left.
 
-    Empty summaries are omitted. Summaries up to the id `after` come last. All reviewers get the summaries in the same random order, so that their
-    answers can be compared.
+    Empty summaries are omitted. Summaries up to the id `after` come last. All reviewers get the summaries in the same
+    random order, so that their answers can be compared.
     """
     criteria = list(rated_by_reviewers(project))
     if not criteria:

@@ -60,8 +60,8 @@ def place_in_text(
 ) -> tuple[int | None, int | None]:
     """Find the start and end of the wording in the text; (None, None) if it is not found.
 
-    The search covers the span of the old claim, then the unit or, without a unit, the whole summary. Case, white space and a missing end
-    mark are ignored.
+    The search covers the span of the old claim, then the unit or, without a unit, the whole summary. Case, white space
+    and a missing end mark are ignored.
     """
     source = (
         owner.text if isinstance(owner, Summary) else unit.document.text if unit and unit.document else ""

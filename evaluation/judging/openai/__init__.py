@@ -243,8 +243,8 @@ class OpenAIJudge:
         """Answer claims, questions, topics and ratings of a summary without its source, in one call if they fit.
 
         Otherwise there is a call per window of the summary and chunk of at most `claims_per_call` items. An item is yes
-        if any window answers yes; `combined` merges the ratings of windows. An item without a usable answer after two calls
-        is unscored and has a reason. A blank summary needs no call. A text beside the summary must fit, too.
+        if any window answers yes; `combined` merges the ratings of windows. An item without a usable answer after two
+        calls is unscored and has a reason. A blank summary needs no call. A text beside the summary must fit, too.
         """
         return await self._cover(request, "check_supported" if request.beside else "cover_summary")
 

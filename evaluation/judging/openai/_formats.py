@@ -18,7 +18,9 @@ a stream. If "max_tokens" is refused, the newer name is used."""
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The address and parameters of a judge's calls. Requests contain those `parameters` that the server does not refuse."""
+    """The address and parameters of a judge's calls. Requests contain those `parameters` that the server does not
+    refuse.
+    """
 
     judge: str
     base_url: str

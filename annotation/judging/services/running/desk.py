@@ -340,8 +340,8 @@ class RowDesk:
     def _needs_alignment(self, peer: Summary) -> bool:
         """True if no claims were extracted from the summary, or if the request that extracted them must be repeated.
 
-        It is repeated for claims of this judge without verdicts, to read the verdicts that an interruption lost from the
-        call store, and for a summary about which the judge is asked again.
+        It is repeated for claims of this judge without verdicts, to read the verdicts that an interruption lost from
+        the call store, and for a summary about which the judge is asked again.
         """
         active = self.known.claims.get(owner_of(peer))
         if active is None:
