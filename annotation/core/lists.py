@@ -430,7 +430,7 @@ def _lines(rows: Iterable[Sequence[Any]]) -> str:
 
 
 def searched_for(given: str) -> str:
-    """Trim the text of a search field and cut it to LONGEST_SEARCH characters."""
+    """Remove NUL and outer white space from the text of a search field, and cut it to LONGEST_SEARCH characters."""
     return given.replace("\x00", "").strip()[:LONGEST_SEARCH]
 
 

@@ -282,7 +282,7 @@ CELERY_ACCEPT_CONTENT = ["json"]
 # Messages are acknowledged on receipt: losing one loses no work, because the work is in the Job rows.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# Each kind of work has a thread. The remaining threads send mails and start missing threads.
+# Each kind of work has one thread, or two for exports. The remaining threads send mails and start missing threads.
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_CONCURRENCY = 7
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -298,7 +298,10 @@ CELERY_TIMEZONE = "UTC"
 
 
 def shared_cache(database: dict[str, Any]) -> dict[str, Any]:
-    """Choose a cache that all processes share, so that limits count all processes together."""
+    """Choose a cache that all processes share, so that limits count all processes together.
+
+    With SQLite and without Redis there is no such cache, so each process counts for itself.
+    """
     return environment.caches(env.str("CACHE_URL", default=""), broker=CELERY_BROKER_URL, database=database)
 
 

@@ -118,7 +118,7 @@ def build(
 
     `store_of` returns the call store of each judge with a server; by default, calls are stored in memory. `remember`
     is called in the event loop with the judge, the reply format of its server and the refused parameters. `told` has
-    prompts with examples.
+    prompts with examples, which a panel does not use.
     Raises JudgeSettings with the reason of `fault_of_use`, or if the key's environment variable is not set; the message
     does not contain the key.
     """
