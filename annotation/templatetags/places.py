@@ -50,12 +50,6 @@ def _letters(letters: str) -> list[str]:
 
 
 @register.filter
-def level(value: float) -> str:
-    """Format the level of a test in percent, such as "5 %" or "1.2 %"."""
-    return f"{100 * value:.2g} %"
-
-
-@register.filter
 def signed(value: float | None) -> str:
     """Format a difference with its sign and three decimals; a missing difference is a dash."""
     # Adding 0 removes the sign of a number that is rounded to -0.

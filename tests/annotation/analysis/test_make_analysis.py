@@ -224,7 +224,6 @@ def test_no_file_and_no_api_makes_statistics_where_a_worker_lives(
 PAGES = (
     "",
     "scores/",
-    "scores/differences/",
     "scores/agreement/",
     "scores/judge/",
 )

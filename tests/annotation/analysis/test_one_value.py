@@ -242,7 +242,7 @@ def league_row(viewer: Client, system: str) -> str:
 
 def check_pairs(viewer: Client, table: dict[str, Any], score: str, order: list[str]) -> None:
     """No pair is called different, or has a difference, against the order; letters say the same as the pairs."""
-    lines = viewer.get(f"/p/harbour/scores/differences/?by={score}&target=20&format=csv").content.decode()
+    lines = viewer.get(f"/p/harbour/scores/pairs/file/?by={score}&target=20&format=csv").content.decode()
     pairs = list(csv.DictReader(lines.splitlines()))
     assert len(pairs) == len(order) * (len(order) - 1) / 2
     places = table["ranking"]["places"]

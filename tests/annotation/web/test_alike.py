@@ -11,10 +11,7 @@ from annotation.templatetags.numbers import p_value
 from annotation.templatetags.places import (
     alike,
     alike_heads,
-    level,
-    p_short,
     signed,
-    signed_short,
 )
 
 PLACES = {
@@ -46,9 +43,6 @@ def test_the_letters_of_all_groups_stand_above_their_columns() -> None:
     [
         (p_value, {None: "–", 0.0: "< 0.001", 0.00099: "< 0.001", 0.05: "0.050", 1.0: "1.000"}),
         (signed, {None: "–", 0.1: "+0.100", -0.25: "−0.250", -0.0004: "+0.000"}),
-        (level, {0.05: "5 %", 0.0427: "4.3 %", 0.0052: "0.52 %"}),
-        (signed_short, {None: "–", 0.0: ".00", -0.004: ".00", 0.123: "+.12", -0.125: "−.12", 1.0: "+1.00"}),
-        (p_short, {None: "–", 0.009: "<.01", 0.048: ".048", 0.0524: ".052", 0.5: ".50", 1.0: "1.00"}),
     ],
 )
 def test_numbers_are_written_as_their_place_asks(

@@ -24,6 +24,7 @@ NOT_PAGES = {
     "export-manifest",
     "run-estimate",
     "league-file",
+    "pairs-file",
     "units-of-set",
 }
 FORBIDDEN = re.compile(r"<style|\sstyle=|<script(?![^>]*\ssrc=)|\son[a-z]+=|hx-on|javascript:|\bjs:")
