@@ -87,14 +87,20 @@ def test_without_scripts_the_table_remains(charted: World, desk: Desk, address: 
     assert page.get_by_role("rowheader").first.is_visible()
 
 
+def size_of(page: Page) -> tuple[float, float]:
+    box = page.locator(".plot").bounding_box()
+    assert box is not None
+    return box["width"], box["height"]
+
+
 def test_a_chart_follows_theme_and_width_and_moves_nothing(charted: World, desk: Desk) -> None:
     page = sign_in(desk(), "olga")
     page.route("**/api/**", lambda route: None)
     page.goto("/p/harbour/runs/")
-    empty = page.locator(".plot").bounding_box()
+    empty = size_of(page)
     page.unroute_all()
     drawn(page, "runs/")
-    assert page.locator(".plot").bounding_box() == empty
+    assert size_of(page) == empty
     # The panel of base.css, light and dark: #ffffff and #1c1f23.
     for scheme, colour in (("light", "255,255,255,255"), ("dark", "28,31,35,255")):
         page.emulate_media(color_scheme=scheme)
