@@ -36,6 +36,8 @@ class EstimateTable:
     - `sample`: the newest finished sample
     - `newer`: an unfinished sample that is newer
     - `answers`: the answers of the sample at this target length
+    - `right`: the number of these answers with which the judge agrees
+    - `documents`: every system has summaries in at least this many document sets
     - `answered_documents`: every system has answers in at least this many document sets
     - `averages`: empty if `answered_documents` is below 15
     - `uses_judge`: False if the judge would not narrow any interval
@@ -48,6 +50,8 @@ class EstimateTable:
     sample: SampleProgress | None = None
     newer: SampleProgress | None = None
     answers: int = 0
+    right: int = 0
+    documents: int = 0
     answered_documents: int = 0
     uses_judge: bool = True
     came_after: int = 0
@@ -91,10 +95,11 @@ class EstimateTable:
                     f"Below {FEW_DOCUMENTS} document sets, an interval may miss more often than stated."
                 )
         else:
-            sentences.append(
-                f"An estimate needs answers in {TOO_FEW_DOCUMENTS} document sets of every system: "
-                f"{TOO_FEW_DOCUMENTS - self.answered_documents} more."
-            )
+            needed = f"An estimate needs answers in {TOO_FEW_DOCUMENTS} document sets of every system"
+            if self.documents < TOO_FEW_DOCUMENTS:
+                sentences.append(f"{needed}, and one system has only {self.documents}.")
+            else:
+                sentences.append(f"{needed}: {TOO_FEW_DOCUMENTS - self.answered_documents} more.")
         if self.came_after:
             sentences.append(f"{self.came_after:,} checks were added after the sample and are not covered.")
         return " ".join([*sentences, *([newer] if newer else [])])
@@ -143,13 +148,18 @@ def estimate_table(
     """Compute the estimates at one target length from a finished sample. `newer` is only passed on to the table."""
     items = framed.items[target_words]
     found = estimate_systems_from_sample(items, covariates=framed.covariates, confidence=CONFIDENCE)
-    answers = sum(
-        item.is_sampled and not item.is_settled for of_system in items.values() for item in of_system
-    )
+    answers = [
+        item for of_system in items.values() for item in of_system if item.is_sampled and not item.is_settled
+    ]
     made = EstimateTable(
         sample=sample,
         newer=newer,
-        answers=answers,
+        answers=len(answers),
+        right=sum(
+            item.judge is not None and item.answer is not None and (item.judge > 0.5) == (item.answer > 0.5)
+            for item in answers
+        ),
+        documents=min(result.documents for result in found.values()),
         answered_documents=min(result.answered_documents for result in found.values()),
         came_after=framed.came_after,
     )

@@ -250,11 +250,16 @@ def _usual(report: JudgeReport) -> tuple[str, float | None]:
 
 
 def trust_in(basis: AnswerBasis, report: JudgeReport, usual_share: float | None) -> Trust:
-    """Decide whether a judge can be relied on, from its report and the share of people's most frequent answer."""
-    if not basis.is_representative or report.accuracy.low is None or usual_share is None:
+    """Decide whether a judge can be relied on, from its report and the share of people's most frequent answer.
+
+    It cannot if it is right no more often than that answer. As long as the interval of its accuracy contains that
+    share, nobody knows.
+    """
+    right = report.accuracy
+    if not basis.is_representative or right.value is None or right.low is None or usual_share is None:
         return "unknown"
-    if report.accuracy.low <= usual_share:
-        return "no"
+    if right.low <= usual_share:
+        return "no" if right.value <= usual_share else "unknown"
     low, high = report.bias.low, report.bias.high
     return "shifted" if low is not None and high is not None and not low <= 0 <= high else "yes"
 

@@ -351,7 +351,7 @@ class _Gathered:
             rows=rows,
             bases=bases,
             ranking=ranking,
-            headline=ranking.sentence(is_unchecked=basis.is_unchecked),
+            headline=ranking.sentence(basis.judged_by),
             summarized_by=dict(self.parts),
             estimates=at_target,
         )

@@ -102,15 +102,15 @@ class Ranking:
         """Return True if the tests separate any systems; otherwise the letters have no meaning."""
         return self.holding > 0
 
-    def sentence(self, *, is_unchecked: bool = False) -> str:
+    def sentence(self, by: str = "") -> str:
         """Write a sentence that names the leading systems and the systems that could be as good.
 
-        If the order comes from a judge that nobody has checked, the sentence says so and calls no system the best.
+        `by` describes a judge whose mistakes the intervals ignore. The sentence then calls no system the best.
         """
         front = self.front
         if front is None:
             return "No system has this score yet."
-        first, by = front.level[0], "Judged by an unchecked judge, " if is_unchecked else ""
+        first, by = front.level[0], f"Judged by {by}, " if by else ""
         if not front.others:
             return f"{first} is the only system with this score."
         near = [system for system in front.may_be_best if system not in (*front.level, *front.untested)]
@@ -126,7 +126,7 @@ class Ranking:
         if front.untested:
             has = "has" if len(front.untested) == 1 else "have"
             return f"{ahead} {listed(front.untested)} {has} too few document sets to compare."
-        if near or is_unchecked:
+        if near or by:
             return ahead
         return f"{first} is best: every other system is significantly worse than the best."
 

@@ -81,12 +81,27 @@ class Basis:
     - `name`: the name of the value on screen; "" for scores that need no answers
     - `caption`: a sentence about what its intervals cover
     - `is_unchecked`: True if the value comes from a judge and there is no finished random sample of people's answers
+    - `right`: the number of sampled claims on which the judge was right, of those that people `answered`; 0 unless the
+      value comes from a checked judge
     """
 
     column: str
     name: str
     caption: str
     is_unchecked: bool = False
+    right: int = 0
+    answered: int = 0
+
+    @property
+    def judged_by(self) -> str:
+        """Describe the judge if the value is its own and not an estimate; otherwise ""."""
+        if self.is_unchecked:
+            return "an unchecked judge"
+        return (
+            f"a judge that was right on {self.right} of {self.answered} sampled claims"
+            if self.answered
+            else ""
+        )
 
     @property
     def is_estimate(self) -> bool:
@@ -178,11 +193,13 @@ class _Chooser:
             return Basis(score, "people's answers so far", DOCUMENTS_ONLY)
         sampled = SAMPLED_FOR[score]
         is_unchecked = not sampled or any(not self._estimates[side].sample_id for side in sampled)
-        if any(map(self._has_corrections, sampled)):
-            return Basis(score, "judge + corrections", WITHOUT_JUDGE, is_unchecked)
-        return Basis(
-            score, "judge only, unchecked" if is_unchecked else "judge only", WITHOUT_JUDGE, is_unchecked
-        )
+        plain = "judge only, unchecked" if is_unchecked else "judge only"
+        name = "judge + corrections" if any(map(self._has_corrections, sampled)) else plain
+        if is_unchecked:
+            return Basis(score, name, WITHOUT_JUDGE, is_unchecked=True)
+        tables = [self._estimates[side] for side in sampled]
+        right, answered = sum(each.right for each in tables), sum(each.answers for each in tables)
+        return Basis(score, name, WITHOUT_JUDGE, right=right, answered=answered)
 
     def _has_corrections(self, score: str) -> bool:
         if score == "coverage":

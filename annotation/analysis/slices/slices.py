@@ -85,6 +85,11 @@ class Slices:
     moved: tuple[str, ...]
 
     @property
+    def is_tested(self) -> bool:
+        """True if any system is compared in any slice."""
+        return any(cell.difference is not None for row in self.systems for cell in row.cells)
+
+    @property
     def worse(self) -> list[tuple[str, str]]:
         """The system and slice of every cell that is worse than the system elsewhere."""
         return [(row.system, cell.slice) for row in self.systems for cell in row.cells if cell.is_worse]

@@ -193,7 +193,8 @@ def _form_context(room: Room, form: Mapping[str, Any]) -> dict[str, object]:
     judges = [(judge.name, judge.get_kind_display()) for judge in usable]
     if LEXICAL not in dict(judges):
         judges.insert(0, (LEXICAL, Judge.Kind.LEXICAL.label))
-    has_own = "criteria" in room.project.usual_metrics
+    # The lexical judge cannot rate how a text reads.
+    has_own = "criteria" in room.project.usual_metrics and any(name != LEXICAL for name, _ in judges)
     usual = {*USUAL_METRICS, "criteria"}
     offered = [each for each in RUN_METRICS.items() if has_own or each[0] != "criteria"]
     return {

@@ -46,13 +46,16 @@ def test_there_is_no_estimate_until_all_is_answered(world: World) -> None:
     assert "has 5 of 6 answered. Estimates use it once all are answered." in found.sentence
 
 
-def test_below_fifteen_document_sets_there_is_no_estimate_and_it_says_how_many_lack(world: World) -> None:
+def test_below_fifteen_document_sets_there_is_no_estimate_and_it_says_why(world: World) -> None:
     sample = sample_of(world)
     answer(world, "alder")
     answer(world, "birch")
     found = estimates(world.project).at(20)
     assert (found.averages, found.answers, found.sample_id) == ({}, 6, sample.public_id)
-    assert found.sentence == "An estimate needs answers in 15 document sets of every system: 14 more."
+    assert (
+        found.sentence
+        == "An estimate needs answers in 15 document sets of every system, and one system has only 1."
+    )
 
 
 def test_the_latest_complete_sample_counts_and_a_newer_one_is_told(world: World) -> None:

@@ -86,6 +86,8 @@ def test_the_leaderboard_says_how_sure_its_order_is(world: World, client_of: Cli
         "name": "judge only, unchecked",
         "caption": "The intervals ignore the judge's mistakes.",
         "is_unchecked": True,
+        "right": 0,
+        "answered": 0,
     }
     (pair,) = ranking["compared"]
     # Differences .75 and -.25: the mean is .25, and of the four flips of signs two give .5 and none less than .25.

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from annotation.analysis.leaderboard.averages import Observation, averages_of, set_means
 from annotation.analysis.leaderboard.ranking import Ranking, ranking_of
+from annotation.analysis.leaderboard.values import WITHOUT_JUDGE, Basis
 
 
 def ranked(values: Mapping[str, Sequence[float]]) -> Ranking:
@@ -83,21 +84,25 @@ def test_a_system_with_too_few_sets_is_not_said_to_be_as_good() -> None:
     found = ranked({"alder": [0.8] * 8, "birch": [0.4] * 7 + [0.39], "cedar": [0.1] * 3})
     assert found.front.untested == ("cedar",)
     assert found.sentence() == "alder is ahead. cedar has too few document sets to compare."
-    assert found.sentence(is_unchecked=True) == (
+    assert found.sentence("an unchecked judge") == (
         "Judged by an unchecked judge, alder is ahead. cedar has too few document sets to compare."
     )
 
 
 def test_an_unchecked_judge_makes_nobody_the_best() -> None:
     clear = ranked({"alder": [1.0] * 8, "birch": [0.8, 0.9] * 4})
-    assert clear.sentence(is_unchecked=True) == "Judged by an unchecked judge, alder is ahead."
+    assert clear.sentence("an unchecked judge") == "Judged by an unchecked judge, alder is ahead."
+    checked = Basis("coverage", "judge + corrections", WITHOUT_JUDGE, right=6, answered=20)
+    assert clear.sentence(checked.judged_by) == (
+        "Judged by a judge that was right on 6 of 20 sampled claims, alder is ahead."
+    )
     near = ranked({"alder": [0.42, 0.39] * 4, "birch": EVEN, "cedar": [0.1] * 8})
-    assert near.sentence(is_unchecked=True) == (
+    assert near.sentence("an unchecked judge") == (
         "Judged by an unchecked judge, alder is ahead, but birch could be as good."
     )
     tied = ranked({"alder": [0.5] * 8, "birch": [0.5] * 8, "cedar": [0.1] * 8})
     assert (
-        tied.sentence(is_unchecked=True)
+        tied.sentence("an unchecked judge")
         == "Judged by an unchecked judge, alder and birch are tied for first."
     )
 
