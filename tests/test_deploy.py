@@ -161,6 +161,11 @@ class Machine:
             ["nginx", "-p", self.root, "-c", self.root / "nginx.conf", "-g", "daemon off;"]
         )
         try:
+            # On a busy machine it listens a moment after it has started.
+            self.run(
+                f"curl --insecure --silent --output /dev/null --retry 3 --retry-connrefused --retry-delay 1"
+                f" --max-time 30 https://127.0.0.1:{self.ports['443']}/nothing || [ $? -ne 7 ]"
+            )
             yield
             process.send_signal(signal.SIGQUIT)
             assert process.wait(STOP_SECONDS) == 0
