@@ -28,6 +28,9 @@ MOST_PARQUET_BYTES = 2 * 1024**3
 MOST_COLUMNS = 2_000
 """A file with a million columns would block a web process."""
 
+LONGEST_NAME = 200
+"""A longer cell in the first line is a text; only promptfoo, with `[`, writes prompts there."""
+
 _MARK = b"\xef\xbb\xbf"
 _UTF_16 = "is UTF-16, not UTF-8. Save it as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8"
 _FOREIGN = {
@@ -270,6 +273,10 @@ def _items(value: object) -> Iterable[object]:
         return value
     if not isinstance(value, dict):
         return []
+    if {"columns", "data"} <= value.keys():
+        raise unreadable(
+            "is a table of pandas with orient='split'. Save it by to_json(path, orient='records')."
+        )
     # Promptfoo nests its list of results in another `results`.
     if isinstance(value.get("results"), dict) and "results" in value["results"]:
         return _items(value["results"])
@@ -342,8 +349,10 @@ def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Ite
     try:
         for cells in reader:
             place, line = line, reader.line_num + 1
-            # Skip rows of mere separators, which Excel writes for emptied cells.
-            if not any(cells) or (place == 1 and _named_delimiter(delimiter.join(cells))):
+            # Skip rows of mere separators, which Excel writes for emptied cells, and ruled lines.
+            if not any(map(str.isalnum, chain(*cells))) or (
+                place == 1 and _named_delimiter(delimiter.join(cells))
+            ):
                 continue
             if not columns:
                 columns = _header(cells, place)
@@ -395,6 +404,11 @@ def _header(cells: list[str], line: int) -> tuple[str, ...]:
     if len(cells) == 1 and "|" in cells[0]:
         told = "Commas, semicolons and tabs are read: save the file as CSV with one of these."
         raise unreadable(f"separates its names by “|”. {told}", line=line)
+    if len(cells) > 2 and sum(map(bool, cells)) == 1:
+        raise unreadable("is a title. Remove the lines above the names of the columns.", line=line)
+    if any(len(cell) > LONGEST_NAME and not cell.startswith("[") for cell in cells):
+        told = f"looks like data. Add a header line with the names of the columns, such as {','.join(FLAT_REQUIRED)}."
+        raise unreadable(told, line=line)
     columns: dict[str, None] = {}
     for cell in cells:
         # Normalise spaces, because names from spreadsheets may have line breaks and no-break spaces.

@@ -42,8 +42,8 @@ _BEGINNING = 200
 _TEXTS = ("document", "summary", "reference")
 _ORDER = (*_TEXTS, *(name for name in FLAT_FIELDS if name not in {*_TEXTS, "rating", "rater"}))
 _OBJECTS = frozenset(name for field in _TEXTS for name in GENERAL[field])
-_SURELY_REFERENCES = ("referen", "référen", "gold")
-_OF_REFERENCES = (*_SURELY_REFERENCES, "human", "editor", "summary")
+_SURELY_REFERENCES = ("referen", "référen", "gold", "editor")
+_OF_REFERENCES = (*_SURELY_REFERENCES, "human", "summary")
 """Words in the names of references, the surest first."""
 _WRAPPERS = frozenset({"item", "sample", "fields", "data", "row", "record", "example"})
 """Columns in which tools nest the columns of a row."""
@@ -442,10 +442,15 @@ class _Guesser:
         return next(filter(None, map(self._unnamed, likely)), [])
 
     def _unnamed(self, column: str) -> list[str]:
-        """Return the paths to the texts of an object; none if one of them has the usual name of a text."""
+        """Return the paths to the texts of an object by system; none if a name is the usual name of a text."""
         inside = [each for each in self.columns if each.startswith(f"{column}.") and self._is_text(each)]
         known = {*GENERAL["summary"], *GENERAL["reference"], *_TEXT_NAMES}
-        return [] if any(last(each) in known for each in inside) else inside
+        # In an object by system, the texts have one name, such as `outputs.alder.text`.
+        steps = [each.removeprefix(f"{column}.").split(".") for each in inside]
+        is_by_system = len({*map(len, steps)}) == 1 == len({each[-1] for each in steps}) and len(steps[0]) > 1
+        is_known = any(plain(each[0]) in known | ASIDE for each in steps)
+        is_known |= not is_by_system and any(last(each) in known for each in inside)
+        return [] if is_known else inside
 
     def _rest(self) -> list[str]:
         """Columns of texts that are neither a field nor a remark."""

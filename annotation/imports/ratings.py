@@ -14,6 +14,8 @@ _WHO = r"(?:(?:expert|annotator|rater|worker|turker|crowd|human)s?|[a-z](?=\d))"
 _RATER_FIRST = re.compile(rf"(?P<who>{_WHO}[\s_.\-]*\d*)[\s_.\-]+(?P<what>.+)", re.IGNORECASE)
 _RATER_LAST = re.compile(rf"(?P<what>.+?)[\s_.\-]+(?P<who>{_WHO}[\s_.\-]*\d*)", re.IGNORECASE)
 _NONE = {"", "-", "nan", "none", "null", "(null)", "n/a", "na", "<na>", "#n/a", "nat", "undefined"}
+_NOT_GIVEN = {"discarded", "draft", "pending"}
+"""States of answers in Argilla that do not count."""
 _WORDS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
 _NUMBER = re.compile(r"[0-9]{1,3}(\.[0-9]{1,6})?")
 
@@ -56,6 +58,8 @@ def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:
     if isinstance(value, list):
         who = f"{named or re.sub('(?i)[^a-z]*(annotation|rating|score)s?', '', column) or 'rater'} {{}}"
         for place, given in enumerate(value, start=1):
+            if isinstance(given, dict) and given.get("status") in _NOT_GIVEN:
+                continue
             if not isinstance(given, dict):
                 yield criterion, (who if named else RATER).format(place), given
                 continue
@@ -75,7 +79,10 @@ def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:
             if isinstance(held, list):
                 yield from ratings_in(name, held, rater)
             elif isinstance(held, dict):
-                yield from ((name, str(who), one) for who, one in held.items())
+                # Names of criteria inside mean that the object is by rater.
+                is_by_rater = plain(name) not in CRITERIA and any(plain(each) in CRITERIA for each in held)
+                pairs = ((each, name) if is_by_rater else (name, str(each)) for each in held)
+                yield from ((*pair, one) for pair, one in zip(pairs, held.values(), strict=True))
             else:
                 yield (name, rater, held) if plain(name) in CRITERIA else (criterion, str(name), held)
     else:

@@ -50,6 +50,8 @@ _KNOWN = {
     "claims": ("claim_text", "weight", "unit", "reference_id", "verdicts", "raw_votes", "reasons"),
 }
 """The fields that are read of a line, a system and a claim."""
+_OF_SEVERAL = {"document", "documents", "articles", "contexts", "retrievedcontexts"}
+"""Names of columns whose list is several documents."""
 _NEVER_READ = {
     "percents": f"{PERCENTS}; they are not imported.",
     "judge_verdicts": "A judge's verdicts are not imported: let a judge run here.",
@@ -204,6 +206,9 @@ class RowReader:
         """The name of the system of a column of summaries; of a path, its part inside the column if that is unique."""
         columns = self.columns["summary"]
         names = [one if one in record.values else one.removeprefix(f"{root(one)}.") for one in columns]
+        ends = {name.rpartition(".")[2] for name in names}
+        if len(ends) == 1 and all("." in name and name not in record.values for name in names):
+            names = [name.rpartition(".")[0] for name in names]
         return names[columns.index(column)] if len({*names}) == len(names) else column
 
     def _value(self, record: Record, name: str, column: str | None = None) -> Any:
@@ -227,7 +232,11 @@ class RowReader:
         is_json = isinstance(value, dict) or (isinstance(value, str) and value.lstrip().startswith("{"))
         if name == "metadata" and value and column != name and not is_json:
             return {column: value}
-        return _joined(value) if column.endswith("[]") or (name == "summary" and "[]" in column) else value
+        is_sentences = name == "summary" and "[]" in column
+        # If summaries are lists of sentences, so is the document.
+        is_sentences |= name == "document" and any("[]" in each for each in self.columns.get("summary", ()))
+        is_sentences &= plain(root(column)) not in _OF_SEVERAL
+        return _joined(value) if column.endswith("[]") or is_sentences else value
 
     def _take_answers(self, record: Record, peer: Peer, rater: str) -> None:
         columns = self.columns.get("rating", ())
@@ -457,6 +466,11 @@ class _FileReader:
         if {"reference", "references"} <= {*look.columns} and "reference" not in asked.mapping:
             told = "there are both `reference` and `references`. Say which of the two is `reference`."
             raise unreadable(told, pair="reference=references")
+        for column in used.get("summary", ()):
+            if {column, root(column)} & {*used.get("document", ())}:
+                told = f"the column {column!r} is read as both the document and the summary. Give the document a path"
+                told = f"{told} of its own, such as document=messages[1].content."
+                raise unreadable(told, column=column, pair="document=COLUMN")
         self._tell_made(used)
         self._refuse_claims(used)
         given = {} if "system" in used else {"system": layout.system or DEFAULT_SYSTEM}

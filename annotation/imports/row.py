@@ -56,6 +56,11 @@ _OBJECT_BEGINS = re.compile(rf"(?:\[\s*)?\{{\s*{_QUOTED}\s*:", re.DOTALL)
 _FILE_NAME = re.compile(r"(https?://\S+|\S+\.(txt|md|html?|xml|json|pdf|docx?|story))", re.IGNORECASE)
 _NO_TEXT = re.compile("[\udc80-\udcff]")
 """Half surrogates, which replace bytes that are invalid in the encoding."""
+_TAG = re.compile(r"\s*</?t>\s*")
+_LIST = (
+    " Add [] to the column's name if its texts are sentences of one text. Texts of several systems each need a row "
+    "of their own."
+)
 _WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8}){0,2}")
 _THINKING = re.compile(r"</?(think|thinking|reasoning)>|\[/?THINK\]", re.IGNORECASE)
@@ -133,7 +138,7 @@ def _checked(value: object, *, is_language: bool = False) -> str:
     if value is None:
         raise ValueError("has no value.")
     if not isinstance(value, str):
-        joined = " Add [] to the column's name to join its texts." if isinstance(value, list) else ""
+        joined = _LIST if isinstance(value, list) else ""
         raise ValueError(f"is {shown(value)}, not a text.{joined}")
     if not value.isascii() and (byte := _NO_TEXT.search(value)):
         raise ValueError(f"is not of the file's encoding at character {byte.start() + 1}. {_OTHER_ENCODING}")
@@ -188,7 +193,12 @@ def _documents(value: object) -> tuple[str, ...]:
 
 
 def _references(value: object) -> tuple[str, ...]:
-    return tuple("" if each is None else _text(each) for each in listed(value))
+    return tuple("" if each is None else untagged(_text(each)) for each in listed(value))
+
+
+def untagged(text: str) -> str:
+    """Remove the tags `<t>` and `</t>` around sentences, which published files of CNN/DailyMail have."""
+    return _TAG.sub(" ", text).strip() if text.lstrip().startswith("<t>") else text
 
 
 def _names(value: object) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from annotation.core.text_faults import text_fault
 from annotation.imports.containers import Record, Said
 from annotation.imports.layout import CRITERIA, GENERAL, document_hash, plain
 from annotation.imports.problems import Findings, unreadable
-from annotation.imports.row import RATER, RATER_NAMES, Mark, NotJson, load_json, opened
+from annotation.imports.row import RATER, RATER_NAMES, Mark, NotJson, load_json, opened, untagged
 
 Values = Mapping[str, Any]
 Rows = Iterator[tuple[dict[str, Any], Said]]
@@ -38,7 +38,8 @@ _OF_MTURK = re.compile(
 )
 """Names of columns that Mechanical Turk adds."""
 _CHOSEN = {"true": True, "on": True, "false": False}
-_TAG = re.compile(r"\s*</?t>\s*")
+_PAIRED = re.compile(r"(.+?)[\s._-]+(\d{1,2}|[a-d])(?:\.(.+))?", re.IGNORECASE)
+"""A column such as `summary_a` or `outputs.0.text`."""
 _CRITERION, _VALUE = ("criterion", "dimension", "aspect"), ("score", "rating", "value")
 _PERSON = {"email", "username", "id", *RATER_NAMES}
 _NOTHING = {"", "null", "none", "na", "n/a", "nan"}
@@ -405,16 +406,13 @@ def _rose(values: Values) -> Rows:
 
 
 def _realsumm(values: Values) -> Rows:
-    def bare(text: str) -> str:
-        return _TAG.sub(" ", text).strip()
-
     source = values.get("source", values.get("src"))
     made = {
         "doc_id": values.get("doc_id", values.get("id")),
         **({} if source is None else {"source_text": source}),
-        "reference_text": bare(values["ref_summ"]),
+        "reference_text": values["ref_summ"],
         "systems": [
-            {"system": name, "summary_text": bare(one["system_summary"]), **_rest(one, "system_summary")}
+            {"system": name, "summary_text": untagged(one["system_summary"]), **_rest(one, "system_summary")}
             for name, one in values["system_summaries"].items()
         ],
     }
@@ -451,6 +449,27 @@ def _rating_rows(values: Values) -> Rows:
     what, how = _columns_of_rating(values)
     rating = (str(values[what]), _person(values[raters[0]]) if raters else "", values[how])
     yield _rest(values, what, how, *raters), Said([rating])
+
+
+def _pairs(values: Values) -> list[dict[str, str]]:
+    """The columns of each system and its summary if there are several, such as `model_a` and `summary_a`."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for name in values:
+        if parts := _PAIRED.fullmatch(name):
+            of, number, part = parts.groups()
+            known = plain(part or of)
+            is_text = known in GENERAL["summary"] or (part and known in {"text", "content"})
+            kind = "system" if known in GENERAL["system"] else "summary" if is_text else ""
+            found.setdefault((part and of, number.lower()), {})[kind] = name
+    pairs = [one for one in found.values() if {"system", "summary"} <= one.keys()]
+    return pairs if len(pairs) > 1 else []
+
+
+def _pair_rows(values: Values) -> Rows:
+    pairs = _pairs(values)
+    rest = _rest(values, *(one[kind] for one in pairs for kind in ("system", "summary")))
+    for one in pairs:
+        yield {**rest, **{kind: values[one[kind]] for kind in ("system", "summary")}}, Said()
 
 
 def _summhay(values: Values) -> Rows:
@@ -502,6 +521,7 @@ TOOLS = (
     Tool("REALSumm", _has("ref_summ", "system_summaries"), _realsumm),
     Tool("SummEval", _has(machine_summaries=list), _machine_summaries),
     Tool("a row for each rating", _columns_of_rating, _rating_rows),
+    Tool("a pair of columns for each system", _pairs, _pair_rows),
     Tool("SummHay", _has("subtopics", "documents"), _summhay),
     Tool("SummHay", _has("reference_insights", "summary"), _summhay),
 )
