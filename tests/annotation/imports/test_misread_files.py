@@ -1,0 +1,125 @@
+"""Shapes of real files that were once misread: the texts, raters and systems that they give, or the refusal."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from annotation.imports.layout import layout_of
+from annotation.imports.read import read_dataset
+from tests.annotation.imports.files import DOCUMENT, REFERENCE, jsonl, raw, refusal_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LATE, EARLY = "The trams of Oslo stopped.", "It rained hard in Oslo."
+FLAT = {"id": "d1", "article": DOCUMENT, "model": "alder", "summary": LATE}
+LONG = " ".join([DOCUMENT] * 5)
+
+
+def texts(path: Path, *pairs: str) -> dict[str, str]:
+    [one] = read_dataset(path, layout=layout_of(pairs)).dataset.sets.values()
+    return {system: peer.summary for (system, _), peer in one.peers.items()}
+
+
+def test_an_object_by_system_is_proposed_and_read(tmp_path: Path) -> None:
+    outputs = {"alder": {"text": LATE, "tokens": 5}, "birch": {"text": EARLY, "tokens": 5}}
+    path = jsonl(tmp_path, {"id": 0, "article": DOCUMENT, "outputs": outputs})
+    assert "summary=outputs.alder.text summary=outputs.birch.text" in refusal_of(path)
+    typed = ("document=article", "summary=outputs.alder.text", "summary=outputs.birch.text")
+    assert texts(path, *typed) == {"alder": LATE, "birch": EARLY}
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"summary_a": LATE, "summary_b": EARLY, "model_a": "alder", "model_b": "birch"},
+        {
+            "outputs.0.text": LATE,
+            "outputs.0.model": "alder",
+            "outputs.1.text": EARLY,
+            "outputs.1.model": "birch",
+        },
+    ],
+)
+def test_paired_columns_are_a_summary_of_each_system(tmp_path: Path, record: dict[str, str]) -> None:
+    path = jsonl(tmp_path, {"id": "d1", "article": DOCUMENT, **record})
+    assert texts(path) == {"alder": LATE, "birch": EARLY}
+
+
+@pytest.mark.parametrize(
+    ("given", "rated"),
+    [
+        (
+            {
+                "fluency": [
+                    {"user_id": "u1", "value": 4, "status": "submitted"},
+                    {"user_id": "u2", "value": 1, "status": "discarded"},
+                ]
+            },
+            {("fluency", "u1"): 4},
+        ),
+        ({"ratings": {"anna": {"fluency": 4}}}, {("fluency", "anna"): 4}),
+        ({"ratings": {"fluency": {"anna": 4}}}, {("fluency", "anna"): 4}),
+    ],
+)
+def test_ratings_have_their_criterion_and_rater(tmp_path: Path, given: dict[str, Any], rated: object) -> None:
+    [peer] = read_dataset(jsonl(tmp_path, FLAT | given)).dataset.peers()
+    assert peer.rated == rated
+
+
+def test_sentence_tags_are_dropped_from_references(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, FLAT | {"reference": f"<t> {REFERENCE} </t> <t> {EARLY} </t>\n"})
+    [one] = read_dataset(path).dataset.sets.values()
+    assert one.references[""][None].text == f"{REFERENCE} {EARLY}"
+
+
+def test_a_list_of_sentences_is_one_document(tmp_path: Path) -> None:
+    path = jsonl(
+        tmp_path, FLAT | {"article": ["Rain fell in Oslo on Monday.", LATE], "summary": [LATE, EARLY]}
+    )
+    pairs = ("document=article", "document_id=id", "system=model", "summary=summary[]")
+    [one] = read_dataset(path, layout=layout_of(pairs)).dataset.sets.values()
+    assert one.documents == (f"Rain fell in Oslo on Monday. {LATE}",)
+
+
+def test_rows_of_rules_are_skipped(tmp_path: Path) -> None:
+    path = raw(
+        tmp_path, f"id;article;model;summary\n---;---;---;---\nd1;{DOCUMENT};alder;{LATE}\n", "rows.csv"
+    )
+    assert texts(path) == {"alder": LATE}
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (f"d1,{LONG},alder,{LATE}\n", "looks like data. Add a header line with the names of the columns"),
+        (f"Results,,,\nid,article,model,summary\nd1,{DOCUMENT},alder,{LATE}\n", "line 1: is a title."),
+        (
+            json.dumps({"columns": ["id"], "index": [0], "data": [["d1"]]}, indent=1),
+            "to_json(path, orient='records')",
+        ),
+        (json.dumps({"id": "d1", "article": LONG, "outputs": [LATE, EARLY]}), ""),
+    ],
+)
+def test_other_shapes_are_refused_with_the_way_out(tmp_path: Path, content: str, told: str) -> None:
+    if told:
+        assert told in refusal_of(raw(tmp_path, content, "rows.json" if content[0] == "{" else "rows.csv"))
+    else:
+        problems = read_dataset(raw(tmp_path, content)).problems.shown
+        assert "Texts of several systems each need a row of their own." in problems[0].reason
+
+
+def test_a_reference_by_an_editor_is_not_a_system(tmp_path: Path) -> None:
+    path = raw(
+        tmp_path, f"id,article,editor_summary,model_summary\n1,{DOCUMENT},{REFERENCE},{LATE}\n", "rows.csv"
+    )
+    assert "reference=editor_summary summary=model_summary" in refusal_of(path)
+
+
+def test_one_column_is_not_both_document_and_summary(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, {"messages": [{"role": "user", "content": DOCUMENT}]})
+    typed = layout_of(["document=messages", "summary=messages[-1].content"])
+    assert "as both the document and the summary" in refusal_of(path, layout=typed)
