@@ -56,7 +56,7 @@ _OBJECT_BEGINS = re.compile(rf"(?:\[\s*)?\{{\s*{_QUOTED}\s*:", re.DOTALL)
 _FILE_NAME = re.compile(r"(https?://\S+|\S+\.(txt|md|html?|xml|json|pdf|docx?|story))", re.IGNORECASE)
 _NO_TEXT = re.compile("[\udc80-\udcff]")
 """Half surrogates, which replace bytes that are invalid in the encoding."""
-_TAG = re.compile(r"\s*</?t>\s*")
+_TAG = re.compile(r"(?:\s*</?t>\s*)+")
 _LIST = (
     " Add [] to the column's name if its texts are sentences of one text. Texts of several systems each need a row "
     "of their own."
