@@ -106,7 +106,7 @@ def test_a_chart_follows_theme_and_width_and_moves_nothing(charted: World, desk:
         page.emulate_media(color_scheme=scheme)
         page.wait_for_function(CORNER, arg=colour)
     page.set_viewport_size(PHONE)
-    page.wait_for_function("document.querySelector('.plot canvas').getBoundingClientRect().width < 390")
+    page.wait_for_function("() => document.querySelector('.plot canvas').getBoundingClientRect().width < 390")
 
 
 def test_a_chart_that_cannot_be_drawn_points_to_the_table(charted: World, desk: Desk) -> None:
