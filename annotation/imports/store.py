@@ -99,8 +99,8 @@ class ImportCounts:
     documents: Count = field(default_factory=Count)
     systems: Count = field(default_factory=Count)
     reference_authors: Count = field(default_factory=Count)
-    model_summaries: Count = field(default_factory=Count)
-    peer_summaries: Count = field(default_factory=Count)
+    references: Count = field(default_factory=Count)
+    summaries: Count = field(default_factory=Count)
     comparisons: Count = field(default_factory=Count)
     questions: Count = field(default_factory=Count)
     claims: Count = field(default_factory=Count)
@@ -326,7 +326,7 @@ class _Batch:
                 "names_references": peer.names_references and (old is None or old.names_references),
             }
             new = Summary(document_set=row, is_peer=True, system=system, target_words=key[1], **about)
-            count, text = self.counts.peer_summaries, peer.summary
+            count, text = self.counts.summaries, peer.summary
             planned = self._plan(count, old, new, line=peer.line, units=peer.units, text=text, **about)
             self.store.peers[row.external_id, key] = planned
 
@@ -360,7 +360,7 @@ class _Batch:
                 new = Summary(document_set=row, is_model=True, external_id=reference_id, target_words=place)
                 system = (old.system or known_author) if old else author
                 about = {"line": text.line, "units": text.units, "text": text.text, "system": system}
-                planned[place] = self._plan(self.counts.model_summaries, old, new, **about)
+                planned[place] = self._plan(self.counts.references, old, new, **about)
             self.store.models[row.external_id, reference_id, target] = planned[place]
 
     def _plan(

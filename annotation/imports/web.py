@@ -57,8 +57,8 @@ _LIMITS = {"most_mb": MOST_BYTES // 1024**2, "most_files": MOST_FILES}
 
 KINDS = {
     "reference_authors": "Authors of references",
-    "model_summaries": "References",
-    "peer_summaries": "Summaries to evaluate",
+    "references": "References",
+    "summaries": "Summaries to evaluate",
 }
 CELL_CHARACTERS = 100
 

@@ -33,14 +33,14 @@ def inline(client: Any, files: dict[str, str], **choices: Any) -> Any:
 def test_several_uploaded_files_are_one_import(world: World, client_of: ApiDoor) -> None:
     pages = {f"D9.M.050.A.{number}.html": see_page("One.").encode() for number in (1, 2)}
     report = upload(client_of("mona"), pages).json()["report"]
-    assert report["counts"]["peer_summaries"] == {"created": 2, "changed": 0, "unchanged": 0}
+    assert report["counts"]["summaries"] == {"created": 2, "changed": 0, "unchanged": 0}
     assert Event.objects.get(verb="import").actor == world.mona
 
 
 def test_a_dry_run_writes_nothing(world: World, client_of: ApiDoor) -> None:
     report = upload(client_of("mona"), {"a.csv": GOOD.encode()}, dry_run="true").json()["report"]
     assert report["dry_run"] is True
-    assert report["counts"]["peer_summaries"]["created"] == 1
+    assert report["counts"]["summaries"]["created"] == 1
     assert not Summary.objects.filter(text="Two.").exists()
 
 
@@ -63,14 +63,14 @@ def test_columns_of_other_names_are_mapped(world: World, client_of: ApiDoor) -> 
     refused = inline(client_of("mona"), {"a.csv": table}).json()["error"]
     assert refused["message"].endswith('Name the columns in `mapping`: ["summary=COLUMN"].')
     report = inline(client_of("mona"), {"a.csv": table}, mapping=["summary=my output"]).json()["report"]
-    assert report["counts"]["peer_summaries"]["created"] == 1
+    assert report["counts"]["summaries"]["created"] == 1
 
 
 def test_what_is_left_out_is_told(world: World, client_of: ApiDoor) -> None:
     report = inline(client_of("mona"), {"a.csv": MIXED}, skip_invalid=True).json()["report"]
     assert report["rows_left_out"] == 1
     assert report["problems"][0]["line"] == 3
-    assert report["counts"]["peer_summaries"]["created"] == 1
+    assert report["counts"]["summaries"]["created"] == 1
 
 
 def test_a_request_without_files_is_not_of_the_shape(world: World, client_of: ApiDoor) -> None:

@@ -30,7 +30,7 @@ def refused(*words: object) -> str:
 def test_project_is_made_and_the_import_reported(tmp_path: Path) -> None:
     lines = said("trams", jsonl(tmp_path, nested()), "--create").splitlines()
     assert lines[0] == "data.jsonl: nested JSONL, into trams"
-    assert "  peer summaries          2        0          0" in lines
+    assert "  summaries               2        0          0" in lines
     assert "Claims belong to the references and are used for coverage." in lines
     assert lines[-1] == (
         "The project has no members yet. Administrators see it in the browser; to add others: "

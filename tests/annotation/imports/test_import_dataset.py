@@ -87,8 +87,8 @@ def test_row_becomes_a_set_with_its_summaries(project: Project, tmp_path: Path) 
         "document_sets": (1, 0, 0),
         "documents": (1, 0, 0),
         "systems": (1, 0, 0),
-        "model_summaries": (1, 0, 0),
-        "peer_summaries": (1, 0, 0),
+        "references": (1, 0, 0),
+        "summaries": (1, 0, 0),
         "comparisons": (1, 0, 0),
     }
     one = DocumentSet.objects.get()
@@ -200,7 +200,7 @@ def test_importing_twice_changes_nothing(project: Project, tmp_path: Path, recor
 def test_later_file_adds_a_system(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, row())
     report = bring(project, tmp_path, row(system="birch", summary="It rained."))
-    assert counted(report)["peer_summaries"] == (1, 0, 0)
+    assert counted(report)["summaries"] == (1, 0, 0)
     assert counted(report)["documents"] == (0, 0, 1)
     assert Comparison.objects.filter(model__text=REFERENCE).count() == 2
     assert Score.objects.count() == 2
@@ -210,7 +210,7 @@ def test_changed_summary_without_judgments_is_replaced(project: Project, tmp_pat
     bring(project, tmp_path, row())
     before = peer("alder").pk
     report = bring(project, tmp_path, row(summary="Rain came. Trams waited."))
-    assert counted(report)["peer_summaries"] == (0, 1, 0)
+    assert counted(report)["summaries"] == (0, 1, 0)
     assert peer("alder").pk == before
     assert pieces(summary=peer("alder")) == ["Rain came.", "Trams waited."]
     # Four words of ten.
@@ -220,7 +220,7 @@ def test_changed_summary_without_judgments_is_replaced(project: Project, tmp_pat
 def test_changed_reference_without_judgments_is_replaced(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, row())
     report = bring(project, tmp_path, row(reference="Rain. Trams."))
-    assert counted(report)["model_summaries"] == (0, 1, 0)
+    assert counted(report)["references"] == (0, 1, 0)
     assert pieces(summary__is_model=True) == ["Rain.", "Trams."]
 
 
@@ -402,8 +402,8 @@ def test_manager_may_and_it_is_logged(world: World, tmp_path: Path) -> None:
         "created": {
             "document_sets": 1,
             "documents": 1,
-            "model_summaries": 1,
-            "peer_summaries": 2,
+            "references": 1,
+            "summaries": 2,
             "comparisons": 2,
             "claims": 2,
             "checks": 4,
@@ -576,8 +576,8 @@ def test_known_macro_recalls_of_realsumm(project: Project, judged_data: Path) ->
         "document_sets": 30,
         "documents": 30,
         "systems": 25,
-        "model_summaries": 30,
-        "peer_summaries": 750,
+        "references": 30,
+        "summaries": 750,
         "comparisons": 750,
         "claims": 300,
         "checks": 7500,
@@ -609,7 +609,7 @@ def test_known_sentence_support_of_qags(project: Project, judged_data: Path) -> 
 
 def test_claims_of_frank_are_the_peers(project: Project, judged_data: Path) -> None:
     report = import_dataset(project=project, path=judged_data / "frank_dev.jsonl", by=None)
-    assert (report.claims_side, report.counts.claims.created, report.counts.peer_summaries.created) == (
+    assert (report.claims_side, report.counts.claims.created, report.counts.summaries.created) == (
         "peer",
         671,
         671,

@@ -91,8 +91,8 @@ def test_see_files_become_summaries_with_their_own_units(project: Project, tmp_p
         "document_sets": (1, 0, 0),
         "systems": (1, 0, 0),
         "reference_authors": (1, 0, 0),
-        "model_summaries": (1, 0, 0),
-        "peer_summaries": (1, 0, 0),
+        "references": (1, 0, 0),
+        "summaries": (1, 0, 0),
         "comparisons": (1, 0, 0),
     }
     model = Summary.objects.get(is_model=True)
@@ -117,7 +117,7 @@ def test_a_second_import_changes_nothing(project: Project, tmp_path: Path) -> No
 def test_both_formats_come_in_at_once(project: Project, tmp_path: Path) -> None:
     report = bring(project, tmp_path, {**SEE, **PAN, "README.txt": "notes"})
     assert report.format == "files of several formats"
-    assert report.counts.peer_summaries.created == 2
+    assert report.counts.summaries.created == 2
     assert report.warnings[0] == "README.txt is not read: it is of none of these formats."
 
 
@@ -219,8 +219,8 @@ def test_a_pyramid_becomes_one_virtual_comparison_of_claims(project: Project, tm
     assert counted(report) == {
         "document_sets": (1, 0, 0),
         "systems": (1, 0, 0),
-        "model_summaries": (1, 0, 0),
-        "peer_summaries": (1, 0, 0),
+        "references": (1, 0, 0),
+        "summaries": (1, 0, 0),
         "comparisons": (1, 0, 0),
         "claims": (18, 0, 0),
         "checks": (18, 0, 0),

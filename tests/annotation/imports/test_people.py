@@ -446,7 +446,7 @@ def test_both_files_of_xsum_have_the_same_texts(project: Project, tmp_path: Path
     import_dataset(project=project, path=raw(tmp_path, marks, "a.csv"), by=None)
     path = raw(tmp_path, XSUM_FACTS.replace(SUMMARY, texts), "b.csv")
     report = import_dataset(project=project, path=path, by=None)
-    assert (report.counts.ratings.created, report.counts.peer_summaries.unchanged) == (2, 1)
+    assert (report.counts.ratings.created, report.counts.summaries.unchanged) == (2, 1)
     assert Verdict.objects.filter(reason__startswith="“June's”").count() == 1
 
 

@@ -240,7 +240,7 @@ def test_what_has_one_meaning_is_read_on_every_road_and_told(
     assert (summary.text, summary.document_set.documents.get().text) == ("The ferry was late.", ARTICLE)
     files = [{"name": path.name, "content": READ[name]}]
     answer = client_of("mona").post("/api/v1/projects/harbour/imports/", {"files": files}, format="json")
-    assert answer.json()["report"]["counts"]["peer_summaries"]["created"] == 1
+    assert answer.json()["report"]["counts"]["summaries"]["created"] == 1
     assert main(["gate", str(path), "--judge", "lexical", "--metrics", "alignment"]) == 0
     if "document_id" not in READ[name]:
         assert "Columns are read: document=" in out.getvalue()
