@@ -1,4 +1,4 @@
-"""How the answers of single people compare with the judge's, and how long they take."""
+"""Single people: the share of their answers that differs from the judge, and their seconds per answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from annotation.models import Verdict
+from annotation.models import Label, Verdict
 
 if TYPE_CHECKING:
     from annotation.models import Project
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class PersonAnswers:
     """A reviewer's number of answers, the share that differs from the judge, and the median seconds per answer.
 
-    The newest answer to each check counts, blind or not. The share is None without a judge's answer to any of these
-    checks, the seconds are None without a measured time.
+    The newest answer to each check counts, blind or not. As in scores, unsure counts as not yes. The share is None
+    without a judge's answer to any of these checks, the seconds are None without a measured time.
     """
 
     name: str
@@ -39,7 +39,7 @@ def people_with_answers(project: Project) -> tuple[PersonAnswers, ...]:
         by_person[person].append((label, judge, ms))
     found = []
     for name, answers in sorted(by_person.items()):
-        differ = [label != judge for label, judge, _ in answers if judge]
+        differ = [(label == Label.YES) != (judge == Label.YES) for label, judge, _ in answers if judge]
         timed = [ms / 1000 for _, _, ms in answers if ms]
         share = sum(differ) / len(differ) if differ else None
         found.append(PersonAnswers(name, len(answers), share, median(timed) if timed else None))

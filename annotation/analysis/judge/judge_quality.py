@@ -59,11 +59,14 @@ MOST_VERSIONS = 8
 
 
 Trust = Literal["yes", "shifted", "no", "unknown"]
-"""Whether a judge can be relied on.
+"""The result of comparing a judge with somebody who always gives people's most frequent answer.
 
-`yes`: it is right more often than always giving people's most frequent answer, and says yes about as often as people.
-`shifted`: it is right more often, but says yes too often or too rarely. `no`: it is not right more often. `unknown`:
-there is no interval, or people's answers do not represent all checks. All comparisons are with 95 % intervals.
+- `yes`: the interval of the judge's accuracy lies above that, and the judge says yes about as often as people
+- `shifted`: the interval lies above that, but the judge says yes too often or too rarely
+- `no`: the judge is right no more often
+- `unknown`: the interval contains that share or is missing, or people's answers do not represent all checks
+
+Intervals are of 95 %.
 """
 
 

@@ -23,7 +23,7 @@ DRAWS, SEED = 2000, 0
 
 @dataclass(frozen=True, slots=True)
 class RatingBias:
-    """How far the judge is from people on one criterion, for one system or for all ("").
+    """The judge's distance from people on one criterion, for one system or for all ("").
 
     `people` and `judge` are means over the `summaries` that both rated, within document sets first. They are in [0, 1],
     1 for the best answer. `error` is the mean distance, and `bias` the judge's value minus people's, with an interval

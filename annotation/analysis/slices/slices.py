@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -134,7 +135,8 @@ def slices(
     values = _set_values(project, score, target_words)
     used = {name for of_system in values.values() for name in of_system}
     names = _in_order({slice_of[name] for name in used}, slice_of)
-    estimated = _estimates(project, score, target_words, slice_of, names) if basis.is_estimate else {}
+    has_estimate = score in SCORE_SIDES and basis.is_estimate
+    estimated = _estimates(project, score, target_words, slice_of, names) if has_estimate else {}
     plain = {
         (system, name): _mean(of_system, slice_of, name, cluster_of_set)
         for system, of_system in values.items()
@@ -144,7 +146,7 @@ def slices(
     is_estimated = bool(estimated) and all(cell in estimated for cell in cells)
     means = {cell: estimated[cell] if is_estimated else plain[cell] for cell in cells}
     given = {name: counts[name] for name in names} if count_by else dict(weights or {})
-    if given and (min(given.values()) < 0 or not any(given.values())):
+    if not all(0 <= weight < math.inf for weight in given.values()) or (given and not any(given.values())):
         raise Invalid("Weights must not be negative, and one of them must be positive.", field="weights")
     differences = {
         (each.system, each.slice): each for each in slice_differences(values, slice_of, cluster_of_set)
@@ -163,7 +165,7 @@ def slices(
         key=key,
         score=score,
         target_words=target_words,
-        basis=basis.name if is_estimated or not basis.is_estimate else "judge + corrections",
+        basis=basis.name if is_estimated or not has_estimate else "judge + corrections",
         slices=tuple(Slice(name, sizes[name], given.get(name, 0.0)) for name in names),
         systems=systems,
         moved=_moved(systems),

@@ -129,10 +129,12 @@ def save_criterion(request: Request, slug: str) -> HttpResponse:
 @screen("POST")
 def add_pack(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.CHANGE_PROJECT, here=HERE)
-    pack = PACKS.get(request.POST.get("pack", ""), ())
+    name = request.POST.get("pack", "")
+    if name not in PACKS:
+        raise Invalid(f"No set of questions is named {name!r}.", field="pack")
     facts = [row.fact for row in criteria_in_force(room.project)]
     names = {each.name for each in facts}
-    new = [each for each in pack if each.name not in names]
+    new = [each for each in PACKS[name] if each.name not in names]
     return _saved(request, room, [*new, *facts], CriterionForm(initial=NEW), f"Added {len(new)} questions.")
 
 
@@ -141,7 +143,10 @@ def retire_criterion(request: Request, slug: str) -> HttpResponse:
     """Stop asking a criterion; its answers are kept."""
     room = enter(request, slug, Verb.CHANGE_PROJECT, here=HERE)
     name = request.POST.get("name", "")
-    facts = [row.fact for row in criteria_in_force(room.project) if row.name != name]
+    asked = [row.fact for row in criteria_in_force(room.project)]
+    facts = [fact for fact in asked if fact.name != name]
+    if len(facts) == len(asked):
+        raise Invalid(f"No criterion is named {name!r}.", field="name")
     return _saved(request, room, facts, CriterionForm(initial=NEW), f"“{name}” is no longer asked.")
 
 

@@ -108,7 +108,13 @@ def test_weights_are_given_or_counted(sliced: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "more", [{"weights": {"law": -1.0, "news": 2.0}}, {"weights": {"law": 0.0}}, {"count_by": "topic"}]
+    "more",
+    [
+        {"weights": {"law": -1.0, "news": 2.0}},
+        {"weights": {"law": 0.0}},
+        {"weights": {"law": float("nan"), "news": 1.0}},
+        {"count_by": "topic"},
+    ],
 )
 def test_weights_without_a_meaning_are_refused(sliced: World, more: dict[str, object]) -> None:
     with pytest.raises(Invalid):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from annotation.core.criteria import criteria_in_force
 from evaluation.metrics import Criterion
 
@@ -61,6 +63,7 @@ def test_what_cannot_be_asked_is_refused_and_kept_in_the_form(world: World, mona
         ({"points": "one"}, "is no answer"),
         ({"points": "1 = a"}, "2 to 11"),
         ({"name": "alignment"}, "is a score"),
+        ({"name": "coverage_pooled"}, "is a score"),
         ({"name": ""}, "required"),
     ):
         answer = mona.post(f"{PAGE}save/", {**TONE, **wrong})
@@ -69,3 +72,8 @@ def test_what_cannot_be_asked_is_refused_and_kept_in_the_form(world: World, mona
         assert "Is the tone neutral?" in answer.content.decode()
     assert [each.name for each in facts(world)] == ["unmarked"]
     assert mona.get(f"{PAGE}?change=none").status_code == 404
+
+
+@pytest.mark.parametrize(("act", "field"), [("pack", "pack"), ("retire", "name")])
+def test_an_unknown_name_changes_nothing(mona: Client, act: str, field: str) -> None:
+    assert mona.post(f"/p/harbour/settings/criteria/{act}/", {field: "nowhere"}).status_code == 422
