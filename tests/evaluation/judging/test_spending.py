@@ -23,8 +23,8 @@ from tests.llm_server import Call, Fault, LLMServer, faults
 TEXT = "The council met on Tuesday."
 # A token of a prompt costs 1 and one of a reply 10.
 PRICE = Price(prompt=1_000_000, completion=10_000_000)
-ONCE = Limits(timeout_seconds=0.3, max_attempts=1, max_tokens=50)
-TWICE = Limits(timeout_seconds=0.3, max_attempts=2, max_tokens=50)
+ONCE = Limits(timeout_seconds=2, max_attempts=1, max_tokens=50)
+TWICE = Limits(timeout_seconds=2, max_attempts=2, max_tokens=50)
 
 
 def tokens_of(call: Call) -> int:
