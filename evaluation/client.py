@@ -335,7 +335,7 @@ class Project:
         return self._table("checks/", **filters)
 
     def summaries(self, *, system: str | None = None, role: str | None = None) -> Any:
-        """Fetch a table of the summaries, without their texts; `role` is "model" or "peer"."""
+        """Fetch a table of the summaries, without their texts; `role` is "reference" or "summary"."""
         return self._table("summaries/", system=system, role=role)
 
     def leaderboard(self, score: str = "coverage", *, target_words: int | None = None) -> Any:

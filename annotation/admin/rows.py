@@ -88,7 +88,7 @@ class Rows(ModelAdmin):
 
 COLUMNS: dict[type[Model], tuple[str, ...]] = {
     Claim: ("public_id", "text"),
-    Comparison: ("public_id", "peer", "model"),
+    Comparison: ("public_id", "summary", "reference"),
     Document: ("public_id", "document_set", "position"),
     DocumentSet: ("external_id", "project", "created_at"),
     Sample: ("public_id", "project", "created_at"),

@@ -310,20 +310,21 @@ def _faults(path: Path, reading: FileReading) -> Iterator[str]:
 
 def _of_set(document_id: str, one: SetData) -> Iterator[GateSummary]:
     for system, target, reference_id, text in _compared(one):
-        peer = one.peers[system, target]
+        summary = one.summaries[system, target]
         by_reference = [
             GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight)
             for claim in one.claims.get((reference_id, target), ())
         ]
         own = [
-            GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight) for claim in peer.claims
+            GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight)
+            for claim in summary.claims
         ]
         yield GateSummary(
             document_id,
             system,
             SummaryInput(
                 DOCUMENT_BREAK.join(one.documents),
-                peer.summary,
+                summary.summary,
                 text,
                 questions=one.questions or None,
                 target_words=target,
@@ -337,13 +338,13 @@ def _of_set(document_id: str, one: SetData) -> Iterator[GateSummary]:
 
 def _compared(one: SetData) -> Iterator[tuple[str, int | None, str, str | None]]:
     """Yield each summary with each reference that an import would compare it with; None if there is no reference."""
-    for (system, target), peer in one.peers.items():
+    for (system, target), summary in one.summaries.items():
         references = [
             (name, one.author_of(name), one.reference_for(name, target))
             for name in one.references
-            if not peer.names_references or (system, target, name) in one.pairs
+            if not summary.names_references or (system, target, name) in one.pairs
         ]
-        own = (system, peer.summary)
+        own = (system, summary.summary)
         texts: list[tuple[str, str | None]] = [
             (name, text) for name, author, text in references if text and (author, text) != own
         ]

@@ -2,10 +2,10 @@
 
 Example:
 
-    _PEER = Part(Summary, "peer", ("id", "text"))
-    cursor.execute(f"SELECT check_row.label, {_PEER.columns} FROM ... annotation_summary peer ...")
+    _SUMMARY = Part(Summary, "summary", ("id", "text"))
+    cursor.execute(f"SELECT check_row.label, {_SUMMARY.columns} FROM ... annotation_summary summary ...")
     label, *values = cursor.fetchone()
-    peer = _PEER.read(iter(values))
+    summary = _SUMMARY.read(iter(values))
 """
 
 from __future__ import annotations

@@ -110,14 +110,14 @@ def _add_percents(project: Project, entries: Iterable[dict[str, Any]]) -> None:
         assignment = assign(document_set=document_set, assessor=assessor, by=None)
         assignment.readings.exclude(comparison__in=wanted).delete()
         for reading in assignment.readings.select_related(
-            "assignment__document_set__project", "comparison__peer", "comparison__model"
+            "assignment__document_set__project", "comparison__summary", "comparison__reference"
         ):
             _judge(reading, assessor, wanted[reading.comparison_id])
         close_assignment(assignment=assignment, by=assessor)
 
 
 def _judge(reading: Reading, assessor: User, entry: dict[str, Any]) -> None:
-    units = reading.comparison.model.units.order_by("position")
+    units = reading.comparison.reference.units.order_by("position")
     said = zip(units, entry["percents"], entry["marks"], strict=True)
     acts: list[Act] = [
         UnitAct(reading.public_id, unit.public_id, percent, marks) for unit, percent, marks in said
@@ -130,9 +130,9 @@ def _judge(reading: Reading, assessor: User, entry: dict[str, Any]) -> None:
 
 def _comparison(document_set: DocumentSet, entry: dict[str, Any]) -> Comparison:
     return Comparison.objects.get(
-        peer__document_set=document_set,
-        peer__system__name=entry["system"],
-        peer__target_words=entry["target_words"],
+        summary__document_set=document_set,
+        summary__system__name=entry["system"],
+        summary__target_words=entry["target_words"],
     )
 
 
@@ -141,13 +141,13 @@ def _matching_checks(project: Project, wanted: dict[str, Any], reviewer: User) -
     checks = Check.objects.filter(
         project=project,
         side=Check.Side.REFERENCE,
-        peer__document_set__external_id=wanted["document_id"],
-        peer__system__name=wanted["system"],
-        peer__target_words=wanted["target_words"],
+        summary__document_set__external_id=wanted["document_id"],
+        summary__system__name=wanted["system"],
+        summary__target_words=wanted["target_words"],
     ).exclude(verdicts__person=reviewer)
     return [
         check
-        for check in checks.select_related("claim", "project", "peer")
+        for check in checks.select_related("claim", "project", "summary")
         if words <= set(_words(check.claim.text))
     ]
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.db.models import Q, QuerySet
 
 from annotation.core.tables.columns import HEAD, Level, TableRow, columns, number
-from annotation.exports.summaries import peer_batches
+from annotation.exports.summaries import summary_batches
 from annotation.models import Check, CoverageJudgment, Rating, Reading, SampledCheck, Verdict
 from annotation.scoring.judge_percents import judge_percents
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _COMMON = "pk role person_id person__username reason evidence created_at withdrawn_at guideline__version"
 _OF_PERCENTS = """
-comparison_id unit_id claim_id reading_id comparison__peer_id comparison__model__external_id unit__position
+comparison_id unit_id claim_id reading_id comparison__summary_id comparison__reference__external_id unit__position
 claim__position claim__public_id percent reading__submitted_at is_current reading__assignment__may_have_seen
 """
 _OF_VERDICTS = """
-judge_id judge__name origin_name label votes repeated had_seen check_row_id check_row__peer_id
+judge_id judge__name origin_name label votes repeated had_seen check_row_id check_row__summary_id
 check_row__document_set__external_id check_row__side check_row__claim__claim_set__summary__external_id
 check_row__claim__unit__position check_row__claim__public_id check_row__is_current
 """
@@ -110,31 +110,31 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
     assignments are omitted.
     """
     document_id: str | None = None
-    for batch in peer_batches(project):
-        peer_ids, names = [peer.pk for peer in batch], {peer.document_id for peer in batch}
+    for batch in summary_batches(project):
+        summary_ids, names = [summary.pk for summary in batch], {summary.document_id for summary in batch}
         found: dict[Hashable, list[ExportedAnswer]] = defaultdict(list)
-        of_sources = {"peer": None, "document_set__external_id__in": names, "project": project}
+        of_sources = {"summary": None, "document_set__external_id__in": names, "project": project}
         for place, answer in chain(
             _verdicts(people, **{f"check_row__{name}": value for name, value in of_sources.items()}),
-            _percents(peer_ids, people),
-            _verdicts(people, check_row__peer_id__in=peer_ids),
-            _ratings(peer_ids, people),
+            _percents(summary_ids, people),
+            _verdicts(people, check_row__summary_id__in=summary_ids),
+            _ratings(summary_ids, people),
         ):
             found[place].append(answer)
-        for peer in batch:
-            if peer.document_id != document_id:
-                document_id = peer.document_id
+        for summary in batch:
+            if summary.document_id != document_id:
+                document_id = summary.document_id
                 for answer in found.get(document_id, ()):
                     yield (project.slug, document_id, None, None, *answer)
-            for answer in found.get(peer.pk, ()):
-                yield (*peer.head(project), *answer)
+            for answer in found.get(summary.pk, ()):
+                yield (*summary.head(project), *answer)
 
 
-def _percents(peer_ids: Sequence[int], people: People) -> Given:
+def _percents(summary_ids: Sequence[int], people: People) -> Given:
     """Yield percents of closed assignments and decisions, then percents that follow from each judge's verdicts."""
     is_given = Q(reading__state=Reading.State.SUBMITTED) | Q(role=CoverageJudgment.Role.ADJUDICATOR)
     judgments = CoverageJudgment.objects.filter(
-        is_given, comparison__peer_id__in=peer_ids, percent__isnull=False
+        is_given, comparison__summary_id__in=summary_ids, percent__isnull=False
     )
     given = _read(judgments.order_by("-role", "pk"), _OF_PERCENTS)
     # Keep the current row of each reading and unit; decisions belong to no reading.
@@ -147,7 +147,7 @@ def _percents(peer_ids: Sequence[int], people: People) -> Given:
         seen = row.reading__assignment__may_have_seen
         said = ExportedAnswer(
             "unit",
-            row.comparison__model__external_id or None,
+            row.comparison__reference__external_id or None,
             row.claim__position if row.claim__public_id else row.unit__position,
             row.claim__public_id,
             people.name(row.person_id, row.person__username),
@@ -157,11 +157,11 @@ def _percents(peer_ids: Sequence[int], people: People) -> Given:
             superseded=row.pk not in standing,
             blind=None if seen is None else not seen,
         )
-        yield row.comparison__peer_id, said.given(row)
-    for each in judge_percents(peer_ids):
+        yield row.comparison__summary_id, said.given(row)
+    for each in judge_percents(summary_ids):
         place, value = (each.reference_id or None, each.number, each.claim_id), f"{each.percent:.6g}"
         yield (
-            each.peer_id,
+            each.summary_id,
             ExportedAnswer("unit", *place, each.judge, "judge", value, None, each.marks, each.at),
         )
 
@@ -197,7 +197,7 @@ def _verdicts(people: People, **checks: Any) -> Given:
             superseded=row.pk not in standing,
             blind=not row.had_seen if is_reviewed and row.person_id is not None else None,
         ).given(row)
-        place = row.check_row__peer_id or row.check_row__document_set__external_id
+        place = row.check_row__summary_id or row.check_row__document_set__external_id
         yield place, said
         if row.repeated:
             yield place, said._replace(kind="repeat", value=row.repeated, reason=None, evidence=())
@@ -206,10 +206,10 @@ def _verdicts(people: People, **checks: Any) -> Given:
             yield place, said._replace(kind="vote", rater=who, value=vote, reason=None, evidence=())
 
 
-def _ratings(peer_ids: Sequence[int], people: People) -> Given:
+def _ratings(summary_ids: Sequence[int], people: People) -> Given:
     """Yield ratings of people and judges, except those of open assignments."""
     is_open = Q(assignment__isnull=False, assignment__closed_at__isnull=True)
-    ratings = Rating.objects.filter(~is_open, summary_id__in=peer_ids).order_by("pk")
+    ratings = Rating.objects.filter(~is_open, summary_id__in=summary_ids).order_by("pk")
     given = _read(ratings, _OF_RATINGS)
     # A person's empty answer withdraws the answer before it; a judge's empty answer does not.
     standing = standing_among(

@@ -12,7 +12,7 @@ from django.db.models.functions import Cast
 
 from annotation.core.tables.columns import HEAD, Level, TableRow, columns, number
 from annotation.exports.answers import rater, reference_of
-from annotation.exports.summaries import peer_batches
+from annotation.exports.summaries import summary_batches
 from annotation.models import Check, Label, Verdict
 from annotation.models.claim import OF_CLAIMS
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 RULE = Check.Decider.RULE
 """The decider of checks of empty summaries, which express no claim."""
 _OF_CHECK = """
-pk peer_id side claim__public_id claim__text claim__weight claim__unit__position claim__claim_set__summary_id
+pk summary_id side claim__public_id claim__text claim__weight claim__unit__position claim__claim_set__summary_id
 claim__claim_set__summary__external_id claim__position judge_label judge_probability human_label final_label
 final_source unscored_reason
 """
@@ -43,27 +43,27 @@ def judge_confidence(label: str | None, probability: float | None) -> float | No
 
 def _rows(project: Project, people: People) -> Iterator[TableRow]:
     """Yield rows by summary, ordered by side, reference and position of the claim."""
-    for batch in peer_batches(project):
-        peer_ids = [peer.pk for peer in batch]
-        asked = Check.objects.filter(OF_CLAIMS, peer_id__in=peer_ids, is_current=True)
+    for batch in summary_batches(project):
+        summary_ids = [summary.pk for summary in batch]
+        asked = Check.objects.filter(OF_CLAIMS, summary_id__in=summary_ids, is_current=True)
         checks: dict[int, list[Any]] = defaultdict(list)
         for check in asked.order_by().values_list(*_OF_CHECK.split(), named=True):
-            checks[check.peer_id].append(check)
-        said = _verdicts(project, peer_ids)
-        for peer in batch:
-            head = peer.head(project)
-            for check in sorted(checks.get(peer.pk, ()), key=_place):
+            checks[check.summary_id].append(check)
+        said = _verdicts(project, summary_ids)
+        for summary in batch:
+            head = summary.head(project)
+            for check in sorted(checks.get(summary.pk, ()), key=_place):
                 yield (*head, *_told(check, said.get(check.pk, {}), people))
 
 
-def _verdicts(project: Project, peer_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
+def _verdicts(project: Project, summary_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
     """Load the last verdict of each role on each check, except withdrawn verdicts and those of other judges.
 
     The verdict under `failure` is the last one without a label, from a failed call of the deciding judge.
     """
     said: dict[int, dict[str, Any]] = defaultdict(dict)
     counts = Q(judge=None) | Q(judge=project.deciding_judge_id)
-    verdicts = Verdict.objects.filter(counts, check_row__peer_id__in=peer_ids, withdrawn_at=None)
+    verdicts = Verdict.objects.filter(counts, check_row__summary_id__in=summary_ids, withdrawn_at=None)
     # Load evidence as text: nearly all rows have none, and parsing took as long as the query.
     verdicts = verdicts.annotate(evidence_text=Cast("evidence", TextField()))
     for row in verdicts.order_by("pk").values_list(*_OF_VERDICT.split(), "evidence_text", named=True):
@@ -74,7 +74,7 @@ def _verdicts(project: Project, peer_ids: Sequence[int]) -> dict[int, dict[str, 
 def _place(row: Any) -> tuple[bool, str, int, int, int]:
     """The sort key of a check: reference side first, then reference and position."""
     reference = row.claim__claim_set__summary__external_id or "", row.claim__claim_set__summary_id or 0
-    return (row.side == Check.Side.PEER, *reference, row.claim__position, row.pk)
+    return (row.side == Check.Side.SUMMARY, *reference, row.claim__position, row.pk)
 
 
 def _told(check: Any, said: dict[str, Any], people: People) -> TableRow:

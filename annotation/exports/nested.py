@@ -40,8 +40,8 @@ Fields = dict[str, Any]
 _OF_VERDICT = "check_row_id person_id person__username label votes reason"
 _OF_RATING = "summary_id criterion__name person_id person__username origin_name value reason"
 _OF_PERCENT = """
-comparison__peer_id comparison__model__external_id unit__position claim__position person_id person__username percent
-evidence
+comparison__summary_id comparison__reference__external_id unit__position claim__position person_id person__username
+percent evidence
 """
 _RATING = ("criterion", "rater", "value", "reason")
 _PERCENT = ("reference_id", "unit", "rater", "percent", "marks")
@@ -60,8 +60,8 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
     )
     for batch in batches(keys, SETS_AT_ONCE):
         found = whole.in_bulk([pk for _, pk in batch])
-        peers = [text.pk for each in found.values() for text in each.summaries.all() if text.is_peer]
-        said = _Said(peers, people)
+        summaries = [text.pk for each in found.values() for text in each.summaries.all() if text.is_summary]
+        said = _Said(summaries, people)
         for _, pk in batch:
             yield from _lines(found[pk], said)
 
@@ -71,17 +71,17 @@ def _lines(document_set: Any, said: _Said) -> Iterator[TableRow]:
     texts = document_set.summaries.all()
     documents = [document.text for document in document_set.documents.all()]
     asked = [each for each in document_set.of_documents if each.kind == ClaimSet.Kind.QUESTIONS]
-    every = [each for each in texts if each.is_peer]
-    every.sort(key=lambda peer: (peer.target_words or 0, peer.system.name.encode()))
+    every = [each for each in texts if each.is_summary]
+    every.sort(key=lambda summary: (summary.target_words or 0, summary.system.name.encode()))
     for target, some in groupby(every, key=attrgetter("target_words")):
-        peers = list(some)
-        references = [each for each in texts if each.is_model and each.target_words in (target, None)]
+        summaries = list(some)
+        references = [each for each in texts if each.is_reference and each.target_words in (target, None)]
         references.sort(key=lambda each: _natural(each.external_id))
         of_sets = [each for each in document_set.of_documents if each.kind == ClaimSet.Kind.CLAIMS]
-        claims = [said.of_claim(claim, peers) for claim in said.claims_of(of_sets)]
+        claims = [said.of_claim(claim, summaries) for claim in said.claims_of(of_sets)]
         for each in references:
             named = {"reference_id": each.external_id} if len(references) > 1 else {}
-            claims += [named | said.of_claim(claim, peers) for claim in said.claims_of(each.active)]
+            claims += [named | said.of_claim(claim, summaries) for claim in said.claims_of(each.active)]
         yield (
             document_set.external_id,
             documents[0] if len(documents) == 1 else documents or None,
@@ -94,7 +94,7 @@ def _lines(document_set: Any, said: _Said) -> Iterator[TableRow]:
             document_set.language,
             document_set.metadata or None,
             [claim.text for each in asked for claim in each.claims.all()] or None,
-            [said.of_summary(peer, said.claims_of(peer.active)) for peer in peers],
+            [said.of_summary(summary, said.claims_of(summary.active)) for summary in summaries],
             claims or None,
         )
 
@@ -108,15 +108,17 @@ def _natural(name: str) -> tuple[bool, int, bytes]:
 class _Said:
     """All answers to the claims of some summaries, and all ratings of these summaries, in a fixed number of queries."""
 
-    def __init__(self, peers: Sequence[int], people: People) -> None:
+    def __init__(self, summaries: Sequence[int], people: People) -> None:
         self._people = people
-        current = Check.objects.filter(peer_id__in=peers, is_current=True).order_by()
-        columns = ("pk", "claim_id", "peer_id", "human_label", "judge_label")
-        self._checks = {(row.claim_id, row.peer_id): row for row in current.values_list(*columns, named=True)}
+        current = Check.objects.filter(summary_id__in=summaries, is_current=True).order_by()
+        columns = ("pk", "claim_id", "summary_id", "human_label", "judge_label")
+        self._checks = {
+            (row.claim_id, row.summary_id): row for row in current.values_list(*columns, named=True)
+        }
         self._answered = {row.claim_id for row in self._checks.values() if row.human_label}
         self._votes: dict[int, dict[str, str]] = defaultdict(dict)
         self._reasons: dict[int, str] = {}
-        verdicts = Verdict.objects.filter(check_row__peer_id__in=peers, judge=None, withdrawn_at=None)
+        verdicts = Verdict.objects.filter(check_row__summary_id__in=summaries, judge=None, withdrawn_at=None)
         for row in verdicts.order_by("pk").values_list(*_OF_VERDICT.split(), named=True):
             votes = {people.rater(name): vote for name, vote in row.votes}
             if row.person_id is not None:
@@ -125,18 +127,23 @@ class _Said:
             self._reasons[row.check_row_id] = row.reason
         self._ratings: dict[int, dict[tuple[str, str], Fields]] = defaultdict(dict)
         ratings = Rating.objects.filter(
-            summary_id__in=peers, judge=None, withdrawn_at=None, criterion__retired_at=None
+            summary_id__in=summaries, judge=None, withdrawn_at=None, criterion__retired_at=None
         ).exclude(assignment__isnull=False, assignment__closed_at__isnull=True)
         for row in ratings.order_by("pk").values_list(*_OF_RATING.split(), named=True):
             who = people.rater(row.origin_name) if row.person_id is None else self._name(row)
             rating = (row.criterion__name, who, row.value, row.reason or None)
             self._ratings[row.summary_id][rating[:2]] = dict(zip(_RATING, rating, strict=True))
         self._percents: dict[int, list[Fields]] = defaultdict(list)
-        percents = CoverageJudgment.objects.filter(COUNTING, comparison__peer_id__in=peers).order_by("pk")
+        percents = CoverageJudgment.objects.filter(COUNTING, comparison__summary_id__in=summaries).order_by(
+            "pk"
+        )
         for row in percents.values_list(*_OF_PERCENT.split(), named=True):
-            reference, unit = row.comparison__model__external_id, row.unit__position or row.claim__position
+            reference, unit = (
+                row.comparison__reference__external_id,
+                row.unit__position or row.claim__position,
+            )
             percent = (reference or None, unit, self._name(row), row.percent, row.evidence)
-            self._percents[row.comparison__peer_id].append(dict(zip(_PERCENT, percent, strict=True)))
+            self._percents[row.comparison__summary_id].append(dict(zip(_PERCENT, percent, strict=True)))
 
     def _name(self, row: Any) -> str:
         return self._people.name(row.person_id, row.person__username or "")
@@ -151,21 +158,21 @@ class _Said:
             each for keep, some in found if keep or {c.pk for c in some} & self._answered for each in some
         ]
 
-    def of_summary(self, peer: Any, claims: Sequence[Any]) -> Fields:
+    def of_summary(self, summary: Any, claims: Sequence[Any]) -> Fields:
         """A summary with its ratings, percents and own claims. Empty fields except the text are left out."""
-        ratings = self._ratings.get(peer.pk, {})
+        ratings = self._ratings.get(summary.pk, {})
         told: Fields = {
-            "system": peer.system.name,
-            "summary_text": peer.text,
+            "system": summary.system.name,
+            "summary_text": summary.text,
             "ratings": [ratings[key] for key in sorted(ratings) if ratings[key]["value"] is not None],
-            "percents": self._percents.get(peer.pk),
-            "claims": [self.of_claim(claim, [peer]) for claim in claims],
+            "percents": self._percents.get(summary.pk),
+            "claims": [self.of_claim(claim, [summary]) for claim in claims],
         }
         return {name: value for name, value in told.items() if value or name == "summary_text"}
 
-    def of_claim(self, claim: Any, peers: Sequence[Any]) -> Fields:
+    def of_claim(self, claim: Any, summaries: Sequence[Any]) -> Fields:
         """A claim with the labels of people and of the deciding judge, by system."""
-        checks = {peer.system.name: self._checks.get((claim.pk, peer.pk)) for peer in peers}
+        checks = {summary.system.name: self._checks.get((claim.pk, summary.pk)) for summary in summaries}
         answered = {system: check for system, check in checks.items() if check and check.human_label}
         told: Fields = {
             "unit": claim.unit.position if claim.unit else None,

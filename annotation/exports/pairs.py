@@ -33,7 +33,7 @@ MARGIN_WORDS = "A margin is a number from 0 to less than 1, such as 0.1."
 _GROUPS_AT_ONCE = 100
 _ROUNDING = 1e-9
 """Scores such as 0.8 and 0.7 differ by a little more than 0.1 as floats."""
-_OF_CHECK = "pk peer_id side claim_id claim__text final_label final_source"
+_OF_CHECK = "pk summary_id side claim_id claim__text final_label final_source"
 _AUTHOR = "role person_id person__username judge__name origin_name"
 
 
@@ -60,7 +60,7 @@ def _rows(
     for batch in batches(groups, _GROUPS_AT_ONCE):
         prompts = sources_of({group[0].document_set_id for group in batch})
         told = [group for group in batch if group[0].document_set_id in prompts]
-        reasons = _Reasons(project, people, [peer.pk for group in told for peer in group])
+        reasons = _Reasons(project, people, [summary.pk for group in told for summary in group])
         for group in told:
             for chosen, rejected in _pairs(group, margin):
                 yield (
@@ -83,10 +83,12 @@ def _rows(
 def _scored(project: Project, score: str) -> Iterator[Any]:
     """Yield the summaries that have the score or the own criterion, with it as `value`."""
     own = None if score in RANKABLE else own_scores(project).values
-    peers = Summary.objects.filter(document_set__project=project, is_peer=True).defer("metadata", "computed")
+    summaries = Summary.objects.filter(document_set__project=project, is_summary=True).defer(
+        "metadata", "computed"
+    )
     order = ("document_id", F("target_words").asc(nulls_first=True), "author", "pk")
-    for peer in (
-        peers.annotate(
+    for summary in (
+        summaries.annotate(
             document_id=F("document_set__external_id"),
             author=F("system__name"),
             value=F(f"score__{score if own is None else SCORE}"),
@@ -95,9 +97,9 @@ def _scored(project: Project, score: str) -> Iterator[Any]:
         .iterator(chunk_size=2000)
     ):
         if own is not None:
-            peer.value = own.get(peer.pk, {}).get(score)
-        if peer.value is not None:
-            yield peer
+            summary.value = own.get(summary.pk, {}).get(score)
+        if summary.value is not None:
+            yield summary
 
 
 def _pairs(group: Sequence[Any], margin: float) -> Iterator[tuple[Any, Any]]:
@@ -108,30 +110,30 @@ def _pairs(group: Sequence[Any], margin: float) -> Iterator[tuple[Any, Any]]:
 class _Reasons:
     """The final verdicts on claims and the final ratings of some summaries, in three queries."""
 
-    def __init__(self, project: Project, people: People, peer_ids: Sequence[int]) -> None:
+    def __init__(self, project: Project, people: People, summary_ids: Sequence[int]) -> None:
         self._judge = project.deciding_judge.name if project.deciding_judge else ""
         self._people = people
         checks = Check.objects.filter(
-            OF_CLAIMS, peer_id__in=peer_ids, is_current=True, final_label__isnull=False
+            OF_CLAIMS, summary_id__in=summary_ids, is_current=True, final_label__isnull=False
         ).order_by()
         self._checks: dict[tuple[int, str, bool], dict[int, Any]] = defaultdict(dict)
         for check in sorted(checks.values_list(*_OF_CHECK.split(), named=True), key=attrgetter("claim_id")):
-            self._checks[check.peer_id, check.side, check.final_label in NOT_YES][check.claim_id] = check
+            self._checks[check.summary_id, check.side, check.final_label in NOT_YES][check.claim_id] = check
         verdicts = Verdict.objects.filter(
-            check_row__peer_id__in=peer_ids, judge=None, label__isnull=False, withdrawn_at=None
+            check_row__summary_id__in=summary_ids, judge=None, label__isnull=False, withdrawn_at=None
         )
         self._authors = {
             (row.check_row_id, row.role): rater(people, row)
             for row in verdicts.order_by("pk").values_list("check_row_id", *_AUTHOR.split(), named=True)
         }
-        self._ratings = _ratings(project, people, peer_ids)
+        self._ratings = _ratings(project, people, summary_ids)
 
     def of(self, chosen: int, rejected: int) -> tuple[dict[str, Any], list[str]]:
         """Return the reasons for which one summary is better than the other, and who gave them."""
         lacking = self._checks[rejected, Check.Side.REFERENCE, True]
         expressed = self._checks[chosen, Check.Side.REFERENCE, False].items()
         pairs = [(check, lacking[claim]) for claim, check in expressed if claim in lacking]
-        unsupported = self._checks[rejected, Check.Side.PEER, True].values()
+        unsupported = self._checks[rejected, Check.Side.SUMMARY, True].values()
         better, worse = self._ratings.get(chosen, {}), self._ratings.get(rejected, {})
         differing = [name for name in sorted(better.keys() & worse) if better[name][0] != worse[name][0]]
         raters = {self._author(check) for check in (*(one for pair in pairs for one in pair), *unsupported)}
@@ -153,11 +155,11 @@ class _Reasons:
 
 
 def _ratings(
-    project: Project, people: People, peer_ids: Sequence[int]
+    project: Project, people: People, summary_ids: Sequence[int]
 ) -> dict[int, dict[str, tuple[float, set[str]]]]:
     """The final rating of each own criterion by summary, with those who gave it."""
     found: dict[int, dict[str, tuple[float, set[str]]]] = defaultdict(dict)
-    for _, rows in final_ratings(project, "person__username", "judge__name", summary_id__in=peer_ids):
+    for _, rows in final_ratings(project, "person__username", "judge__name", summary_id__in=summary_ids):
         who = {
             rater(people, row) if row.person_id or row.judge__name else people.rater(row.origin_name)
             for row in rows

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
 
-PEERS_AT_ONCE = 500
+SUMMARIES_AT_ONCE = 500
 """Summaries per batch; each batch takes a fixed number of queries."""
 _ROWS_AT_ONCE = 2000
 
 
-class Peer(NamedTuple):
+class SummaryHead(NamedTuple):
     """A summary under test, with the values of its first columns."""
 
     pk: int
@@ -33,25 +33,27 @@ class Peer(NamedTuple):
         return (project.slug, self.document_id, self.system, self.target_words)
 
 
-def ordered_peers(project: Project) -> QuerySet[Summary]:
+def ordered_summaries(project: Project) -> QuerySet[Summary]:
     """The summaries by document, system and target length; summaries without a target come first."""
-    return Summary.objects.filter(document_set__project=project, is_peer=True).order_by(
+    return Summary.objects.filter(document_set__project=project, is_summary=True).order_by(
         "document_set__external_id", "system__name", F("target_words").asc(nulls_first=True), "pk"
     )
 
 
-def peer_batches(project: Project) -> Iterator[list[Peer]]:
+def summary_batches(project: Project) -> Iterator[list[SummaryHead]]:
     """Yield the summaries in batches; they are loaded by one query."""
-    rows = ordered_peers(project).values_list(
+    rows = ordered_summaries(project).values_list(
         "pk", "document_set__external_id", "system__name", "target_words"
     )
-    return batches((Peer(*row) for row in rows.iterator(chunk_size=PEERS_AT_ONCE)), PEERS_AT_ONCE)
+    return batches(
+        (SummaryHead(*row) for row in rows.iterator(chunk_size=SUMMARIES_AT_ONCE)), SUMMARIES_AT_ONCE
+    )
 
 
 def _scores(project: Project, people: People) -> Iterator[TableRow]:
     """Yield a row per summary; without a score, the columns are empty."""
-    columns = ("peer_words", *SCORES, "passed", "claims", "claims_unscored", "flags")
-    values = ordered_peers(project).values_list(
+    columns = ("summary_words", *SCORES, "passed", "claims", "claims_unscored", "flags")
+    values = ordered_summaries(project).values_list(
         "document_set__external_id", "system__name", "target_words", *(f"score__{name}" for name in columns)
     )
     first = len(HEAD)
@@ -63,7 +65,7 @@ def _scores(project: Project, people: People) -> Iterator[TableRow]:
 SCORES_LEVEL = Level(
     "scores",
     HEAD
-    + columns("peer_words:integer")
+    + columns("summary_words:integer")
     + tuple(Column(name, ColumnKind.NUMBER) for name in SCORES)
     + columns("passed:flag claims:integer claims_unscored:integer flags:texts"),
     _scores,

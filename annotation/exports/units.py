@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from annotation.core.tables.columns import HEAD, Level, TableRow, columns, number
-from annotation.exports.summaries import peer_batches
+from annotation.exports.summaries import summary_batches
 from annotation.models import Claim, Comparison, Summary, Unit
 from annotation.scoring.records import score_rules, summary_records
 from evaluation.blend import score
@@ -27,16 +27,16 @@ class _Passage(NamedTuple):
 def _rows(project: Project, people: People) -> Iterator[TableRow]:
     """Yield the units of each comparison in order; if there is no reference, the claims of the documents."""
     rules = score_rules(project)
-    for batch in peer_batches(project):
-        peer_ids = [peer.pk for peer in batch]
-        records = {record.summary.pk: record for record in summary_records(project, peer_ids)}
-        comparisons = Comparison.objects.filter(peer_id__in=peer_ids)
-        models = list(comparisons.values_list("public_id", "model_id", "model__external_id"))
-        references = {public_id: name for public_id, _, name in models}
+    for batch in summary_batches(project):
+        summary_ids = [summary.pk for summary in batch]
+        records = {record.summary.pk: record for record in summary_records(project, summary_ids)}
+        comparisons = Comparison.objects.filter(summary_id__in=summary_ids)
+        rows = list(comparisons.values_list("public_id", "reference_id", "reference__external_id"))
+        references = {public_id: name for public_id, _, name in rows}
         sets = {record.summary.document_set_id for record in records.values()}
-        passages = _passages({model for _, model, _ in models}, sets)
-        for peer in batch:
-            record, head = records[peer.pk], peer.head(project)
+        passages = _passages({reference for _, reference, _ in rows}, sets)
+        for summary in batch:
+            record, head = records[summary.pk], summary.head(project)
             compared = record.value.comparisons
             given = {(each.comparison_id, unit.unit_id): unit for each in compared for unit in each.units}
             # The sort is stable, so references without a name stay in the order of their rows.
@@ -64,10 +64,10 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
                     )
 
 
-def _passages(model_ids: set[int], document_set_ids: set[int]) -> dict[str, _Passage]:
+def _passages(reference_ids: set[int], document_set_ids: set[int]) -> dict[str, _Passage]:
     """Load number and text of the units and claims of references, and of claims of documents, by public id."""
-    texts = dict(Summary.objects.filter(pk__in=model_ids).values_list("pk", "text"))
-    units = Unit.objects.filter(summary_id__in=model_ids)
+    texts = dict(Summary.objects.filter(pk__in=reference_ids).values_list("pk", "text"))
+    units = Unit.objects.filter(summary_id__in=reference_ids)
     passages = {
         public_id: _Passage(position, None, texts[summary_id][start:end])
         for public_id, summary_id, position, start, end in units.values_list(
@@ -77,7 +77,7 @@ def _passages(model_ids: set[int], document_set_ids: set[int]) -> dict[str, _Pas
     # Use two queries, because one query with both conditions would scan all claims.
     active = Claim.objects.filter(claim_set__is_active=True)
     for claims in (
-        active.filter(claim_set__summary_id__in=model_ids),
+        active.filter(claim_set__summary_id__in=reference_ids),
         active.filter(claim_set__document_set_id__in=document_set_ids),
     ):
         for public_id, position, text in claims.values_list("public_id", "position", "text"):

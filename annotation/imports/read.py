@@ -29,7 +29,7 @@ from annotation.imports.layout import (
 )
 from annotation.imports.problems import Findings, unreadable
 from annotation.imports.ratings import ratings_in, read_ratings
-from annotation.imports.row import PERCENTS, Claim, Dataset, Mark, Peer, Row, Side, faults, judged_sentence
+from annotation.imports.row import PERCENTS, Claim, Dataset, Mark, Row, Side, Summary, faults, judged_sentence
 from annotation.imports.tools.duc import are_duc_files, read_duc_files
 from annotation.imports.tools.flatten import ASKS_MARKS, KEPT, NO_VOTE
 
@@ -162,7 +162,7 @@ class RowReader:
             row = self._nested(record) if self.is_nested else self._flat(record, column)
             if row is None or self.problems.count > before:
                 continue
-            for remark in filter(None, (peer.remark(row.document_id) for peer in row.systems)):
+            for remark in filter(None, (summary.remark(row.document_id) for summary in row.systems)):
                 self.warnings.remark(remark, line=row.line)
             yield row
 
@@ -170,16 +170,16 @@ class RowReader:
         found = {name: value for name in FLAT_FIELDS if (value := self._value(record, name)) is not ...}
         made = {} if "document_id" in self.columns else {"document_id": "made of the texts below"}
         values: dict[str, Any] = {**found, **self.given, **made}
-        peer = {name: values.pop(name) for name in ("system", "summary") if name in values}
+        summary = {name: values.pop(name) for name in ("system", "summary") if name in values}
         if column and (text := self._value(record, "summary", column)) is not ...:
-            peer["summary"] = text
+            summary["summary"] = text
         if column and len(self.columns["summary"]) > 1:
-            peer["system"] = self._system(record, column)
-            if peer.get("summary") is None:
-                self.warnings.remark(f"There is no summary by {peer['system']!r}.", line=record.line)
+            summary["system"] = self._system(record, column)
+            if summary.get("summary") is None:
+                self.warnings.remark(f"There is no summary by {summary['system']!r}.", line=record.line)
                 return None
-        is_bare = self.is_pushed and peer.get("system") is None and peer.get("summary") is None
-        values["systems"] = [] if is_bare else [peer]
+        is_bare = self.is_pushed and summary.get("system") is None and summary.get("summary") is None
+        values["systems"] = [] if is_bare else [summary]
         if self.is_pushed and values.get("document") is None:
             values.pop("document", None)
         row = self._checked(record, values)
@@ -238,14 +238,14 @@ class RowReader:
         is_sentences &= plain(root(column)) not in _OF_SEVERAL
         return _joined(value) if column.endswith("[]") or is_sentences else value
 
-    def _take_answers(self, record: Record, peer: Peer, rater: str) -> None:
+    def _take_answers(self, record: Record, summary: Summary, rater: str) -> None:
         columns = self.columns.get("rating", ())
         held = chain(*(ratings_in(column, pick(record.values, column), rater) for column in columns))
-        peer.given, left = read_ratings(chain(record.said.ratings, held))
-        peer.marks = list(self._marks(record, peer.summary))
+        summary.given, left = read_ratings(chain(record.said.ratings, held))
+        summary.marks = list(self._marks(record, summary.summary))
         for sentence, votes, reason in record.said.claims:
             try:
-                peer.claims.append(judged_sentence(peer.system, sentence, votes, reason))
+                summary.claims.append(judged_sentence(summary.system, sentence, votes, reason))
             except ValidationError as error:
                 self._note(record, ("",), "; ".join(told for _, told in faults(error)))
         for remark in dict.fromkeys((*left, *record.said.remarks)):
@@ -273,8 +273,8 @@ class RowReader:
             return None
         for place, reason in _nested_faults(row):
             self._note(record, place, reason)
-        for peer in row.systems:
-            peer.given, left = read_ratings(ratings_in("rating", peer.given, ""))
+        for summary in row.systems:
+            summary.given, left = read_ratings(ratings_in("rating", summary.given, ""))
             for remark in left:
                 self.warnings.remark(remark, line=record.line)
         return row
@@ -335,7 +335,7 @@ def _joined(value: Any) -> Any:
 
 
 def _nested_faults(row: Row) -> Iterator[tuple[Sequence[str | int], str]]:
-    names = Counter(peer.system for peer in row.systems)
+    names = Counter(summary.system for summary in row.systems)
     if not names:
         yield ("systems",), "must be a list of objects with at least one in it."
     if not (row.documents or row.references):
@@ -608,7 +608,7 @@ class _FileReader:
             self._remark(f"{told} their summaries are compared with the documents, and means mix both.")
         if repeated := [f"{line} repeats {earlier}" for line, earlier in dataset.repeated.items()]:
             self._remark(f"Duplicate rows are read once: {self.look.format.place} {_some(repeated, '; ')}.")
-        of = {name: {system for system, _ in one.peers} for name, one in sets.items()}
+        of = {name: {system for system, _ in one.summaries} for name, one in sets.items()}
         times = Counter(chain(*of.values()))
         lacking = [system for system in times if times[system] < len(of)]
         for system in lacking[:NAMES_TOLD]:

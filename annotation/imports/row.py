@@ -37,9 +37,9 @@ RATER_NAMES = {"raterid", "rater", "annotatorid", "annotator", "workerid", "work
 
 Stretch = tuple[int, int]
 """Offsets into a text."""
-Side = Literal["reference", "peer"]
+Side = Literal["reference", "summary"]
 TargetWords = int | None
-PeerKey = tuple[str, TargetWords]
+SummaryKey = tuple[str, TargetWords]
 PairKey = tuple[str, TargetWords, str]
 """System, target length and reference_id."""
 Votes = tuple[tuple[str, str], ...]
@@ -397,7 +397,7 @@ class Claim(_Model):
 Claims = Annotated[list[Claim], BeforeValidator(lambda value: [] if value is None else value)]
 
 
-class Peer(_Model):
+class Summary(_Model):
     """A summary under test. `units` are its units, if the file has them.
 
     `given` has the ratings of one row, first as written and then as RatingData. `rated` has the ratings of all rows by
@@ -420,7 +420,7 @@ class Peer(_Model):
         """Write a remark if the summary is unusual; it is imported nevertheless. Empty for other summaries."""
         name = f"the summary of {document_id!r} by {self.system!r}"
         if not self.summary.strip():
-            return f"{name} is empty. It is flagged empty_peer."
+            return f"{name} is empty. It is flagged empty_summary."
         is_thinking = _THINKING.search(self.summary)
         return f"{name} holds a model's thinking, which is scored as part of it." if is_thinking else ""
 
@@ -472,7 +472,7 @@ class Row(_Model):
     metadata: Annotated[dict[str, Any], PlainValidator(_metadata)] = {}
     questions: Annotated[tuple[str, ...], PlainValidator(_questions)] = ()
     rater: Annotated[str, PlainValidator(_name)] = ""
-    systems: Annotated[list[Peer], BeforeValidator(lambda value: [] if value is None else value)] = []
+    systems: Annotated[list[Summary], BeforeValidator(lambda value: [] if value is None else value)] = []
     claims: Claims = []
     line: int | None = None
     references: list[Any] = []
@@ -489,10 +489,10 @@ class Row(_Model):
         self.references = self.references or [one for one in found if one.text.strip()]
         return self
 
-    def keys(self, peer: Peer) -> list[PairKey]:
+    def keys(self, summary: Summary) -> list[PairKey]:
         """The keys of the row for one of its summaries: one key for each reference."""
         named = [reference.id for reference in self.references] or [""]
-        return [(peer.system, self.target, name) for name in named]
+        return [(summary.system, self.target, name) for name in named]
 
     def facts(self) -> Iterator[tuple[tuple[Any, ...], Any]]:
         """Yield field and key, and the value, of every fact that must be equal in all rows with this key."""
@@ -502,10 +502,10 @@ class Row(_Model):
         for one in self.references:
             yield ("reference", self.document_id, one.id, self.target), one.text
             yield ("reference_author", self.document_id, one.id), one.author
-        for peer in self.systems:
-            key = (self.document_id, peer.system, self.target or "none")
-            yield ("summary", *key), peer.summary
-            yield from ((("rating", *key, *who), value) for *who, value in peer.given if who[1])
+        for summary in self.systems:
+            key = (self.document_id, summary.system, self.target or "none")
+            yield ("summary", *key), summary.summary
+            yield from ((("rating", *key, *who), value) for *who, value in summary.given if who[1])
 
 
 def faults(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -530,7 +530,7 @@ class SetData:
     group: str = ""
     language: str = ""
     metadata: dict[str, object] = field(default_factory=dict)
-    peers: dict[PeerKey, Peer] = field(default_factory=dict)
+    summaries: dict[SummaryKey, Summary] = field(default_factory=dict)
     references: dict[str, dict[TargetWords, Reference]] = field(default_factory=dict)
     pairs: dict[PairKey, int | None] = field(default_factory=dict)
     questions: tuple[str, ...] = ()
@@ -548,16 +548,16 @@ class SetData:
         for new in row.systems:
             for key in row.keys(new):
                 self.pairs.setdefault(key, row.line)
-            peer = self.peers.setdefault((new.system, row.target), new)
-            if peer is new:
+            summary = self.summaries.setdefault((new.system, row.target), new)
+            if summary is new:
                 new.line, new.names_references = row.line, row.names_reference
                 new.metadata = row.metadata if len(row.systems) == 1 else {}
             else:
-                peer.names_references &= row.names_reference
-                peer.marks += new.marks
-                peer.claims = peer.claims or new.claims
+                summary.names_references &= row.names_reference
+                summary.marks += new.marks
+                summary.claims = summary.claims or new.claims
             for rating in new.given:
-                peer.rate(*rating)
+                summary.rate(*rating)
         for one in row.references:
             texts = self.references.setdefault(one.id, {})
             before = texts.setdefault(row.target, one._replace(line=row.line))
@@ -624,7 +624,11 @@ class Dataset:
         document.
         """
         one = self.sets.get(row.document_id)
-        if one and is_nested and any((peer.system, row.target) in one.peers for peer in row.systems):
+        if (
+            one
+            and is_nested
+            and any((summary.system, row.target) in one.summaries for summary in row.systems)
+        ):
             place = f"repeats {row.document_id!r} of line {one.line}. One line holds one document."
             return [("document_id", place)]
         facts = {fact: value for fact, value in row.facts() if fact[0] == "summary" or value not in ((), "")}
@@ -652,17 +656,17 @@ class Dataset:
         """Return the names of systems with summaries, and of authors of references."""
         sets = self.sets.values()
         people = {one.author_of(name) for one in sets for name in one.references}
-        return {name for one in sets for name, _ in one.peers}, people - {""}
+        return {name for one in sets for name, _ in one.summaries}, people - {""}
 
-    def peers(self) -> Iterator[Peer]:
+    def summaries(self) -> Iterator[Summary]:
         """Yield the summaries of all sets."""
-        return (peer for one in self.sets.values() for peer in one.peers.values())
+        return (summary for one in self.sets.values() for summary in one.summaries.values())
 
     def rated(self) -> dict[str, set[float]]:
         """Return the values of all ratings by criterion."""
         found: dict[str, set[float]] = defaultdict(set)
-        for peer in self.peers():
-            for (criterion, _), value in peer.rated.items():
+        for summary in self.summaries():
+            for (criterion, _), value in summary.rated.items():
                 found[criterion].add(value)
         return dict(found)
 
@@ -671,7 +675,7 @@ class Dataset:
         """The kind of text whose claims the file has; None if it has no claims."""
         if any(one.claims for one in self.sets.values()):
             return "reference"
-        return "peer" if any(peer.claims for peer in self.peers()) else None
+        return "summary" if any(summary.claims for summary in self.summaries()) else None
 
     def settle_claims(self) -> None:
         """If every claim of the file belongs to a summary, move the claims from the references to the summaries.
@@ -685,9 +689,9 @@ class Dataset:
             for (_, target), claims in one.claims.items()
             for claim in claims
         ]
-        if all(_is_of_peer(claim, one) for one, _, claim in beside):
+        if all(_is_of_summary(claim, one) for one, _, claim in beside):
             for one, target, claim in beside:
-                one.peers[next(iter(claim.systems)), target].claims.append(claim)
+                one.summaries[next(iter(claim.systems)), target].claims.append(claim)
                 one.claims = {}
 
     def take_marks(self, *, are_asked: bool = False) -> int:
@@ -695,16 +699,23 @@ class Dataset:
 
         A file without marks gets no claims, unless it is known that marks `are_asked`.
         """
-        marked = [(one, peer) for one in self.sets.values() for peer in one.peers.values() if peer.marks]
-        if not are_asked and not any(mark.end for _, peer in marked for mark in peer.marks):
+        marked = [
+            (one, summary)
+            for one in self.sets.values()
+            for summary in one.summaries.values()
+            if summary.marks
+        ]
+        if not are_asked and not any(mark.end for _, summary in marked for mark in summary.marks):
             return 0
-        for one, peer in marked:
-            peer.claims = list(peer.marked_claims(one.language or "en"))
-        return sum(bool(claim.reasons) for _, peer in marked for claim in peer.claims)
+        for one, summary in marked:
+            summary.claims = list(summary.marked_claims(one.language or "en"))
+        return sum(bool(claim.reasons) for _, summary in marked for claim in summary.claims)
 
 
-def _is_of_peer(claim: Claim, one: SetData) -> bool:
-    texts = [_spaced(peer.summary) for (name, _), peer in one.peers.items() if {name} == claim.systems]
+def _is_of_summary(claim: Claim, one: SetData) -> bool:
+    texts = [
+        _spaced(summary.summary) for (name, _), summary in one.summaries.items() if {name} == claim.systems
+    ]
     return not (claim.reference_id or claim.unit) and any(_spaced(claim.text) in text for text in texts)
 
 

@@ -21,7 +21,7 @@ from annotation.imports.row import Dataset, Row, Side
 from annotation.imports.store import MOST_ORIGIN_CHARACTERS, SETS_AT_ONCE, ImportCounts, Store
 from annotation.models import DocumentSet, Project, Summary
 from annotation.projects.services.change_project import create_project
-from annotation.scoring.records import peers
+from annotation.scoring.records import summaries
 from annotation.scoring.rescore import RESCORED_AT_ONCE, rescore_held
 
 if TYPE_CHECKING:
@@ -161,9 +161,9 @@ def _write(
         way_out = f" They contradict the project's data, so skipping invalid rows does not help. Correct them{also}."
         raise _refusal(name, reading, store.problems, way_out)
     if not dry_run:
-        stale = Summary.objects.filter(document_set__in=store.stale, is_peer=True).order_by("pk")
+        stale = Summary.objects.filter(document_set__in=store.stale, is_summary=True).order_by("pk")
         for keys in batches(stale.values_list("pk", flat=True) if store.stale else (), RESCORED_AT_ONCE):
-            rescore_held(project=held, held=peers(keys, hold=True))
+            rescore_held(project=held, held=summaries(keys, hold=True))
         if store.counts.has_changes:
             _log(store, reading, by)
     return store
@@ -286,9 +286,9 @@ def _require_documents(store: Store, dataset: Dataset) -> None:
 
 
 def _outcome(row: Row, store: Store) -> PushedRow:
-    keys = [(row.document_id, (peer.system, row.target)) for peer in row.systems]
-    summary, state = store.peers[keys[0]] if keys else (None, "")
-    found = (store.models.get((row.document_id, one.id, row.target)) for one in row.references)
+    keys = [(row.document_id, (one.system, row.target)) for one in row.systems]
+    summary, state = store.summaries[keys[0]] if keys else (None, "")
+    found = (store.references.get((row.document_id, one.id, row.target)) for one in row.references)
     reference, of_reference = next(filter(None, found), (None, ""))
     is_changed = state == "unchanged" and of_reference in ("created", "changed")
     whole: Any = "changed" if is_changed else state or of_reference

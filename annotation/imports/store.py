@@ -22,7 +22,16 @@ from annotation.core.by_hand import copy_rows, insert, new_keys
 from annotation.core.current_checks import take_out
 from annotation.imports.problems import Findings
 from annotation.imports.row import Claim as ClaimData
-from annotation.imports.row import Dataset, PeerKey, SetData, Side, Stretch, TargetWords, Votes, has_one_text
+from annotation.imports.row import (
+    Dataset,
+    SetData,
+    Side,
+    Stretch,
+    SummaryKey,
+    TargetWords,
+    Votes,
+    has_one_text,
+)
 from annotation.judging.question_texts import MOST_QUESTIONS, question_key
 from annotation.judging.services.running.questions import add_questions
 from annotation.models import (
@@ -64,7 +73,7 @@ _BASELINE = re.compile(r"(lead|random|baseline)([-_ ]?\d+)?|.*\bbaseline\b.*", r
 _TOPS = (3, 4, 5, 7, 10)
 """The highest points of scales in use."""
 _OF_CHECK = (
-    *("id", "project_id", "claim_id", "peer_id", "document_set_id", "side"),
+    *("id", "project_id", "claim_id", "summary_id", "document_set_id", "side"),
     *("is_current", "has_number", "queue_key"),
     *DERIVED,
 )
@@ -131,8 +140,8 @@ Written = tuple[Summary, str]
 class Store:
     """Writes the document sets of a file into a project, some at a time.
 
-    `stale` has the keys of existing sets that changed. `peers` and `models` have the row of each summary and reference
-    by document_id and key.
+    `stale` has the keys of existing sets that changed. `summaries` and `references` have the row of each summary and
+    reference by document_id and key.
     """
 
     project: Project
@@ -142,8 +151,8 @@ class Store:
     systems: dict[str, System] = field(default_factory=dict)
     criteria: dict[str, Criterion] = field(default_factory=dict)
     stale: set[int] = field(default_factory=set)
-    peers: dict[tuple[str, PeerKey], Written] = field(default_factory=dict)
-    models: dict[tuple[str, str, TargetWords], Written] = field(default_factory=dict)
+    summaries: dict[tuple[str, SummaryKey], Written] = field(default_factory=dict)
+    references: dict[tuple[str, str, TargetWords], Written] = field(default_factory=dict)
 
     @property
     def origin(self) -> str:
@@ -206,7 +215,7 @@ class _Answer(NamedTuple):
 
     claim: Claim
     data: ClaimData
-    peer: Summary
+    summary: Summary
     system: str
     side: Side
     check_id: int | None
@@ -308,27 +317,27 @@ class _Batch:
             for summary in rows:
                 summary.document_set = known[summary.document_set_id]
                 self.there[summary.document_set_id].append(summary)
-            pairs = Comparison.objects.filter(peer__document_set__in=known)
-            self.pairs = set(pairs.values_list("peer_id", "model_id"))
+            pairs = Comparison.objects.filter(summary__document_set__in=known)
+            self.pairs = set(pairs.values_list("summary_id", "reference_id"))
         for row, one in self.each():
-            self._plan_peers(row, one)
+            self._plan_summaries(row, one)
             for reference_id in one.references:
                 self._plan_reference(row, one, reference_id)
 
-    def _plan_peers(self, row: DocumentSet, one: SetData) -> None:
-        known = (each for each in self.there[row.pk] if each.is_peer and each.system)
+    def _plan_summaries(self, row: DocumentSet, one: SetData) -> None:
+        known = (each for each in self.there[row.pk] if each.is_summary and each.system)
         there = {(each.system.name, each.target_words): each for each in known if each.system}
-        for key, peer in one.peers.items():
+        for key, summary in one.summaries.items():
             old, system = there.get(key), self.store.systems[key[0]]
             about = {
-                "metadata": peer.metadata or (old.metadata if old else {}),
+                "metadata": summary.metadata or (old.metadata if old else {}),
                 # If any row names no reference, compare the summary with every reference.
-                "names_references": peer.names_references and (old is None or old.names_references),
+                "names_references": summary.names_references and (old is None or old.names_references),
             }
-            new = Summary(document_set=row, is_peer=True, system=system, target_words=key[1], **about)
-            count, text = self.counts.summaries, peer.summary
-            planned = self._plan(count, old, new, line=peer.line, units=peer.units, text=text, **about)
-            self.store.peers[row.external_id, key] = planned
+            new = Summary(document_set=row, is_summary=True, system=system, target_words=key[1], **about)
+            count, text = self.counts.summaries, summary.summary
+            planned = self._plan(count, old, new, line=summary.line, units=summary.units, text=text, **about)
+            self.store.summaries[row.external_id, key] = planned
 
     def _plan_reference(self, row: DocumentSet, one: SetData, reference_id: str) -> None:
         """Find or create the reference for each target length: a text for that length, or one text for all lengths.
@@ -337,15 +346,17 @@ class _Batch:
         """
         texts, there = one.references[reference_id], self.there[row.pk]
         rows = {
-            each.target_words: each for each in there if each.is_model and each.external_id == reference_id
+            each.target_words: each
+            for each in there
+            if each.is_reference and each.external_id == reference_id
         }
         general = rows.get(None)
-        peers = [each for each in there if general and (each.pk, general.pk) in self.pairs]
-        served, is_one = {peer.target_words for peer in peers}, has_one_text(texts)
+        summaries = [each for each in there if general and (each.pk, general.pk) in self.pairs]
+        served, is_one = {summary.target_words for summary in summaries}, has_one_text(texts)
         author = self.store.systems.get(one.author_of(reference_id))
         # If the author's own summary is already compared with this reference, do not add the author to the
         # reference, because a text must not be compared with a text of its own author.
-        known_author = None if author in [peer.system for peer in peers] else author
+        known_author = None if author in [summary.system for summary in summaries] else author
         planned: dict[TargetWords, Written] = {}
         for target, text in texts.items():
             is_general = general and (general.text == text.text or target in served)
@@ -357,11 +368,13 @@ class _Batch:
                 self.store.problems.add(text.line, "reference", f"{told}, too. {way_out}")
                 continue
             if place not in planned:
-                new = Summary(document_set=row, is_model=True, external_id=reference_id, target_words=place)
+                new = Summary(
+                    document_set=row, is_reference=True, external_id=reference_id, target_words=place
+                )
                 system = (old.system or known_author) if old else author
                 about = {"line": text.line, "units": text.units, "text": text.text, "system": system}
                 planned[place] = self._plan(self.counts.references, old, new, **about)
-            self.store.models[row.external_id, reference_id, target] = planned[place]
+            self.store.references[row.external_id, reference_id, target] = planned[place]
 
     def _plan(
         self, count: Count, old: Summary | None, new: Summary, *, line: Any, units: Any, **values: Any
@@ -388,7 +401,7 @@ class _Batch:
         _hold(self.replaced)
         for key in judged_summaries(self.replaced):
             one = self.updated[key]
-            way_out = "another system name or target_words" if one.is_peer else "another reference_id"
+            way_out = "another system name or target_words" if one.is_summary else "another reference_id"
             why = ", which has been judged and cannot be replaced"
             self._refuse(self.replaced[key], _name_of(one), why, way_out)
         if self.store.problems.count:
@@ -405,8 +418,8 @@ class _Batch:
         Summary.objects.bulk_create(list(self.updated.values()), **upsert)
         if self.replaced:
             # Delete the comparison if the new text equals a reference by the same author.
-            of_replaced = Q(peer__in=self.replaced) | Q(model__in=self.replaced)
-            same = {"peer__system": F("model__system"), "peer__text": F("model__text")}
+            of_replaced = Q(summary__in=self.replaced) | Q(reference__in=self.replaced)
+            same = {"summary__system": F("reference__system"), "summary__text": F("reference__text")}
             Comparison.objects.filter(of_replaced, **same).delete()
         for row, one in self.each():
             self._compare(row, one)
@@ -432,29 +445,31 @@ class _Batch:
     def _compare(self, row: DocumentSet, one: SetData) -> None:
         """Add a comparison of each summary with the references that its rows name, otherwise with every reference."""
         name, there = row.external_id, self.there[row.pk]
-        given = [self.store.peers[name, key][0] for key in one.peers]
+        given = [self.store.summaries[name, key][0] for key in one.summaries]
         given += [
-            self.store.models[key][0]
+            self.store.references[key][0]
             for key in product([name], one.references, one.targets())
-            if key in self.store.models
+            if key in self.store.references
         ]
         texts = {each.pk: each for each in (*given, *there)}.values()
-        models = [each for each in texts if each.is_model]
-        of_length = {(model.external_id, model.target_words) for model in models}
-        for peer, model in product((each for each in texts if each.is_peer), models):
-            words, key = peer.target_words, (peer.pk, model.pk)
+        references = [each for each in texts if each.is_reference]
+        of_length = {(reference.external_id, reference.target_words) for reference in references}
+        for summary, reference in product((each for each in texts if each.is_summary), references):
+            words, key = summary.target_words, (summary.pk, reference.pk)
             # If a reference has a text for this length, that text replaces its text for all lengths.
-            is_length = model.target_words == (words if (model.external_id, words) in of_length else None)
-            is_own = peer is model or (
-                peer.system and peer.system == model.system and peer.text == model.text
+            is_length = reference.target_words == (
+                words if (reference.external_id, words) in of_length else None
             )
-            pair = (peer.system.name if peer.system else "", words, model.external_id)
-            is_asked = pair in one.pairs or not peer.names_references
+            is_own = summary is reference or (
+                summary.system and summary.system == reference.system and summary.text == reference.text
+            )
+            pair = (summary.system.name if summary.system else "", words, reference.external_id)
+            is_asked = pair in one.pairs or not summary.names_references
             if is_own or not (is_length and is_asked):
                 continue
             self.counts.comparisons.of(key in self.pairs)
             if key not in self.pairs:
-                self.comparisons.append(Comparison(peer=peer, model=model))
+                self.comparisons.append(Comparison(summary=summary, reference=reference))
                 self.touched.add(row.pk)
 
     # Questions and claims
@@ -527,11 +542,11 @@ class _Batch:
     def _lists_of_claims(self) -> Iterator[tuple[Owner, list[ClaimData], Side, int | None, TargetWords]]:
         for row, one in self.each():
             name = row.external_id
-            for key, peer in one.peers.items():
-                if peer.claims:
-                    yield self.store.peers[name, key][0], peer.claims, "peer", one.line, key[1]
+            for key, summary in one.summaries.items():
+                if summary.claims:
+                    yield self.store.summaries[name, key][0], summary.claims, "summary", one.line, key[1]
             for (reference_id, target), claims in one.claims.items():
-                owner, _ = self.store.models.get((name, reference_id, target), (row, ""))
+                owner, _ = self.store.references.get((name, reference_id, target), (row, ""))
                 yield owner, claims, "reference", one.line, target
 
     def _link_to_units(self, named: Sequence[tuple[Claim, int]]) -> None:
@@ -551,15 +566,15 @@ class _Batch:
         found = []
         for row, each, side, document_set, target in answered:
             for system, label in each.verdicts.items():
-                peer, _ = self.store.peers[document_set.external_id, (system, target)]
-                check_id = checks.get((row.pk, peer.pk))
+                summary, _ = self.store.summaries[document_set.external_id, (system, target)]
+                check_id = checks.get((row.pk, summary.pk))
                 self.counts.checks.of(check_id)
                 before = said.get(check_id or 0, {})
                 last = before.get(self.store.origin, list(before.values())[-1] if before else None)
                 is_known = last == (label, each.votes.get(system, ()))
                 self.counts.verdicts.of(is_known)
                 if not is_known:
-                    found.append(_Answer(row, each, peer, system, side, check_id))
+                    found.append(_Answer(row, each, summary, system, side, check_id))
                     self.touched.add(document_set.pk)
         return found
 
@@ -570,10 +585,18 @@ class _Batch:
         keys = new_keys(Check, len(new))
         checks = (
             (
-                *(key, project, claim.pk, peer.pk, peer.document_set_id, side, claim.removed_at is None),
-                *(has_number(claim.text), new_queue_key(), *derived.get((claim.pk, peer.pk), unscored)),
+                *(
+                    key,
+                    project,
+                    claim.pk,
+                    summary.pk,
+                    summary.document_set_id,
+                    side,
+                    claim.removed_at is None,
+                ),
+                *(has_number(claim.text), new_queue_key(), *derived.get((claim.pk, summary.pk), unscored)),
             )
-            for key, (claim, _, peer, _, side, _) in zip(keys, new, strict=True)
+            for key, (claim, _, summary, _, side, _) in zip(keys, new, strict=True)
         )
         copy_rows(Check, _OF_CHECK, checks)
         made = iter(keys)
@@ -592,20 +615,20 @@ class _Batch:
 
     def _score_new(self, answers: Sequence[_Answer]) -> dict[tuple[int, int], Any]:
         """Store the scores of new sets. Return the derived columns of their checks, by claim and summary."""
-        peers = [row for row in self.created if row.is_peer and row.document_set_id in self.new_sets]
+        summaries = [row for row in self.created if row.is_summary and row.document_set_id in self.new_sets]
         labels: dict[int, dict[int, str]] = defaultdict(dict)
         for each in answers:
-            labels[each.peer.pk][each.claim.pk] = each.data.verdicts[each.system]
-        models = {row.model_id for row in self.comparisons}
-        units = Unit.objects.filter(summary__in=models) if models else ()
+            labels[each.summary.pk][each.claim.pk] = each.data.verdicts[each.system]
+        references = {row.reference_id for row in self.comparisons}
+        units = Unit.objects.filter(summary__in=references) if references else ()
         rows: dict[str, Any] = {"comparisons": self.comparisons, "units": units, "claims": self.new_claims}
-        found = list(fresh_scores(self.store.project, peers, labels, **rows))
+        found = list(fresh_scores(self.store.project, summaries, labels, **rows))
         for fresh in found:
             fresh.score.project_id = self.store.project.pk
         insert([fresh.score for fresh in found])
         return {
-            (claim, peer.pk): derived
-            for peer, fresh in zip(peers, found, strict=True)
+            (claim, summary.pk): derived
+            for summary, fresh in zip(summaries, found, strict=True)
             for claim, derived in fresh.columns.items()
         }
 
@@ -616,9 +639,9 @@ class _Batch:
         there = {(*key,): value for *key, value in known.values_list(*columns)}
         new = []
         for row, one in self.each():
-            for key, peer in one.peers.items():
-                summary = self.store.peers[row.external_id, key][0].pk
-                for (name, rater), value in peer.rated.items():
+            for key, given in one.summaries.items():
+                summary = self.store.summaries[row.external_id, key][0].pk
+                for (name, rater), value in given.rated.items():
                     place = summary, self.store.criteria[name].pk, rater
                     is_known = there.get(place, ...) == value
                     self.counts.ratings.of(is_known)
@@ -636,7 +659,7 @@ def _changed(row: Any, **values: Any) -> list[str]:
 
 
 def _copy_answers(kind: type[Answer], names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
-    """Store answers from tuples; model instances would take half of the time of an import."""
+    """Store answers from tuples; reference instances would take half of the time of an import."""
     now = connection.ops.adapt_datetimefield_value(timezone.now())
     rest = {"role": Answer.Role.REVIEWER, "error_type": "", "evidence": "[]", "created_at": now}
     copy_rows(kind, (*names, *rest), ((*row, *rest.values()) for row in rows))
@@ -670,15 +693,15 @@ def _known_answers(sets: Collection[int]) -> tuple[dict[tuple[int, int], int], d
     said: dict[int, dict[str, tuple[Any, Votes]]] = defaultdict(dict)
     if not sets:
         return {}, said
-    checks = Check.objects.filter(peer__document_set__in=sets).values_list("pk", "claim_id", "peer_id")
+    checks = Check.objects.filter(summary__document_set__in=sets).values_list("pk", "claim_id", "summary_id")
     of_files = {"role": Verdict.Role.REVIEWER, "person": None, "origin_name__startswith": ORIGIN}
-    imported = Verdict.objects.filter(check_row__peer__document_set__in=sets, **of_files).order_by("pk")
+    imported = Verdict.objects.filter(check_row__summary__document_set__in=sets, **of_files).order_by("pk")
     for check_id, origin, label, votes in imported.values_list(
         "check_row_id", "origin_name", "label", "votes"
     ):
         said[check_id].pop(origin, None)
         said[check_id][origin] = label, tuple((name, vote) for name, vote in votes)
-    return {(claim_id, peer_id): pk for pk, claim_id, peer_id in checks}, said
+    return {(claim_id, summary_id): pk for pk, claim_id, summary_id in checks}, said
 
 
 def _criterion(name: str, values: Collection[float]) -> metrics.Criterion:
@@ -718,7 +741,7 @@ def _name_of(owner: Owner, *, of_claims: bool = False) -> str:
     name = _set_of(owner).external_id
     if isinstance(owner, DocumentSet):
         return f"the documents of {name!r}"
-    if owner.is_peer and owner.system:
+    if owner.is_summary and owner.system:
         return f"the summary of {name!r} by {owner.system.name!r}"
     return (
         f"the summary of {name!r} used as reference"
@@ -730,7 +753,7 @@ def _name_of(owner: Owner, *, of_claims: bool = False) -> str:
 def _hold(summaries: Iterable[int]) -> None:
     """Lock summaries and their assignments, so that nobody can save an answer meanwhile."""
     keys = list(summaries)
-    held = Reading.objects.filter(Q(comparison__peer__in=keys) | Q(comparison__model__in=keys))
+    held = Reading.objects.filter(Q(comparison__summary__in=keys) | Q(comparison__reference__in=keys))
     assignments = Assignment.objects.select_for_update(of=("self",)).filter(
         pk__in=held.values("assignment_id")
     )

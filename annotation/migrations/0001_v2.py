@@ -117,7 +117,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "ordering": ("peer_id", "model_id"),
+                "ordering": ("summary_id", "reference_id"),
             },
         ),
         migrations.CreateModel(
@@ -1460,7 +1460,11 @@ class Migration(migrations.Migration):
                 (
                     "side",
                     models.CharField(
-                        choices=[("reference", "Reference"), ("peer", "Peer"), ("question", "Question")],
+                        choices=[
+                            ("reference", "Reference"),
+                            ("summary", "Summary"),
+                            ("question", "Question"),
+                        ],
                         max_length=9,
                     ),
                 ),
@@ -2054,8 +2058,8 @@ class Migration(migrations.Migration):
                         unique=True,
                     ),
                 ),
-                ("is_model", models.BooleanField(default=False)),
-                ("is_peer", models.BooleanField(default=False)),
+                ("is_reference", models.BooleanField(default=False)),
+                ("is_summary", models.BooleanField(default=False)),
                 (
                     "external_id",
                     models.CharField(blank=True, help_text="The reference_id; may be empty.", max_length=200),
@@ -2107,7 +2111,7 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("peer_words", models.PositiveIntegerField()),
+                ("summary_words", models.PositiveIntegerField()),
                 ("coverage", models.FloatField(null=True)),
                 ("coverage_judge", models.FloatField(null=True)),
                 ("coverage_human", models.FloatField(null=True)),
@@ -2166,7 +2170,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name="run",
-            name="peers",
+            name="summaries",
             field=models.ManyToManyField(
                 blank=True,
                 help_text="The texts that a trial judges; empty for other runs.",
@@ -2251,9 +2255,7 @@ class Migration(migrations.Migration):
                 ("value", models.FloatField(blank=True, null=True)),
                 (
                     "confidence",
-                    models.FloatField(
-                        blank=True, help_text="How sure the judge is, from 0 to 1.", null=True
-                    ),
+                    models.FloatField(blank=True, help_text="How sure the judge is, from 0 to 1.", null=True),
                 ),
                 (
                     "version",
@@ -2391,20 +2393,20 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name="comparison",
-            name="model",
+            name="reference",
             field=models.ForeignKey(
                 on_delete=django.db.models.deletion.CASCADE,
-                related_name="comparisons_as_model",
+                related_name="comparisons_as_reference",
                 to="annotation.summary",
             ),
         ),
         migrations.AddField(
             model_name="comparison",
-            name="peer",
+            name="summary",
             field=models.ForeignKey(
                 db_index=False,
                 on_delete=django.db.models.deletion.CASCADE,
-                related_name="comparisons_as_peer",
+                related_name="comparisons_as_summary",
                 to="annotation.summary",
             ),
         ),
@@ -2421,7 +2423,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name="check",
-            name="peer",
+            name="summary",
             field=models.ForeignKey(
                 blank=True,
                 null=True,
@@ -2430,14 +2432,14 @@ class Migration(migrations.Migration):
                 to="annotation.summary",
             ),
         ),
-        # After `peer`, which its expression names.
+        # After `summary`, which its expression names.
         migrations.AddField(
             model_name="check",
             name="of_summary",
             field=models.GeneratedField(
                 db_persist=True,
-                expression=django.db.models.functions.comparison.Coalesce("peer", 0),
-                help_text="The key of `peer`, or 0: an order of lists must not contain null.",
+                expression=django.db.models.functions.comparison.Coalesce("summary", 0),
+                help_text="The key of `summary`, or 0: an order of lists must not contain null.",
                 output_field=models.BigIntegerField(),
             ),
         ),
@@ -3506,12 +3508,12 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="comparison",
-            constraint=models.UniqueConstraint(fields=("peer", "model"), name="comparison_once"),
+            constraint=models.UniqueConstraint(fields=("summary", "reference"), name="comparison_once"),
         ),
         migrations.AddConstraint(
             model_name="comparison",
             constraint=models.CheckConstraint(
-                condition=models.Q(("peer", models.F("model")), _negated=True),
+                condition=models.Q(("summary", models.F("reference")), _negated=True),
                 name="comparison_not_with_itself",
             ),
         ),
@@ -3606,13 +3608,13 @@ class Migration(migrations.Migration):
             model_name="check",
             index=models.Index(
                 condition=models.Q(("is_disputed", True)),
-                fields=["project", "peer", "claim"],
-                name="check_disputed_by_peer",
+                fields=["project", "summary", "claim"],
+                name="check_disputed_by_summary",
             ),
         ),
         migrations.AddIndex(
             model_name="check",
-            index=models.Index(fields=["project", "peer", "queue_key"], name="check_by_peer"),
+            index=models.Index(fields=["project", "summary", "queue_key"], name="check_by_summary"),
         ),
         migrations.AddIndex(
             model_name="check",
@@ -3642,8 +3644,8 @@ class Migration(migrations.Migration):
             model_name="check",
             index=models.Index(
                 condition=models.Q(("human_label__isnull", True), ("is_current", True)),
-                fields=["project", "peer", "claim"],
-                name="check_waits_by_peer",
+                fields=["project", "summary", "claim"],
+                name="check_waits_by_summary",
             ),
         ),
         migrations.AddIndex(
@@ -3697,18 +3699,18 @@ class Migration(migrations.Migration):
                     ("judge_label__isnull", False),
                     models.Q(("human_label", models.F("judge_label")), _negated=True),
                 ),
-                fields=["project", "peer", "claim"],
-                name="check_against_by_peer",
+                fields=["project", "summary", "claim"],
+                name="check_against_by_summary",
             ),
         ),
         migrations.AddConstraint(
             model_name="check",
-            constraint=models.UniqueConstraint(fields=("claim", "peer"), name="check_once"),
+            constraint=models.UniqueConstraint(fields=("claim", "summary"), name="check_once"),
         ),
         migrations.AddConstraint(
             model_name="check",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("peer__isnull", True)),
+                condition=models.Q(("summary__isnull", True)),
                 fields=("document_set", "claim"),
                 name="check_of_source_once",
             ),
@@ -3716,7 +3718,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="check",
             constraint=models.CheckConstraint(
-                condition=models.Q(("peer__isnull", False), ("side", "question"), _connector="OR"),
+                condition=models.Q(("summary__isnull", False), ("side", "question"), _connector="OR"),
                 name="check_of_source_is_question",
             ),
         ),
@@ -3760,15 +3762,15 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="summary",
             constraint=models.CheckConstraint(
-                condition=models.Q(("is_model", True), ("is_peer", True), _connector="OR"),
-                name="summary_is_model_or_peer",
+                condition=models.Q(("is_reference", True), ("is_summary", True), _connector="OR"),
+                name="summary_has_role",
             ),
         ),
         migrations.AddConstraint(
             model_name="summary",
             constraint=models.CheckConstraint(
-                condition=models.Q(("is_peer", False), ("system__isnull", False), _connector="OR"),
-                name="summary_peer_has_system",
+                condition=models.Q(("is_summary", False), ("system__isnull", False), _connector="OR"),
+                name="summary_has_system",
             ),
         ),
         migrations.AddConstraint(
@@ -3781,33 +3783,33 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="summary",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("is_peer", True), ("target_words__isnull", False)),
+                condition=models.Q(("is_summary", True), ("target_words__isnull", False)),
                 fields=("document_set", "system", "target_words"),
-                name="summary_peer_once_per_target",
+                name="summary_once_per_target",
             ),
         ),
         migrations.AddConstraint(
             model_name="summary",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("is_peer", True), ("target_words__isnull", True)),
+                condition=models.Q(("is_summary", True), ("target_words__isnull", True)),
                 fields=("document_set", "system"),
-                name="summary_peer_once_without_target",
+                name="summary_once_without_target",
             ),
         ),
         migrations.AddConstraint(
             model_name="summary",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("is_model", True), ("target_words__isnull", False)),
+                condition=models.Q(("is_reference", True), ("target_words__isnull", False)),
                 fields=("document_set", "external_id", "target_words"),
-                name="summary_model_once_per_target",
+                name="summary_reference_once_per_target",
             ),
         ),
         migrations.AddConstraint(
             model_name="summary",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("is_model", True), ("target_words__isnull", True)),
+                condition=models.Q(("is_reference", True), ("target_words__isnull", True)),
                 fields=("document_set", "external_id"),
-                name="summary_model_once_without_target",
+                name="summary_reference_once_without_target",
             ),
         ),
         migrations.AddIndex(

@@ -178,17 +178,17 @@ class Check(PublicRow, Leased):
 
     - Reference side: a claim of the reference (of the documents if there is no reference) is compared with the
       summary.
-    - Peer side: a claim of the summary is compared with its source documents.
-    - Question side: a closed question is answered from the summary alone. Without a `peer` it is answered from the
+    - Summary side: a claim of the summary is compared with its source documents.
+    - Question side: a closed question is answered from the summary alone. Without a `summary` it is answered from the
       source documents, and the answer changes the scores of all summaries of the set.
 
-    `peer` is the summary whose score the answer changes. The columns from `judge_label` to `impact` are derived from
+    `summary` is the summary whose score the answer changes. The columns from `judge_label` to `impact` are derived from
     verdicts. Only the verdict service and `rescore` write them, and `verify_scores` checks them.
     """
 
     class Side(models.TextChoices):
         REFERENCE = "reference", "Reference"
-        PEER = "peer", "Peer"
+        SUMMARY = "summary", "Summary"
         QUESTION = "question", "Question"
 
     class Decider(models.TextChoices):
@@ -200,7 +200,9 @@ class Check(PublicRow, Leased):
     # A column alone is not indexed, here and elsewhere, if another index begins with it.
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="checks", db_index=False)
     claim = models.ForeignKey(Claim, on_delete=models.CASCADE, related_name="checks", db_index=False)
-    peer = models.ForeignKey(Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="checks")
+    summary = models.ForeignKey(
+        Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="checks"
+    )
     # The column repeats the summary's set, because an index of the queues covers only one table. The foreign key with
     # the summary ensures that both are equal.
     document_set = models.ForeignKey(
@@ -224,22 +226,24 @@ class Check(PublicRow, Leased):
     impact = models.FloatField(default=0.0, help_text="Change of the summary's coverage if the answer flips.")
     queue_key = models.PositiveBigIntegerField(default=0, help_text="Random, for samples and tie-breaks.")
     of_summary = models.GeneratedField(
-        expression=Coalesce("peer", 0),
+        expression=Coalesce("summary", 0),
         output_field=models.BigIntegerField(),
         db_persist=True,
-        help_text="The key of `peer`, or 0: an order of lists must not contain null.",
+        help_text="The key of `summary`, or 0: an order of lists must not contain null.",
     )
 
     class Meta:
         ordering = ("id",)
         constraints = (
-            models.UniqueConstraint(fields=("claim", "peer"), name="check_once"),
+            models.UniqueConstraint(fields=("claim", "summary"), name="check_once"),
             # The index of this constraint also finds the checks against a set's source.
             models.UniqueConstraint(
-                fields=("document_set", "claim"), condition=Q(peer__isnull=True), name="check_of_source_once"
+                fields=("document_set", "claim"),
+                condition=Q(summary__isnull=True),
+                name="check_of_source_once",
             ),
             models.CheckConstraint(
-                name="check_of_source_is_question", condition=Q(peer__isnull=False) | Q(side="question")
+                name="check_of_source_is_question", condition=Q(summary__isnull=False) | Q(side="question")
             ),
             models.CheckConstraint(
                 name="check_lease_has_person",
@@ -264,9 +268,9 @@ class Check(PublicRow, Leased):
                 name="check_disputed_by_impact",
             ),
             models.Index(
-                fields=("project", "peer", "claim"), condition=DISPUTED, name="check_disputed_by_peer"
+                fields=("project", "summary", "claim"), condition=DISPUTED, name="check_disputed_by_summary"
             ),
-            models.Index(fields=("project", "peer", "queue_key"), name="check_by_peer"),
+            models.Index(fields=("project", "summary", "queue_key"), name="check_by_summary"),
             # These indexes leave out answered checks, because each query would read them before the waiting ones.
             models.Index(
                 fields=("project", *BY_SET),
@@ -284,9 +288,9 @@ class Check(PublicRow, Leased):
                 name="check_waits_by_impact",
             ),
             models.Index(
-                fields=("project", "peer", "claim"),
+                fields=("project", "summary", "claim"),
                 condition=Q(human_label__isnull=True, is_current=True),
-                name="check_waits_by_peer",
+                name="check_waits_by_summary",
             ),
             models.Index(
                 fields=("project", "queue_key"),
@@ -309,7 +313,9 @@ class Check(PublicRow, Leased):
                 name="check_against_by_impact",
             ),
             models.Index(
-                fields=("project", "peer", "claim"), condition=AGAINST_JUDGE, name="check_against_by_peer"
+                fields=("project", "summary", "claim"),
+                condition=AGAINST_JUDGE,
+                name="check_against_by_summary",
             ),
         )
 
@@ -319,7 +325,7 @@ class Check(PublicRow, Leased):
     @property
     def reads_source(self) -> bool:
         """Return True if the source documents decide the check; False if the text of the summary does."""
-        return self.side == self.Side.PEER or self.peer_id is None
+        return self.side == self.Side.SUMMARY or self.summary_id is None
 
 
 class Verdict(Answer):
@@ -393,7 +399,7 @@ class Verdict(Answer):
         return self.person.get_username() if self.person else self.origin_name
 
 
-SIDE_SCORES = {Check.Side.REFERENCE: "coverage", Check.Side.PEER: "alignment"}
+SIDE_SCORES = {Check.Side.REFERENCE: "coverage", Check.Side.SUMMARY: "alignment"}
 """The score to which the answers of each side belong."""
 OF_CLAIMS = Q(side__in=tuple(SIDE_SCORES))
 """Checks of claims, without closed questions; figures never combine the two."""

@@ -57,7 +57,7 @@ class Run(PublicRow):
     is_trial = models.BooleanField(
         default=False, help_text="It judges its own summaries only, to measure the judge."
     )
-    peers = models.ManyToManyField(
+    summaries = models.ManyToManyField(
         "annotation.Summary",
         blank=True,
         related_name="+",

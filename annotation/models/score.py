@@ -20,7 +20,7 @@ class Score(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="scores", db_index=False)
     summary = models.OneToOneField(Summary, on_delete=models.CASCADE, related_name="score")
-    peer_words = models.PositiveIntegerField()
+    summary_words = models.PositiveIntegerField()
     coverage = models.FloatField(null=True)
     coverage_judge = models.FloatField(null=True)
     coverage_human = models.FloatField(null=True)

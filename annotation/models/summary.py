@@ -38,8 +38,8 @@ class Summary(PublicRow):
     system = models.ForeignKey(
         System, null=True, blank=True, on_delete=models.PROTECT, related_name="summaries"
     )
-    is_model = models.BooleanField(default=False)
-    is_peer = models.BooleanField(default=False)
+    is_reference = models.BooleanField(default=False)
+    is_summary = models.BooleanField(default=False)
     external_id = models.CharField(max_length=200, blank=True, help_text="The reference_id; may be empty.")
     target_words = models.PositiveIntegerField(
         null=True, blank=True, help_text="Target length in the project's length unit."
@@ -63,10 +63,10 @@ class Summary(PublicRow):
         ordering = ("document_set_id", "id")
         constraints = (
             models.CheckConstraint(
-                name="summary_is_model_or_peer", condition=Q(is_model=True) | Q(is_peer=True)
+                name="summary_has_role", condition=Q(is_reference=True) | Q(is_summary=True)
             ),
             models.CheckConstraint(
-                name="summary_peer_has_system", condition=Q(is_peer=False) | Q(system__isnull=False)
+                name="summary_has_system", condition=Q(is_summary=False) | Q(system__isnull=False)
             ),
             models.CheckConstraint(
                 name="summary_target_at_least_1",
@@ -74,23 +74,23 @@ class Summary(PublicRow):
             ),
             models.UniqueConstraint(
                 fields=("document_set", "system", "target_words"),
-                condition=Q(is_peer=True, target_words__isnull=False),
-                name="summary_peer_once_per_target",
+                condition=Q(is_summary=True, target_words__isnull=False),
+                name="summary_once_per_target",
             ),
             models.UniqueConstraint(
                 fields=("document_set", "system"),
-                condition=Q(is_peer=True, target_words__isnull=True),
-                name="summary_peer_once_without_target",
+                condition=Q(is_summary=True, target_words__isnull=True),
+                name="summary_once_without_target",
             ),
             models.UniqueConstraint(
                 fields=("document_set", "external_id", "target_words"),
-                condition=Q(is_model=True, target_words__isnull=False),
-                name="summary_model_once_per_target",
+                condition=Q(is_reference=True, target_words__isnull=False),
+                name="summary_reference_once_per_target",
             ),
             models.UniqueConstraint(
                 fields=("document_set", "external_id"),
-                condition=Q(is_model=True, target_words__isnull=True),
-                name="summary_model_once_without_target",
+                condition=Q(is_reference=True, target_words__isnull=True),
+                name="summary_reference_once_without_target",
             ),
         )
 
@@ -150,16 +150,16 @@ class Unit(PublicRow):
 class Comparison(PublicRow):
     """A summary that is compared with a reference."""
 
-    peer = models.ForeignKey(
-        Summary, on_delete=models.CASCADE, related_name="comparisons_as_peer", db_index=False
+    summary = models.ForeignKey(
+        Summary, on_delete=models.CASCADE, related_name="comparisons_as_summary", db_index=False
     )
-    model = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="comparisons_as_model")
+    reference = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="comparisons_as_reference")
 
     class Meta:
-        ordering = ("peer_id", "model_id")
+        ordering = ("summary_id", "reference_id")
         constraints = (
-            models.UniqueConstraint(fields=("peer", "model"), name="comparison_once"),
-            models.CheckConstraint(name="comparison_not_with_itself", condition=~Q(peer=F("model"))),
+            models.UniqueConstraint(fields=("summary", "reference"), name="comparison_once"),
+            models.CheckConstraint(name="comparison_not_with_itself", condition=~Q(summary=F("reference"))),
         )
 
     def __str__(self) -> str:

@@ -27,7 +27,7 @@ class FreshScore(NamedTuple):
 
 def fresh_scores(
     project: Project,
-    peers: Sequence[Summary],
+    summaries: Sequence[Summary],
     labels: Mapping[int, Mapping[int, str]],
     *,
     comparisons: Iterable[Comparison],
@@ -42,10 +42,14 @@ def fresh_scores(
     rules = score_rules(project)
     names = {claim.pk: claim.public_id for claim in claims}
     answers = {
-        peer.pk: {claim: _answers(label, peer.is_empty) for claim, label in labels.get(peer.pk, {}).items()}
-        for peer in peers
+        summary.pk: {
+            claim: _answers(label, summary.is_empty) for claim, label in labels.get(summary.pk, {}).items()
+        }
+        for summary in summaries
     }
-    for record in new_records(project, peers, answers, comparisons=comparisons, units=units, claims=claims):
+    for record in new_records(
+        project, summaries, answers, comparisons=comparisons, units=units, claims=claims
+    ):
         result = score(record.value, rules)
         impacts = flip_impacts(record.value, rules, result=result)
         yield FreshScore(

@@ -22,7 +22,7 @@ class JudgePercent:
     """
 
     judge: str
-    peer_id: int
+    summary_id: int
     comparison_id: int
     reference_id: str
     unit_id: str
@@ -36,9 +36,9 @@ class JudgePercent:
 class _JudgeAnswer(NamedTuple):
     judge: str
     check_id: int
-    peer_id: int
-    model_id: int
-    reference_id: str
+    summary_id: int
+    reference_id: int
+    reference_name: str
     unit_id: str | None
     unit_number: int | None
     claim_id: str
@@ -48,23 +48,23 @@ class _JudgeAnswer(NamedTuple):
     at: datetime
 
 
-def judge_percents(peer_ids: Sequence[int]) -> list[JudgePercent]:
+def judge_percents(summary_ids: Sequence[int]) -> list[JudgePercent]:
     """Compute every judge's percents for the units of these summaries, sorted by summary, judge, comparison and unit.
 
     A unit without an answered claim has no percent.
     """
-    answers = _latest_answers(peer_ids)
-    linked = with_linked_claims({answer.model_id for answer in answers})
+    answers = _latest_answers(summary_ids)
+    linked = with_linked_claims({answer.reference_id for answer in answers})
     grouped: dict[tuple[int, str, int, bool, int], list[_JudgeAnswer]] = defaultdict(list)
     for answer in answers:
-        is_unit = answer.model_id in linked and answer.unit_number is not None
+        is_unit = answer.reference_id in linked and answer.unit_number is not None
         number = answer.unit_number if is_unit and answer.unit_number is not None else answer.claim_number
-        grouped[answer.peer_id, answer.judge, answer.model_id, is_unit, number].append(answer)
-    comparisons = _comparisons(peer_ids)
+        grouped[answer.summary_id, answer.judge, answer.reference_id, is_unit, number].append(answer)
+    comparisons = _comparisons(summary_ids)
     return [
-        _percent(group, comparisons[peer, model], number, is_unit=is_unit)
-        for (peer, _, model, is_unit, number), group in sorted(grouped.items())
-        if (peer, model) in comparisons
+        _percent(group, comparisons[summary, reference], number, is_unit=is_unit)
+        for (summary, _, reference, is_unit, number), group in sorted(grouped.items())
+        if (summary, reference) in comparisons
     ]
 
 
@@ -73,9 +73,9 @@ def _percent(group: Sequence[_JudgeAnswer], comparison: int, number: int, *, is_
     yes = [answer for answer in group if answer.label == Label.YES]
     return JudgePercent(
         judge=first.judge,
-        peer_id=first.peer_id,
+        summary_id=first.summary_id,
         comparison_id=comparison,
-        reference_id=first.reference_id,
+        reference_id=first.reference_name,
         unit_id=first.unit_id if is_unit and first.unit_id is not None else first.claim_id,
         number=number,
         claim_id=None if is_unit else first.claim_id,
@@ -85,9 +85,9 @@ def _percent(group: Sequence[_JudgeAnswer], comparison: int, number: int, *, is_
     )
 
 
-def _latest_answers(peer_ids: Sequence[int]) -> list[_JudgeAnswer]:
+def _latest_answers(summary_ids: Sequence[int]) -> list[_JudgeAnswer]:
     verdicts = Verdict.objects.filter(
-        check_row__peer_id__in=peer_ids,
+        check_row__summary_id__in=summary_ids,
         check_row__side=Check.Side.REFERENCE,
         check_row__is_current=True,
         check_row__claim__claim_set__summary__isnull=False,
@@ -98,7 +98,7 @@ def _latest_answers(peer_ids: Sequence[int]) -> list[_JudgeAnswer]:
     rows = verdicts.order_by("pk").values_list(
         "judge__name",
         "check_row_id",
-        "check_row__peer_id",
+        "check_row__summary_id",
         "check_row__claim__claim_set__summary_id",
         "check_row__claim__claim_set__summary__external_id",
         "check_row__claim__unit__public_id",
@@ -113,6 +113,8 @@ def _latest_answers(peer_ids: Sequence[int]) -> list[_JudgeAnswer]:
     return list(latest.values())
 
 
-def _comparisons(peer_ids: Sequence[int]) -> dict[tuple[int, int], int]:
-    rows = Comparison.objects.filter(peer_id__in=peer_ids).values_list("peer_id", "model_id", "pk")
-    return {(peer, model): pk for peer, model, pk in rows}
+def _comparisons(summary_ids: Sequence[int]) -> dict[tuple[int, int], int]:
+    rows = Comparison.objects.filter(summary_id__in=summary_ids).values_list(
+        "summary_id", "reference_id", "pk"
+    )
+    return {(summary, reference): pk for summary, reference, pk in rows}

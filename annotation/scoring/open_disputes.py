@@ -79,12 +79,12 @@ def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> Non
         Dispute.objects.filter(pk__in=[row.pk for row in stored.values()]).delete()
 
 
-def stored_disputes(peer_ids: Sequence[int]) -> dict[DisputeTarget, Dispute]:
+def stored_disputes(summary_ids: Sequence[int]) -> dict[DisputeTarget, Dispute]:
     """Load the stored disputes of some summaries and of the sources of their sets, by target."""
-    of_checks = Dispute.objects.filter(check_row__peer_id__in=peer_ids).order_by()
-    of_units = Dispute.objects.filter(comparison__peer_id__in=peer_ids).order_by()
-    sets = Summary.objects.filter(pk__in=peer_ids).values("document_set")
-    of_sources = Dispute.objects.filter(check_row__peer=None, check_row__document_set__in=sets).order_by()
+    of_checks = Dispute.objects.filter(check_row__summary_id__in=summary_ids).order_by()
+    of_units = Dispute.objects.filter(comparison__summary_id__in=summary_ids).order_by()
+    sets = Summary.objects.filter(pk__in=summary_ids).values("document_set")
+    of_sources = Dispute.objects.filter(check_row__summary=None, check_row__document_set__in=sets).order_by()
     rows = of_checks.union(of_units, of_sources, all=True)
     return {(row.check_row_id, row.comparison_id, row.unit_id, row.claim_id): row for row in rows}
 

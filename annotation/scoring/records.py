@@ -55,9 +55,9 @@ if TYPE_CHECKING:
 
 RECORDS_AT_ONCE = 200
 
-_PEER, _SET = Part(Summary, "peer"), Part(DocumentSet, "document_set")
+_SUMMARY, _SET = Part(Summary, "summary"), Part(DocumentSet, "document_set")
 _SYSTEM, _CHECK = Part(System, "author"), Part(Check, "annotation_check")
-_PEER_PARTS = (_PEER, _SET, _SYSTEM)
+_SUMMARY_PARTS = (_SUMMARY, _SET, _SYSTEM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ def target_of(summary: Summary, project: Project) -> int | None:
 def judged_text(summary: Summary, project: Project) -> str:
     """Return the text that is judged: the summary, truncated to the target if the project requires it."""
     target = target_of(summary, project)
-    if project.over_length == Project.OverLength.TRUNCATE and summary.is_peer and target:
+    if project.over_length == Project.OverLength.TRUNCATE and summary.is_summary and target:
         return truncate(summary.text, target, cast("LengthUnit", project.length_unit))
     return summary.text
 
@@ -173,18 +173,18 @@ def summary_records(project: Project, summary_ids: Sequence[int] | None = None) 
     Summaries are read in batches, with at most four statements per batch.
     """
     is_one_batch = summary_ids is not None and len(summary_ids) <= RECORDS_AT_ONCE
-    keys = summary_ids if summary_ids is not None and is_one_batch else peer_keys(project, summary_ids)
+    keys = summary_ids if summary_ids is not None and is_one_batch else summary_keys(project, summary_ids)
     for first in range(0, len(keys), RECORDS_AT_ONCE):
-        yield from records_of(project, peers(keys[first : first + RECORDS_AT_ONCE]))
+        yield from records_of(project, summaries(keys[first : first + RECORDS_AT_ONCE]))
 
 
 def records_of(project: Project, found: Sequence[Summary]) -> Iterator[SummaryRecord]:
-    """Yield records as `summary_records` does, for at most one batch of summaries that `peers` has loaded."""
+    """Yield records as `summary_records` does, for at most one batch of summaries that `summaries` has loaded."""
     if found:
         yield from _SummaryBatch.load(project, found).records()
 
 
-def peers(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
+def summaries(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
     """Load the summaries with these keys, with their sets and systems, ordered by set.
 
     `hold` locks the rows in the order of their keys, as every caller does, to avoid deadlocks. Then the caller must
@@ -192,12 +192,12 @@ def peers(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
     """
     if not keys:
         return []
-    columns = ", ".join(part.columns for part in _PEER_PARTS)
-    statement = sql.PEERS.format(columns=columns, peers=places(keys))
+    columns = ", ".join(part.columns for part in _SUMMARY_PARTS)
+    statement = sql.SUMMARIES.format(columns=columns, summaries=places(keys))
     if hold and connection.features.has_select_for_update:
-        statement += "FOR UPDATE OF peer"
-    found = [_peer(iter(row)) for row in rows(statement, keys)]
-    return sorted(found, key=lambda peer: (peer.document_set_id, peer.pk))
+        statement += "FOR UPDATE OF summary"
+    found = [_summary(iter(row)) for row in rows(statement, keys)]
+    return sorted(found, key=lambda summary: (summary.document_set_id, summary.pk))
 
 
 def hold_scored(place: Check | Comparison) -> list[Summary]:
@@ -206,7 +206,11 @@ def hold_scored(place: Check | Comparison) -> list[Summary]:
     These are the summary of the check, or all summaries of the set for a check of the source. Concurrent answers wait
     for these locks. For a check of the source, the document set is locked first.
     """
-    return hold_set(place.document_set_id) if place.peer_id is None else peers([place.peer_id], hold=True)
+    return (
+        hold_set(place.document_set_id)
+        if place.summary_id is None
+        else summaries([place.summary_id], hold=True)
+    )
 
 
 def hold_set(document_set: int) -> list[Summary]:
@@ -214,20 +218,20 @@ def hold_set(document_set: int) -> list[Summary]:
     list(
         DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=document_set).values("pk")
     )
-    rows = Summary.objects.filter(document_set=document_set, is_peer=True).order_by()
-    return peers(list(rows.values_list("pk", flat=True)), hold=True)
+    rows = Summary.objects.filter(document_set=document_set, is_summary=True).order_by()
+    return summaries(list(rows.values_list("pk", flat=True)), hold=True)
 
 
-def _peer(values: Iterator[object]) -> Summary:
-    peer = _PEER.read(values)
-    peer.document_set, system = _SET.read(values), _SYSTEM.read(values)
-    peer.system = system if peer.system_id else None
-    return peer
+def _summary(values: Iterator[object]) -> Summary:
+    summary = _SUMMARY.read(values)
+    summary.document_set, system = _SET.read(values), _SYSTEM.read(values)
+    summary.system = system if summary.system_id else None
+    return summary
 
 
 def new_records(
     project: Project,
-    peers: Sequence[Summary],
+    summaries: Sequence[Summary],
     answers: Mapping[int, Mapping[int, CheckAnswers]],
     *,
     comparisons: Iterable[Comparison],
@@ -239,25 +243,25 @@ def new_records(
     `answers` has all answers to the summaries' checks, by summary and claim. Makes no query. The records have no
     `checks`.
     """
-    of_summaries: dict[int, list[_Piece]] = defaultdict(list)
+    of_texts: dict[int, list[_Piece]] = defaultdict(list)
     of_documents: dict[int, list[_Piece]] = defaultdict(list)
     for claim in claims:
-        summary, document_set = claim.claim_set.summary_id, claim.claim_set.document_set_id
-        of_text = of_summaries[summary] if summary else of_documents[cast("int", document_set)]
+        owner, document_set = claim.claim_set.summary_id, claim.claim_set.document_set_id
+        of_text = of_texts[owner] if owner else of_documents[cast("int", document_set)]
         of_text.append(_Piece(claim.pk, claim.public_id, claim.weight, claim.unit_id))
-    of_peers: dict[int, list[_Comparison]] = defaultdict(list)
+    of_summaries: dict[int, list[_Comparison]] = defaultdict(list)
     for row in comparisons:
-        of_peers[row.peer_id].append(_Comparison(row.pk, row.public_id, row.model_id))
+        of_summaries[row.summary_id].append(_Comparison(row.pk, row.public_id, row.reference_id))
     cut: dict[int, list[_Piece]] = defaultdict(list)
     for unit in units:
         if unit.summary_id is not None:
             cut[unit.summary_id].append(_Piece(unit.pk, unit.public_id, unit.weight))
     batch = _SummaryBatch(
         project=project,
-        peers=list(peers),
-        comparisons=dict(of_peers),
+        summaries=list(summaries),
+        comparisons=dict(of_summaries),
         units=dict(cut),
-        claims=dict(of_summaries),
+        claims=dict(of_texts),
         document_claims=dict(of_documents),
         questions={},
         checks={},
@@ -266,16 +270,16 @@ def new_records(
         disputed=frozenset(),
         wholes=_Wholes({}, {}),
     )
-    for peer in peers:
-        yield batch.record_of(peer, answers.get(peer.pk, {}))
+    for summary in summaries:
+        yield batch.record_of(summary, answers.get(summary.pk, {}))
 
 
-def peer_keys(project: Project, summary_ids: Sequence[int] | None = None) -> list[int]:
+def summary_keys(project: Project, summary_ids: Sequence[int] | None = None) -> list[int]:
     """Return the keys of the project's summaries, or of `summary_ids` only, ordered by set."""
     # If keys are given, do not join the project, because SQLite would read all its sets.
     named = Q(document_set__project=project) if summary_ids is None else Q(pk__in=summary_ids)
-    peers = Summary.objects.filter(named, is_peer=True)
-    return list(peers.order_by("document_set_id", "pk").values_list("pk", flat=True))
+    summaries = Summary.objects.filter(named, is_summary=True)
+    return list(summaries.order_by("document_set_id", "pk").values_list("pk", flat=True))
 
 
 class _Fact(NamedTuple):
@@ -296,7 +300,7 @@ class _Fact(NamedTuple):
 class _Comparison(NamedTuple):
     pk: int
     public_id: str
-    model_id: int
+    reference_id: int
 
 
 class _Piece(NamedTuple):
@@ -348,10 +352,12 @@ _NOTHING = _Said()
 
 
 class _Facts:
-    def __init__(self, project: Project, peer_ids: Sequence[int]) -> None:
+    def __init__(self, project: Project, summary_ids: Sequence[int]) -> None:
         self._rows: dict[str, list[_Fact]] = defaultdict(list)
         judge = project.deciding_judge_id
-        for kind, *columns in rows(sql.FACTS.format(peers=places(peer_ids)), [*peer_ids, judge, judge]):
+        for kind, *columns in rows(
+            sql.FACTS.format(summaries=places(summary_ids)), [*summary_ids, judge, judge]
+        ):
             self._rows[kind].append(_Fact(*columns))
 
     def of(self, kind: str) -> list[_Fact]:
@@ -392,19 +398,19 @@ class _Wholes:
     sources: dict[int, str]
 
     @classmethod
-    def of(cls, facts: _Facts, peers: Sequence[Summary]) -> _Wholes:
+    def of(cls, facts: _Facts, summaries: Sequence[Summary]) -> _Wholes:
         ratings = {(fact.a, fact.one): fact.x for fact in facts.of("rating")}
-        rated = {peer.document_set_id for peer in peers if (peer.pk, "conciseness") in ratings}
+        rated = {summary.document_set_id for summary in summaries if (summary.pk, "conciseness") in ratings}
         sources = sources_of(rated) if rated else {}
         return cls(ratings, sources)
 
-    def conciseness_terms(self, peer: Summary, text: str) -> ConcisenessTerms | None:
-        if (peer.pk, "conciseness") not in self.ratings:
+    def conciseness_terms(self, summary: Summary, text: str) -> ConcisenessTerms | None:
+        if (summary.pk, "conciseness") not in self.ratings:
             return None
-        return conciseness_terms(self.sources[peer.document_set_id], text, peer.document_set.language)
+        return conciseness_terms(self.sources[summary.document_set_id], text, summary.document_set.language)
 
-    def conciseness(self, peer: Summary, terms: ConcisenessTerms | None) -> float | None:
-        rating = self.ratings.get((peer.pk, "conciseness"))
+    def conciseness(self, summary: Summary, terms: ConcisenessTerms | None) -> float | None:
+        rating = self.ratings.get((summary.pk, "conciseness"))
         return None if rating is None or terms is None else terms.with_rating(rating)
 
 
@@ -420,22 +426,24 @@ def sources_of(sets: Iterable[int]) -> dict[int, str]:
 _ChecksOfClaims = dict[int, dict[int, CheckOfClaim]]
 
 
-def _checks(peer_ids: Sequence[int]) -> tuple[_ChecksOfClaims, _ChecksOfClaims]:
-    of_peers: _ChecksOfClaims = defaultdict(dict)
+def _checks(summary_ids: Sequence[int]) -> tuple[_ChecksOfClaims, _ChecksOfClaims]:
+    of_summaries: _ChecksOfClaims = defaultdict(dict)
     of_sources: _ChecksOfClaims = defaultdict(dict)
     columns = f"claim.public_id, {_CHECK.columns}"
-    statement = sql.CHECKS.format(columns=columns, peers=places(peer_ids))
-    for claim_id, *values in rows(statement, [*peer_ids, *peer_ids]):
+    statement = sql.CHECKS.format(columns=columns, summaries=places(summary_ids))
+    for claim_id, *values in rows(statement, [*summary_ids, *summary_ids]):
         check = _CHECK.read(iter(values))
-        of_text = of_sources[check.document_set_id] if check.peer_id is None else of_peers[check.peer_id]
+        of_text = (
+            of_sources[check.document_set_id] if check.summary_id is None else of_summaries[check.summary_id]
+        )
         of_text[check.claim_id] = CheckOfClaim(check, claim_id)
-    return of_peers, of_sources
+    return of_summaries, of_sources
 
 
 @dataclass(slots=True)
 class _SummaryBatch:
     project: Project
-    peers: Sequence[Summary]
+    summaries: Sequence[Summary]
     comparisons: dict[int, list[_Comparison]]
     units: dict[int, list[_Piece]]
     claims: dict[int, list[_Piece]]
@@ -448,16 +456,16 @@ class _SummaryBatch:
     wholes: _Wholes
 
     @classmethod
-    def load(cls, project: Project, peers: Sequence[Summary]) -> _SummaryBatch:
-        peer_ids = [peer.pk for peer in peers]
-        facts = _Facts(project, peer_ids)
-        checks, source_checks = _checks(peer_ids)
+    def load(cls, project: Project, summaries: Sequence[Summary]) -> _SummaryBatch:
+        summary_ids = [summary.pk for summary in summaries]
+        facts = _Facts(project, summary_ids)
+        checks, source_checks = _checks(summary_ids)
         questions: dict[int, list[int]] = defaultdict(list)
         for fact in facts.of("question"):
             questions[fact.a].append(fact.b)
         return cls(
             project=project,
-            peers=peers,
+            summaries=summaries,
             comparisons=facts.comparisons(),
             units=facts.pieces("unit"),
             claims=facts.pieces("claim"),
@@ -467,7 +475,7 @@ class _SummaryBatch:
             source_checks=source_checks,
             said=facts.said(),
             disputed=frozenset(fact.a for fact in facts.of("disputed")),
-            wholes=_Wholes.of(facts, peers),
+            wholes=_Wholes.of(facts, summaries),
         )
 
     def records(self) -> Iterator[SummaryRecord]:
@@ -475,17 +483,19 @@ class _SummaryBatch:
             document_set: self._answered(checks) for document_set, checks in self.source_checks.items()
         }
         set_before = None
-        for peer in self.peers:
-            of_source = sources.get(peer.document_set_id, {})
-            of_peer = self._answered(self.checks.get(peer.pk, {}), rule="no" if peer.is_empty else None)
+        for summary in self.summaries:
+            of_source = sources.get(summary.document_set_id, {})
+            of_summary = self._answered(
+                self.checks.get(summary.pk, {}), rule="no" if summary.is_empty else None
+            )
             # Only one summary of the set gets the checks of the source, so that they are written once.
-            shared = () if peer.document_set_id == set_before else of_source.values()
-            set_before = peer.document_set_id
+            shared = () if summary.document_set_id == set_before else of_source.values()
+            set_before = summary.document_set_id
             yield self.record_of(
-                peer,
-                {claim: row.answers for claim, row in of_peer.items()},
-                (*of_peer.values(), *shared),
-                self._question_labels(peer, of_source, of_peer),
+                summary,
+                {claim: row.answers for claim, row in of_summary.items()},
+                (*of_summary.values(), *shared),
+                self._question_labels(summary, of_source, of_summary),
             )
 
     def _answered(
@@ -497,33 +507,33 @@ class _SummaryBatch:
         }
 
     def _question_labels(
-        self, peer: Summary, of_source: Mapping[int, CheckRecord], of_peer: Mapping[int, CheckRecord]
+        self, summary: Summary, of_source: Mapping[int, CheckRecord], of_summary: Mapping[int, CheckRecord]
     ) -> tuple[list[Label | None], list[Label | None]]:
         """Return the final answers to each question from the source and from the summary.
 
         The lists are empty if the summary was not asked. An empty summary answers no by rule; it counts as asked if
         its source has an answer.
         """
-        questions = self.questions.get(peer.document_set_id, [])
-        by_rule: Label | None = "no" if peer.is_empty else None
+        questions = self.questions.get(summary.document_set_id, [])
+        by_rule: Label | None = "no" if summary.is_empty else None
         source = [of_source[each].final if each in of_source else None for each in questions]
-        summary = [of_peer[each].final if each in of_peer else by_rule for each in questions]
-        said = any(each in of_peer and of_peer[each].check.pk in self.said for each in questions)
-        return (source, summary) if said or (peer.is_empty and any(source)) else ([], [])
+        answers = [of_summary[each].final if each in of_summary else by_rule for each in questions]
+        said = any(each in of_summary and of_summary[each].check.pk in self.said for each in questions)
+        return (source, answers) if said or (summary.is_empty and any(source)) else ([], [])
 
     def record_of(
         self,
-        peer: Summary,
+        summary: Summary,
         answers: Mapping[int, CheckAnswers],
         checks: tuple[CheckRecord, ...] = (),
         of_questions: tuple[list[Label | None], list[Label | None]] = ([], []),
     ) -> SummaryRecord:
-        unasked = CheckAnswers(rule="no" if peer.is_empty else None)
+        unasked = CheckAnswers(rule="no" if summary.is_empty else None)
 
         def scored(claims: Iterable[_Piece]) -> tuple[ScoredClaim, ...]:
             return tuple(answers.get(claim.pk, unasked).scored(claim.public_id) for claim in claims)
 
-        rows = self.comparisons.get(peer.pk, ())
+        rows = self.comparisons.get(summary.pk, ())
         units = {comparison.pk: tuple(self._units(comparison, scored)) for comparison in rows}
         comparisons = tuple(
             ScoredComparison(
@@ -532,45 +542,47 @@ class _SummaryBatch:
             )
             for comparison in rows
         )
-        terms = self.wholes.conciseness_terms(peer, judged_text(peer, self.project))
+        terms = self.wholes.conciseness_terms(summary, judged_text(summary, self.project))
         value = ScoredSummary(
-            summary_id=peer.public_id,
+            summary_id=summary.public_id,
             comparisons=comparisons,
-            document_claims=() if comparisons else scored(self.document_claims.get(peer.document_set_id, ())),
-            peer_claims=scored(claim for claim in self.claims.get(peer.pk, ()) if claim.pk in answers),
-            peer_length=count_length(peer.text, cast("LengthUnit", self.project.length_unit)),
-            target=target_of(peer, self.project),
-            has_word_breaks=has_word_breaks(peer.text),
-            is_empty=peer.is_empty,
-            claims_extracted=self._has_claims(peer),
+            document_claims=()
+            if comparisons
+            else scored(self.document_claims.get(summary.document_set_id, ())),
+            summary_claims=scored(claim for claim in self.claims.get(summary.pk, ()) if claim.pk in answers),
+            summary_length=count_length(summary.text, cast("LengthUnit", self.project.length_unit)),
+            target=target_of(summary, self.project),
+            has_word_breaks=has_word_breaks(summary.text),
+            is_empty=summary.is_empty,
+            claims_extracted=self._has_claims(summary),
             question_coverage=question_coverage_or_none(*of_questions),
             questions_asked=bool(of_questions[0]),
             questions_scored=scored_pairs(*of_questions),
-            topic_preservation=self.wholes.ratings.get((peer.pk, "topic_preservation")),
-            completeness=peer.computed.get("completeness", {}).get("value"),
-            redundancy=peer.computed.get("redundancy", {}).get("value"),
-            conciseness=self.wholes.conciseness(peer, terms),
-            coherence=self.wholes.ratings.get((peer.pk, "coherence")),
+            topic_preservation=self.wholes.ratings.get((summary.pk, "topic_preservation")),
+            completeness=summary.computed.get("completeness", {}).get("value"),
+            redundancy=summary.computed.get("redundancy", {}).get("value"),
+            conciseness=self.wholes.conciseness(summary, terms),
+            coherence=self.wholes.ratings.get((summary.pk, "coherence")),
         )
         return SummaryRecord(
-            summary=peer,
+            summary=summary,
             value=value,
             checks=checks,
             units=tuple(unit for of_comparison in units.values() for unit in of_comparison),
             conciseness_terms=terms,
-            has_disputes=peer.pk in self.disputed,
+            has_disputes=summary.pk in self.disputed,
         )
 
-    def _has_claims(self, peer: Summary) -> bool:
-        rows = self.comparisons.get(peer.pk)
+    def _has_claims(self, summary: Summary) -> bool:
+        rows = self.comparisons.get(summary.pk)
         if not rows:
-            return peer.document_set_id in self.document_claims
-        return all(comparison.model_id in self.claims for comparison in rows)
+            return summary.document_set_id in self.document_claims
+        return all(comparison.reference_id in self.claims for comparison in rows)
 
     def _units(
         self, comparison: _Comparison, scored: Callable[[Iterable[_Piece]], tuple[ScoredClaim, ...]]
     ) -> Iterator[UnitRecord]:
-        claims = self.claims.get(comparison.model_id, [])
+        claims = self.claims.get(comparison.reference_id, [])
         if has_claims_as_units(claims):
             for claim in claims:
                 yield self._unit(
@@ -580,7 +592,7 @@ class _SummaryBatch:
         of_unit: dict[int | None, list[_Piece]] = defaultdict(list)
         for claim in claims:
             of_unit[claim.unit_id].append(claim)
-        for unit in self.units.get(comparison.model_id, ()):
+        for unit in self.units.get(comparison.reference_id, ()):
             yield self._unit(
                 (comparison.pk, unit.pk, None), unit.public_id, unit.weight, scored(of_unit.get(unit.pk, ()))
             )

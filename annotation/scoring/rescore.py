@@ -17,10 +17,10 @@ from annotation.scoring.records import (
     CheckAnswers,
     CheckRecord,
     SummaryRecord,
-    peer_keys,
-    peers,
     records_of,
     score_rules,
+    summaries,
+    summary_keys,
     summary_records,
 )
 from evaluation.blend import ScoreRules, SummaryScore, flip_impacts, score
@@ -59,10 +59,10 @@ def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> in
     if summary_ids is None:
         put_in_force(Check.objects.filter(project=project))
     count = 0
-    keys = peer_keys(project, summary_ids)
+    keys = summary_keys(project, summary_ids)
     for first in range(0, len(keys), RESCORED_AT_ONCE):
         with transaction.atomic():
-            held = peers(keys[first : first + RESCORED_AT_ONCE], hold=True)
+            held = summaries(keys[first : first + RESCORED_AT_ONCE], hold=True)
             count += len(rescore_held(project=_as_it_is_now(project), held=held))
     if summary_ids is None and project.rescore_due_at is not None:
         # Clear the mark only if its time is unchanged. If a rule has changed meanwhile, the project must be rescored
@@ -100,7 +100,7 @@ def rescore_now(*, project: Project, summary_ids: Sequence[int]) -> None:
 
 
 def rescore_held(*, project: Project, held: Sequence[Summary]) -> list[SummaryRecord]:
-    """Rescore summaries that `records.peers` has locked, and return their records.
+    """Rescore summaries that `records.summaries` has locked, and return their records.
 
     The caller must read the project after locking, because another process may have changed its rules and rescored
     these summaries.
@@ -129,7 +129,7 @@ def _store(project: Project, records: Sequence[SummaryRecord]) -> None:
         update_conflicts=True,
         unique_fields=["summary"],
         update_fields=[
-            "peer_words",
+            "summary_words",
             *SCORES,
             "passed",
             "claims",
@@ -148,7 +148,7 @@ def score_row(*, project: Project, record: SummaryRecord, result: SummaryScore) 
     return Score(
         project=project,
         summary=record.summary,
-        peer_words=record.value.peer_length,
+        summary_words=record.value.summary_length,
         passed=result.passed,
         claims=result.claims,
         claims_unscored=result.claims_unscored,

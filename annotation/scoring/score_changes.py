@@ -37,8 +37,8 @@ def scores_now(place: Check | Comparison) -> ShownScores:
     """Load the scores that an answer can change: those of its summary or, for a check of the source, their means over
     the set.
     """
-    scored = Q(summary=place.peer_id)
-    if isinstance(place, Check) and place.peer_id is None:
+    scored = Q(summary=place.summary_id)
+    if isinstance(place, Check) and place.summary_id is None:
         scored = Q(summary__document_set=place.document_set_id)
     return Score.objects.filter(scored).aggregate(**{name: Avg(name) for name in SHOWN})
 

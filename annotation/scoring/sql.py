@@ -6,25 +6,26 @@ tests/bench/next_claim.py (override) measure the statements.
 
 from __future__ import annotations
 
-PEERS = """
+SUMMARIES = """
 SELECT {columns}
-FROM annotation_summary peer
-JOIN annotation_documentset document_set ON document_set.id = peer.document_set_id
-LEFT JOIN annotation_system author ON author.id = peer.system_id
-WHERE peer.id IN ({peers}) AND peer.is_peer
-ORDER BY peer.id
+FROM annotation_summary summary
+JOIN annotation_documentset document_set ON document_set.id = summary.document_set_id
+LEFT JOIN annotation_system author ON author.id = summary.system_id
+WHERE summary.id IN ({summaries}) AND summary.is_summary
+ORDER BY summary.id
 """
 
 CHECKS = """
 SELECT {columns}
 FROM annotation_check JOIN annotation_claim claim ON claim.id = annotation_check.claim_id
 WHERE annotation_check.is_current AND annotation_check.id IN (
-    SELECT id FROM annotation_check WHERE peer_id IN ({peers})
+    SELECT id FROM annotation_check WHERE summary_id IN ({summaries})
     UNION ALL
     SELECT of_source.id
-    FROM annotation_summary peer
-    JOIN annotation_check of_source ON of_source.document_set_id = peer.document_set_id AND of_source.peer_id IS NULL
-    WHERE peer.id IN ({peers})
+    FROM annotation_summary summary
+    JOIN annotation_check of_source
+        ON of_source.document_set_id = summary.document_set_id AND of_source.summary_id IS NULL
+    WHERE summary.id IN ({summaries})
 )
 ORDER BY annotation_check.id
 """
@@ -33,30 +34,31 @@ ORDER BY annotation_check.id
 # the meaning of its columns. MATERIALIZED is needed: until a growing table is analysed, PostgreSQL expects one
 # verdict and would read all checks for each verdict. tests/bench/runs.py (lexical run) measures the statement.
 FACTS = """
-WITH peer AS (
-    SELECT id, document_set_id FROM annotation_summary WHERE id IN ({peers})
+WITH summary AS (
+    SELECT id, document_set_id FROM annotation_summary WHERE id IN ({summaries})
 ), comparison AS (
-    SELECT id, public_id, peer_id, model_id FROM annotation_comparison WHERE peer_id IN (SELECT id FROM peer)
+    SELECT id, public_id, summary_id, reference_id FROM annotation_comparison
+    WHERE summary_id IN (SELECT id FROM summary)
 ), asked AS MATERIALIZED (
-    SELECT id FROM annotation_check WHERE peer_id IN (SELECT id FROM peer) AND is_current
+    SELECT id FROM annotation_check WHERE summary_id IN (SELECT id FROM summary) AND is_current
     UNION ALL
     SELECT id FROM annotation_check
-    WHERE peer_id IS NULL AND document_set_id IN (SELECT document_set_id FROM peer) AND is_current
+    WHERE summary_id IS NULL AND document_set_id IN (SELECT document_set_id FROM summary) AND is_current
 )
-SELECT 'comparison' AS kind, id AS place, peer_id AS a, id AS b, model_id AS c, CAST(NULL AS bigint) AS d,
+SELECT 'comparison' AS kind, id AS place, summary_id AS a, id AS b, reference_id AS c, CAST(NULL AS bigint) AS d,
     public_id AS one, CAST(NULL AS text) AS two, CAST(NULL AS text) AS three,
     CAST(NULL AS double precision) AS x, CAST(NULL AS double precision) AS y
 FROM comparison
 UNION ALL
 SELECT 'unit', position, summary_id, id, NULL, NULL, public_id, NULL, NULL, weight, NULL
-FROM annotation_unit WHERE summary_id IN (SELECT model_id FROM comparison)
+FROM annotation_unit WHERE summary_id IN (SELECT reference_id FROM comparison)
 UNION ALL
 SELECT 'claim', claim.position, claim_set.summary_id, claim.id, claim.unit_id, NULL, claim.public_id, NULL, NULL,
     claim.weight, NULL
 FROM annotation_claimset claim_set
 LEFT JOIN annotation_claim claim ON claim.claim_set_id = claim_set.id AND claim.removed_at IS NULL
 WHERE claim_set.is_active
-    AND claim_set.summary_id IN (SELECT model_id FROM comparison UNION SELECT id FROM peer)
+    AND claim_set.summary_id IN (SELECT reference_id FROM comparison UNION SELECT id FROM summary)
 UNION ALL
 SELECT 'claim of documents', claim.position, claim_set.document_set_id, claim.id, NULL, NULL, claim.public_id,
     NULL, NULL, claim.weight, NULL
@@ -64,13 +66,13 @@ FROM annotation_claimset claim_set
 LEFT JOIN annotation_claim claim ON claim.claim_set_id = claim_set.id AND claim.removed_at IS NULL
 WHERE claim_set.is_active AND claim_set.kind = 'claims'
     AND claim_set.document_set_id IN (
-        SELECT document_set_id FROM peer WHERE id NOT IN (SELECT peer_id FROM comparison)
+        SELECT document_set_id FROM summary WHERE id NOT IN (SELECT summary_id FROM comparison)
     )
 UNION ALL
 SELECT 'question', claim.position, claim_set.document_set_id, claim.id, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM annotation_claimset claim_set
 JOIN annotation_claim claim ON claim.claim_set_id = claim_set.id AND claim.removed_at IS NULL
-WHERE claim_set.kind = 'questions' AND claim_set.document_set_id IN (SELECT document_set_id FROM peer)
+WHERE claim_set.kind = 'questions' AND claim_set.document_set_id IN (SELECT document_set_id FROM summary)
 UNION ALL
 SELECT verdict.role, verdict.id, verdict.check_row_id, verdict.person_id, NULL, NULL,
     verdict.label, verdict.origin_name, CASE WHEN verdict.label IS NULL THEN verdict.reason END,
@@ -88,20 +90,20 @@ WHERE judgment.comparison_id IN (SELECT id FROM comparison) AND judgment.is_curr
 UNION ALL
 SELECT 'rating', rating.id, rating.summary_id, NULL, NULL, NULL, criterion.name, NULL, NULL, rating.value, NULL
 FROM annotation_rating rating JOIN annotation_criterion criterion ON criterion.id = rating.criterion_id
-WHERE rating.summary_id IN (SELECT id FROM peer) AND rating.value IS NOT NULL AND rating.judge_id = %s
+WHERE rating.summary_id IN (SELECT id FROM summary) AND rating.value IS NOT NULL AND rating.judge_id = %s
     AND criterion.retired_at IS NULL
 UNION ALL
 SELECT 'disputed', 0, id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-FROM peer
+FROM summary
 WHERE EXISTS (
     SELECT 1 FROM annotation_check JOIN annotation_dispute dispute ON dispute.check_row_id = annotation_check.id
-    WHERE annotation_check.peer_id = peer.id
+    WHERE annotation_check.summary_id = summary.id
 ) OR EXISTS (
     SELECT 1 FROM annotation_check JOIN annotation_dispute dispute ON dispute.check_row_id = annotation_check.id
-    WHERE annotation_check.peer_id IS NULL AND annotation_check.document_set_id = peer.document_set_id
+    WHERE annotation_check.summary_id IS NULL AND annotation_check.document_set_id = summary.document_set_id
 ) OR EXISTS (
     SELECT 1 FROM comparison JOIN annotation_dispute dispute ON dispute.comparison_id = comparison.id
-    WHERE comparison.peer_id = peer.id
+    WHERE comparison.summary_id = summary.id
 )
 ORDER BY place
 """

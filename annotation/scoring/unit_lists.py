@@ -20,17 +20,17 @@ def has_claims_as_units(claims: Iterable[Linked]) -> bool:
     return any(claim.unit_id is None for claim in claims)
 
 
-def with_linked_claims(models: Collection[int]) -> set[int]:
+def with_linked_claims(references: Collection[int]) -> set[int]:
     """Select the references that are scored over units, because they have no active claim without a unit."""
     unlinked = Claim.objects.filter(
-        claim_set__summary_id__in=models, claim_set__is_active=True, unit__isnull=True
+        claim_set__summary_id__in=references, claim_set__is_active=True, unit__isnull=True
     )
-    return set(models) - set(unlinked.order_by().values_list("claim_set__summary_id", flat=True))
+    return set(references) - set(unlinked.order_by().values_list("claim_set__summary_id", flat=True))
 
 
-def unit_list(model: Summary) -> list[Unit] | list[Claim]:
+def unit_list(reference: Summary) -> list[Unit] | list[Claim]:
     """Return the reference's units, or its active claims if they replace the units."""
     claims = list(
-        Claim.objects.filter(claim_set__summary=model, claim_set__is_active=True).order_by("position")
+        Claim.objects.filter(claim_set__summary=reference, claim_set__is_active=True).order_by("position")
     )
-    return claims if has_claims_as_units(claims) else list(model.units.order_by("position"))
+    return claims if has_claims_as_units(claims) else list(reference.units.order_by("position"))

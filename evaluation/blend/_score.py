@@ -128,12 +128,12 @@ class ScoredSummary:
     """All texts, answers and options that the scores of one summary depend on.
 
     - `comparisons` has one entry per reference. Without a reference, `document_claims` replace it.
-    - `peer_claims` are the summary's own claims, checked against the source.
+    - `summary_claims` are the summary's own claims, checked against the source.
     - `claims_extracted` is False if nobody has searched the reference for claims yet, so that missing claims have no
       meaning.
     - `questions_asked` is True if closed questions were asked, even if `question_coverage` is None.
     - `questions_scored` counts the questions that count in the score: those that are scored, and all of them.
-    - `peer_length` and `target` are in the project's length unit.
+    - `summary_length` and `target` are in the project's length unit.
 
     Raises InvalidBudget, InvalidPercent.
     """
@@ -141,8 +141,8 @@ class ScoredSummary:
     summary_id: str
     comparisons: tuple[ScoredComparison, ...] = ()
     document_claims: tuple[ScoredClaim, ...] = ()
-    peer_claims: tuple[ScoredClaim, ...] = ()
-    peer_length: int = 0
+    summary_claims: tuple[ScoredClaim, ...] = ()
+    summary_length: int = 0
     target: int | None = None
     has_word_breaks: bool = True
     is_empty: bool = False
@@ -157,8 +157,8 @@ class ScoredSummary:
     questions_scored: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
-        if self.peer_length < 0:
-            raise InvalidBudget(f"The length of summary {self.summary_id} is {self.peer_length}, below 0.")
+        if self.summary_length < 0:
+            raise InvalidBudget(f"The length of summary {self.summary_id} is {self.summary_length}, below 0.")
         if self.target is not None and self.target < 1:
             raise InvalidBudget(f"The target length of summary {self.summary_id} is {self.target}, below 1.")
         for name in (
@@ -284,7 +284,7 @@ class SummaryScore:
 
     - "no_claims"; "few_claims": a reference has fewer than 3 claims
     - "mostly_unscored": less than half, or less than the rules' least share, is scored
-    - "empty_peer", "no_word_breaks", "over_length", "no_model_summary"
+    - "empty_summary", "no_word_breaks", "over_length", "no_model_summary"
     - "unscored:N": N claims have no usable answer, if these are more than one in ten
     - "partial:N": N units have no value
     - "comparisons_left_out:N": N comparisons have no coverage
@@ -387,9 +387,9 @@ def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryS
     comparisons = tuple(_score_comparison(comparison, rules, summary) for comparison in _references(summary))
     coverage = mean(comparison.coverage for comparison in comparisons)
     covered_claims = _claim_coverage(comparisons)
-    own = count_labels(claim.final for claim in summary.peer_claims)
+    own = count_labels(claim.final for claim in summary.summary_claims)
     is_aligned = not (summary.is_empty or own.lacks_scored(rules.least_scored))
-    aligned = alignment(claim.final for claim in summary.peer_claims) if is_aligned else None
+    aligned = alignment(claim.final for claim in summary.summary_claims) if is_aligned else None
     asked_enough = not lacks_scored(*summary.questions_scored, rules.least_scored)
     questions = summary.question_coverage if asked_enough else None
     part, result = _summarization(summary, aligned, questions, covered_claims, rules)
@@ -417,7 +417,7 @@ def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryS
         composite_1=composite(coverage, saved, 1),
         composite_2_3=composite(coverage, saved, DUC_COVERAGE_WEIGHT),
         composite_custom=composite(coverage, saved, rules.composite_weight),
-        claims=len(summary.peer_claims) + sum(comparison.claims for comparison in comparisons),
+        claims=len(summary.summary_claims) + sum(comparison.claims for comparison in comparisons),
         claims_unscored=own.unscored + sum(comparison.claims_unscored for comparison in comparisons),
         flags=tuple(_flags(summary, comparisons, rules)),
         comparisons=comparisons,
@@ -496,7 +496,10 @@ def _with_rule(summary: ScoredSummary) -> ScoredSummary:
         for comparison in summary.comparisons
     )
     return replace(
-        summary, comparisons=comparisons, document_claims=_ruled_out(summary.document_claims), peer_length=0
+        summary,
+        comparisons=comparisons,
+        document_claims=_ruled_out(summary.document_claims),
+        summary_length=0,
     )
 
 
@@ -595,13 +598,13 @@ def _counts_no_words(summary: ScoredSummary, rules: ScoreRules) -> bool:
 
 
 def _brevity(summary: ScoredSummary, rules: ScoreRules) -> float | None:
-    return None if _counts_no_words(summary, rules) else brevity(summary.peer_length, summary.target)
+    return None if _counts_no_words(summary, rules) else brevity(summary.summary_length, summary.target)
 
 
 def _flags(
     summary: ScoredSummary, comparisons: Sequence[ComparisonScore], rules: ScoreRules
 ) -> Iterable[str]:
-    own = count_labels(claim.final for claim in summary.peer_claims)
+    own = count_labels(claim.final for claim in summary.summary_claims)
     if not summary.comparisons:
         yield "no_model_summary"
     if summary.claims_extracted and not any(comparison.claims for comparison in comparisons):
@@ -615,10 +618,10 @@ def _flags(
     if MOST_UNSCORED * claims < unscored < claims:
         yield f"unscored:{unscored}"
     if summary.is_empty:
-        yield "empty_peer"
+        yield "empty_summary"
     if _counts_no_words(summary, rules):
         yield "no_word_breaks"
-    elif summary.target is not None and summary.peer_length > summary.target:
+    elif summary.target is not None and summary.summary_length > summary.target:
         yield "over_length"
     partial = sum(
         comparison.units_without_value for comparison in comparisons if comparison.coverage is not None
@@ -633,10 +636,10 @@ def _flags(
 def _is_mostly_unscored(
     summary: ScoredSummary, comparisons: Sequence[ComparisonScore], rules: ScoreRules
 ) -> bool:
-    own = sum(claim.final is not None for claim in summary.peer_claims)
+    own = sum(claim.final is not None for claim in summary.summary_claims)
     counts = [
         *(_scored_in(comparison.units) for comparison in comparisons),
-        (own, len(summary.peer_claims)),
+        (own, len(summary.summary_claims)),
         summary.questions_scored,
     ]
     # Set the flag even if the project's rules accept a smaller share.

@@ -137,7 +137,7 @@ class GateReport:
             return BELOW_OR_WORSE
         # If every score that needs a judge is missing, the judge failed. Empty summaries are ignored, because they need
         # no judge.
-        words = [row for row in self.summaries if "empty_peer" not in row.flags]
+        words = [row for row in self.summaries if "empty_summary" not in row.flags]
         asked = [value for row in words for name, value in row.scores.items() if name not in _WITHOUT_JUDGE]
         if all(
             value is None for value in asked or (v for row in self.summaries for v in row.scores.values())

@@ -19,7 +19,7 @@ _MESSAGES: dict[MarkWarningCode, str] = {
 class MarkWarning:
     """A judgment that is allowed but is probably a mistake. A warning never prevents saving."""
 
-    model_unit: int
+    reference_unit: int
     code: MarkWarningCode
     message: str
 
@@ -32,45 +32,47 @@ class Marks:
     Raises InvalidMark for a mark on a unit that does not exist.
     """
 
-    model_units: int
-    peer_units: int
+    reference_units: int
+    summary_units: int
     links: frozenset[tuple[int, int]] = frozenset()
 
     def __post_init__(self) -> None:
-        for model_unit, peer_unit in sorted(self.links):
-            if not 1 <= model_unit <= self.model_units:
+        for reference_unit, summary_unit in sorted(self.links):
+            if not 1 <= reference_unit <= self.reference_units:
                 raise InvalidMark(
-                    f"There is no reference unit {model_unit}; they run from 1 to {self.model_units}."
+                    f"There is no reference unit {reference_unit}; they run from 1 to {self.reference_units}."
                 )
-            if not 1 <= peer_unit <= self.peer_units:
+            if not 1 <= summary_unit <= self.summary_units:
                 raise InvalidMark(
-                    f"There is no summary unit {peer_unit}; they run from 1 to {self.peer_units}."
+                    f"There is no summary unit {summary_unit}; they run from 1 to {self.summary_units}."
                 )
 
     @classmethod
-    def of(cls, marks: Mapping[int, Iterable[int]], *, model_units: int, peer_units: int) -> "Marks":
+    def of(cls, marks: Mapping[int, Iterable[int]], *, reference_units: int, summary_units: int) -> "Marks":
         """Make marks from a mapping of reference units to the summary units that are marked for them.
 
         Raises InvalidMark.
-        Example: `Marks.of({1: [2, 3], 2: [3]}, model_units=2, peer_units=4)` leaves summary units 1 and 4 unmarked.
+        Example: `Marks.of({1: [2, 3], 2: [3]}, reference_units=2, summary_units=4)` leaves 1 and 4 unmarked.
         """
-        links = frozenset((model, peer) for model, peers in marks.items() for peer in peers)
-        return cls(model_units=model_units, peer_units=peer_units, links=links)
+        links = frozenset(
+            (reference, summary) for reference, summaries in marks.items() for summary in summaries
+        )
+        return cls(reference_units=reference_units, summary_units=summary_units, links=links)
 
-    def of_model_unit(self, model_unit: int) -> frozenset[int]:
+    def of_model_unit(self, reference_unit: int) -> frozenset[int]:
         """Return the summary units that are marked for this reference unit."""
-        return frozenset(peer for model, peer in self.links if model == model_unit)
+        return frozenset(summary for reference, summary in self.links if reference == reference_unit)
 
     @property
     def marked(self) -> frozenset[int]:
         """Return the summary units with at least one mark (their number is column 24 of a DUC 2002 table)."""
-        return frozenset(peer for _, peer in self.links)
+        return frozenset(summary for _, summary in self.links)
 
     @property
     def unmarked(self) -> tuple[int, ...]:
         """Return the summary units without a mark, in order (their number is column 25 of a DUC 2002 table)."""
         marked = self.marked
-        return tuple(unit for unit in range(1, self.peer_units + 1) if unit not in marked)
+        return tuple(unit for unit in range(1, self.summary_units + 1) if unit not in marked)
 
     def warnings(self, percents: Sequence[float | None]) -> tuple[MarkWarning, ...]:
         """Find judgments that look like mistakes: a percent without marks, or marks with 0 %.
@@ -79,19 +81,19 @@ class Marks:
         InvalidPercent.
         Source: the DUC protocol pages allow such judgments, so they cause only warnings.
         """
-        check_same_length("percents", percents, "reference units", range(self.model_units))
+        check_same_length("percents", percents, "reference units", range(self.reference_units))
         warnings = []
         for unit, percent in enumerate(percents, start=1):
             code = self._warning_code(unit, percent)
             if code is not None:
                 message = _MESSAGES[code].format(unit=unit, percent=percent)
-                warnings.append(MarkWarning(model_unit=unit, code=code, message=message))
+                warnings.append(MarkWarning(reference_unit=unit, code=code, message=message))
         return tuple(warnings)
 
-    def _warning_code(self, model_unit: int, percent: float | None) -> MarkWarningCode | None:
+    def _warning_code(self, reference_unit: int, percent: float | None) -> MarkWarningCode | None:
         if percent is None:
             return None
-        has_marks = bool(self.of_model_unit(model_unit))
+        has_marks = bool(self.of_model_unit(reference_unit))
         if checked_percent(percent) > 0 and not has_marks:
             return "percent_without_marks"
         if percent == 0 and has_marks:

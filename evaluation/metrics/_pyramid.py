@@ -19,7 +19,7 @@ class PyramidScore:
 
     `weight` is the sum of the weights of the expressed content units. `modified_ideal` is the largest weight of as
     many units as the mean reference has; `original_ideal` is the largest weight of as many units as the summary has.
-    The scores are in [0, 1], None if undefined. `model_units` is None if the number of references is unknown.
+    The scores are in [0, 1], None if undefined. `reference_units` is None if the number of references is unknown.
     """
 
     weight: float
@@ -27,15 +27,15 @@ class PyramidScore:
     original: float | None
     modified_ideal: float | None
     original_ideal: float
-    model_units: int | None
-    peer_units: int
+    reference_units: int | None
+    summary_units: int
 
 
 def pyramid_score(
     weights: Sequence[float],
     expressed: Sequence[bool],
     *,
-    models: int | None,
+    references: int | None,
     contributors: int | None = None,
     unmatched: int = 0,
     mean_rounding: MeanRounding = "floor",
@@ -45,9 +45,10 @@ def pyramid_score(
     `weights` has the weight of each content unit of the pyramid and `expressed` says which units the summary
     expresses. `unmatched` counts the summary's units outside of the pyramid. Scores are in [0, 1], higher is better.
     The modified score (recall) compares with as many units as a reference has on average; it is None without
-    `models`, or if that mean is 0. The original score (density) compares with as many units as the summary has; it is
-    None if the summary has no units. `contributors` replaces the sum of the weights, which is divided by `models` for
-    the mean. `mean_rounding` rounds the mean: `floor` as DUCView does, `ceil` as a later implementation does.
+    `references`, or if that mean is 0. The original score (density) compares with as many units as the summary has; it
+    is None if the summary has no units. `contributors` replaces the sum of the weights, which is divided by
+    `references` for the mean. `mean_rounding` rounds the mean: `floor` as DUCView does, `ceil` as a later
+    implementation does.
     Raises LengthMismatch, InvalidWeight, EvaluationError for a negative count or fewer than 1 reference.
     Source: Nenkova and Passonneau 2004; the modified score as DUCView computes it, at most 1.
     Example: the weights of one 4, three 3s, one 2 and thirteen 1s, 4 references, the 4 and one 3 expressed: modified
@@ -55,28 +56,28 @@ def pyramid_score(
     """
     check_same_length("weights", weights, "expressed", expressed)
     check_choice("mean_rounding", mean_rounding, ("floor", "ceil"))
-    _check_counts(models, contributors, unmatched)
+    _check_counts(references, contributors, unmatched)
     ordered = sorted((checked_weight("A weight", weight) for weight in weights), reverse=True)
     reached = math.fsum(weight for weight, is_there in zip(weights, expressed, strict=True) if is_there)
-    peer_units = sum(map(bool, expressed)) + unmatched
+    summary_units = sum(map(bool, expressed)) + unmatched
     total = math.fsum(ordered) if contributors is None else contributors
-    model_units = None if models is None else _rounded(total / models, mean_rounding)
-    modified_ideal = None if model_units is None else math.fsum(ordered[:model_units])
-    original_ideal = math.fsum(ordered[:peer_units])
+    reference_units = None if references is None else _rounded(total / references, mean_rounding)
+    modified_ideal = None if reference_units is None else math.fsum(ordered[:reference_units])
+    original_ideal = math.fsum(ordered[:summary_units])
     return PyramidScore(
         weight=reached,
         modified=_share(reached, modified_ideal),
         original=_share(reached, original_ideal),
         modified_ideal=modified_ideal,
         original_ideal=original_ideal,
-        model_units=model_units,
-        peer_units=peer_units,
+        reference_units=reference_units,
+        summary_units=summary_units,
     )
 
 
-def _check_counts(models: int | None, contributors: int | None, unmatched: int) -> None:
-    if models is not None and models < 1:
-        raise EvaluationError(f"A pyramid is made of at least 1 model summary, got {models}.")
+def _check_counts(references: int | None, contributors: int | None, unmatched: int) -> None:
+    if references is not None and references < 1:
+        raise EvaluationError(f"A pyramid is made of at least 1 reference summary, got {references}.")
     for name, count in (("contributors", contributors), ("unmatched", unmatched)):
         if count is not None and count < 0:
             raise EvaluationError(f"{name} must be at least 0, got {count}.")

@@ -243,7 +243,7 @@ class _Evaluation:
             reasons=scores.reasons,
             passed=scores.passed,
             counts=scores.counts,
-            flags=("empty_peer", *scores.flags) if case.summary.is_blank else scores.flags,
+            flags=("empty_summary", *scores.flags) if case.summary.is_blank else scores.flags,
             signature=self._signature(case.options, case.item.language),
             details=scores.details() if case.options.verbose else None,
             key=case.item.key,

@@ -82,7 +82,7 @@ class SummaryEvaluation(Mapping[str, Any]):
       score
     - `counts`: for claims, questions and topics, the number of all, of yes and of unscored items; a kind that was not
       requested or not found is absent
-    - `flags`: `empty_peer`, `no_claims`, `few_claims` and `mostly_unscored`
+    - `flags`: `empty_summary`, `no_claims`, `few_claims` and `mostly_unscored`
     - `usage`: the tokens and cost that this call paid for this summary. Answers from a store cost nothing. A request
       that needs only the document is counted at the first summary that uses it.
     - `served_models`: the model names that the judge's servers reported, including those of stored calls

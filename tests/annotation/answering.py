@@ -26,7 +26,7 @@ def decisions() -> list[Verdict | CoverageJudgment]:
 
 def add_checks(world: World, number: int, *, judge: str | None = "no") -> list[Check]:
     """New checks of alder's summary of "port", which the judge answers all alike."""
-    claim_set = ClaimSet.objects.get(summary=world.models["port"], is_active=True)
+    claim_set = ClaimSet.objects.get(summary=world.references["port"], is_active=True)
     first = 1 + max(claim_set.claims.values_list("position", flat=True))
     claims = Claim.objects.bulk_create(
         Claim(
@@ -38,13 +38,13 @@ def add_checks(world: World, number: int, *, judge: str | None = "no") -> list[C
         )
         for position in range(first, first + number)
     )
-    peer = world.peers["port", "alder"]
+    summary = world.summaries["port", "alder"]
     return Check.objects.bulk_create(
         Check(
             project=world.project,
             claim=claim,
-            peer=peer,
-            document_set_id=peer.document_set_id,
+            summary=summary,
+            document_set_id=summary.document_set_id,
             side="reference",
             judge_label=judge,
         )

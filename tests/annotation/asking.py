@@ -36,7 +36,7 @@ def answer(
     assert document_set is not None
     check, _ = Check.objects.get_or_create(
         claim=question,
-        peer=summary,
+        summary=summary,
         document_set=summary.document_set if summary else document_set,
         project=document_set.project,
         side="question",
@@ -44,7 +44,7 @@ def answer(
     Verdict.objects.create(
         check_row=check, role="judge", judge=judge, origin_name=judge.name, label=label, reason=reason
     )
-    peers = Summary.objects.filter(document_set=check.document_set_id, is_peer=True)
-    rescore(project=document_set.project, summary_ids=list(peers.values_list("pk", flat=True)))
+    summaries = Summary.objects.filter(document_set=check.document_set_id, is_summary=True)
+    rescore(project=document_set.project, summary_ids=list(summaries.values_list("pk", flat=True)))
     check.refresh_from_db()
     return check

@@ -25,10 +25,10 @@ def sit(world: World, name: str, document_set: str) -> Assignment:
 
 def say(assignment: Assignment, system: str, *said: Said) -> Reading:
     """The assessor judges the units of a system's summary, in order, in one go."""
-    reading = assignment.readings.select_related("comparison__model").get(
-        comparison__peer__system__name=system
+    reading = assignment.readings.select_related("comparison__reference").get(
+        comparison__summary__system__name=system
     )
-    units = reading.comparison.model.units.order_by("position")
+    units = reading.comparison.reference.units.order_by("position")
     acts = [
         UnitAct(reading.public_id, unit.public_id, percent, tuple(marks), "", ms)
         for unit, (percent, marks, ms) in zip(units, said, strict=False)

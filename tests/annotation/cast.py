@@ -5,8 +5,8 @@ watches. Dan is an outsider: he owns "quarry", of which nobody here is a member.
 
 Set "port" has one document of three sentences and a reference of two units; its claims are
 linked to units: two in the first, one in the second. Two systems, "alder" and "birch", wrote
-peers of two sentences each, target 20 words. The judge said yes, no, yes of alder and no, no, no of
-birch. Set "bridge" has a reference without claims, one peer by each system, and no checks.
+summaries of two sentences each, target 20 words. The judge said yes, no, yes of alder and no, no, no of
+birch. Set "bridge" has a reference without claims, one summary by each system, and no checks.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ CLAIMS = (
     ("its wall is weak", 1),
     ("Ferries move to the southern quay", 2),
 )
-PEERS = {
+SUMMARIES = {
     "alder": "The harbour of Lund closes in April. Ferries will use the southern quay.",
     "birch": "A repair is planned in Lund. It costs 40 million crowns.",
 }
@@ -65,7 +65,7 @@ def add_imported_verdict(check: Check, label: str, *, origin_name: str = "gold.j
     verdict = Verdict.objects.create(
         check_row=check, role=Verdict.Role.REVIEWER, origin_name=origin_name, label=label
     )
-    rescore(project=check.project, summary_ids=[check.peer_id])
+    rescore(project=check.project, summary_ids=[check.summary_id])
     return verdict
 
 
@@ -85,9 +85,9 @@ class World:
     judge: Judge
     users: dict[str, User]
     sets: dict[str, DocumentSet] = field(default_factory=dict)
-    models: dict[str, Summary] = field(default_factory=dict)
+    references: dict[str, Summary] = field(default_factory=dict)
     systems: dict[str, System] = field(default_factory=dict)
-    peers: dict[tuple[str, str], Summary] = field(default_factory=dict)
+    summaries: dict[tuple[str, str], Summary] = field(default_factory=dict)
 
     def __getattr__(self, name: str) -> User:
         try:
@@ -96,19 +96,19 @@ class World:
             raise AttributeError(name) from None
 
     def comparison(self, document_set: str, system: str) -> Comparison:
-        return Comparison.objects.get(peer=self.peers[document_set, system])
+        return Comparison.objects.get(summary=self.summaries[document_set, system])
 
     def check(self, system: str, position: int) -> Check:
-        """The check of the claim at that position (from 1) against the system's peer in "port"."""
-        return Check.objects.select_related("project", "peer", "claim").get(
-            peer=self.peers["port", system], claim__position=position, side=Check.Side.REFERENCE
+        """The check of the claim at that position (from 1) against the system's summary in "port"."""
+        return Check.objects.select_related("project", "summary", "claim").get(
+            summary=self.summaries["port", system], claim__position=position, side=Check.Side.REFERENCE
         )
 
     def checks(self, system: str) -> list[Check]:
         return [self.check(system, position) for position in (1, 2, 3)]
 
     def units(self, document_set: str) -> list[Unit]:
-        return list(self.models[document_set].units.order_by("position"))
+        return list(self.references[document_set].units.order_by("position"))
 
 
 MEMBERS = {
@@ -167,34 +167,34 @@ def add_set(
     *,
     source: str = SOURCE,
     reference: str = REFERENCE,
-    peers: Mapping[str, str] = PEERS,
+    summaries: Mapping[str, str] = SUMMARIES,
     target_words: int = 20,
 ) -> None:
     """A set of one document and one reference, with a summary by each of these systems."""
     document_set = DocumentSet.objects.create(project=world.project, external_id=external_id)
     document = Document.objects.create(document_set=document_set, position=1, text=source)
     add_units(source, document=document)
-    model = Summary.objects.create(document_set=document_set, is_model=True, text=reference)
-    add_units(reference, summary=model)
-    world.sets[external_id], world.models[external_id] = document_set, model
-    for name, text in peers.items():
-        peer = Summary.objects.create(
+    row = Summary.objects.create(document_set=document_set, is_reference=True, text=reference)
+    add_units(reference, summary=row)
+    world.sets[external_id], world.references[external_id] = document_set, row
+    for name, text in summaries.items():
+        summary = Summary.objects.create(
             document_set=document_set,
             system=world.systems[name],
-            is_peer=True,
+            is_summary=True,
             target_words=target_words,
             text=text,
         )
-        add_units(text, summary=peer)
-        Comparison.objects.create(peer=peer, model=model)
-        world.peers[external_id, name] = peer
+        add_units(text, summary=summary)
+        Comparison.objects.create(summary=summary, reference=row)
+        world.summaries[external_id, name] = summary
 
 
 def add_claims(world: World, external_id: str, claims: Iterable[tuple[str, int]]) -> list[Claim]:
     """Claims of the reference of a set, each of the unit of that number."""
-    model = world.models[external_id]
-    units = {unit.position: unit for unit in model.units.all()}
-    claim_set = ClaimSet.objects.create(summary=model, origin="judge", origin_name="lexical")
+    reference = world.references[external_id]
+    units = {unit.position: unit for unit in reference.units.all()}
+    claim_set = ClaimSet.objects.create(summary=reference, origin="judge", origin_name="lexical")
     return Claim.objects.bulk_create(
         Claim(claim_set=claim_set, unit=units[unit], position=position, text=text, origin="judge")
         for position, (text, unit) in enumerate(claims, start=1)
@@ -210,7 +210,7 @@ def judge_claims(
             check = Check.objects.create(
                 project=world.project,
                 claim=claim,
-                peer=world.peers[external_id, name],
+                summary=world.summaries[external_id, name],
                 document_set=world.sets[external_id],
                 side=Check.Side.REFERENCE,
                 queue_key=len(judged) * claim.position + place,

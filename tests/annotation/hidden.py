@@ -41,10 +41,10 @@ def plant(world: World) -> None:
     """Hide the words, when all other rows are made. Only the judge and Ben have answered alder's first check."""
     for number, system in enumerate(world.systems.values()):
         System.objects.filter(pk=system.pk).update(name=f"hidden-system-{number}")
-    Summary.objects.filter(is_model=True).update(external_id="hidden-reference")
+    Summary.objects.filter(is_reference=True).update(external_id="hidden-reference")
     others = assign(document_set=world.sets["port"], assessor=world.ben, by=None)
     for reading in others.readings.select_related(
-        "assignment__document_set__project", "comparison__peer", "comparison__model"
+        "assignment__document_set__project", "comparison__summary", "comparison__reference"
     ):
         for unit in world.units("port"):
             judge_unit(reading=reading, by=world.ben, unit_id=unit.public_id, percent=80, note="hidden-note")

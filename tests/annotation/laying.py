@@ -26,19 +26,19 @@ TEXT = "One sentence."
 
 
 def add_sets(world: World, names: Sequence[str], *, targets: Sequence[int] = (20,)) -> list[DocumentSet]:
-    """Sets with one reference and a peer by "alder" and by "birch" at each target length."""
+    """Sets with one reference and a summary by "alder" and by "birch" at each target length."""
     made = []
     for name in names:
         row = DocumentSet.objects.create(project=world.project, external_id=name)
-        model = Summary.objects.create(document_set=row, is_model=True, text=TEXT)
-        Unit.objects.create(summary=model, position=1, start=0, end=len(TEXT))
+        reference = Summary.objects.create(document_set=row, is_reference=True, text=TEXT)
+        Unit.objects.create(summary=reference, position=1, start=0, end=len(TEXT))
         for target in targets:
             for system in world.systems.values():
-                peer = Summary.objects.create(
-                    document_set=row, system=system, is_peer=True, target_words=target, text=TEXT
+                summary = Summary.objects.create(
+                    document_set=row, system=system, is_summary=True, target_words=target, text=TEXT
                 )
-                Unit.objects.create(summary=peer, position=1, start=0, end=len(TEXT))
-                Comparison.objects.create(peer=peer, model=model)
+                Unit.objects.create(summary=summary, position=1, start=0, end=len(TEXT))
+                Comparison.objects.create(summary=summary, reference=reference)
         world.sets[name] = row
         made.append(row)
     return made
@@ -61,7 +61,7 @@ def add_assessors(world: World, names: Sequence[str]) -> list[User]:
 
 
 def only_these_sets(world: World, names: Sequence[str], **kinds: Sequence[int]) -> list[DocumentSet]:
-    """The project with just these sets, each with a peer by "alder" and one by "birch"."""
+    """The project with just these sets, each with a summary by "alder" and one by "birch"."""
     Check.objects.filter(project=world.project).delete()
     Claim.objects.all().delete()
     DocumentSet.objects.filter(project=world.project).delete()
@@ -72,21 +72,21 @@ def only_these_sets(world: World, names: Sequence[str], **kinds: Sequence[int]) 
 def assign_part(world: World, name: str, person: User, *systems: str) -> Assignment:
     """The person has the set with the summaries of these systems alone."""
     assignment = assign(document_set=world.sets[name], assessor=person, by=None, seed=7)
-    assignment.readings.exclude(comparison__peer__system__name__in=systems).delete()
+    assignment.readings.exclude(comparison__summary__system__name__in=systems).delete()
     return Assignment.objects.get(pk=assignment.pk)
 
 
 def begin(assignment: Assignment) -> None:
     """Its assessor judges the first unit of its first summary."""
     reading = assignment.readings.order_by("position")[0]
-    unit = reading.comparison.model.units.order_by("position")[0]
+    unit = reading.comparison.reference.units.order_by("position")[0]
     judge_unit(reading=reading, by=assignment.assessor, unit_id=unit.public_id, percent=20)
 
 
 def judge_all(assignment: Assignment, *percents: int, marks: Sequence[int] = (1,)) -> None:
     """Its assessor gives these percents to the units of every comparison, over and over; what has 0 % has no mark."""
     for reading in assignment.readings.order_by("position"):
-        units = reading.comparison.model.units.order_by("position")
+        units = reading.comparison.reference.units.order_by("position")
         for unit, percent in zip(units, cycle(percents), strict=False):
             said = {"percent": percent, "marks": marks if percent else ()}
             judge_unit(reading=reading, by=assignment.assessor, unit_id=unit.public_id, **said)

@@ -12,7 +12,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.scoring.rescore import rescore
-from tests.annotation.cast import PEERS, add_claims, add_set
+from tests.annotation.cast import SUMMARIES, add_claims, add_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,24 +24,24 @@ PROBABILITIES = (0.95, 0.6, 0.05, 0.3)
 """The judge's, of the four claims of a set, shifted from set to set and system to system."""
 
 
-def lay_sets(world: World, count: int, *, first: int = 0, peers: Mapping[str, str] = PEERS) -> None:
+def lay_sets(world: World, count: int, *, first: int = 0, summaries: Mapping[str, str] = SUMMARIES) -> None:
     """Sets of one reference unit with four claims; the judge says yes to those above a half."""
     for number in range(first, first + count):
         name = f"set-{number:02}"
-        add_set(world, name, peers=peers)
+        add_set(world, name, summaries=summaries)
         claims = add_claims(world, name, ((f"Claim {place}", 1) for place in range(1, 5)))
-        for shift, system in enumerate(peers, start=1):
-            _judge(world, claims, world.peers[name, system], start=number * shift)
+        for shift, system in enumerate(summaries, start=1):
+            _judge(world, claims, world.summaries[name, system], start=number * shift)
     rescore(project=world.project)
 
 
-def _judge(world: World, claims: list[Claim], peer: Summary, *, start: int) -> None:
+def _judge(world: World, claims: list[Claim], summary: Summary, *, start: int) -> None:
     checks = Check.objects.bulk_create(
         Check(
             project=world.project,
             claim=claim,
-            peer=peer,
-            document_set_id=peer.document_set_id,
+            summary=summary,
+            document_set_id=summary.document_set_id,
             side=Check.Side.REFERENCE,
         )
         for claim in claims

@@ -35,11 +35,11 @@ def answers() -> dict[str, int]:
 
 
 def judge_rates(
-    peer: Summary, judge: Judge, value: float | None, *, name: str = "conciseness", reason: str = ""
+    summary: Summary, judge: Judge, value: float | None, *, name: str = "conciseness", reason: str = ""
 ) -> Rating:
     return Rating.objects.create(
-        criterion=criterion_of(peer.document_set.project, JUDGED[name]),
-        summary=peer,
+        criterion=criterion_of(summary.document_set.project, JUDGED[name]),
+        summary=summary,
         role=Rating.Role.JUDGE,
         judge=judge,
         origin_name="lexical",
@@ -48,7 +48,7 @@ def judge_rates(
     )
 
 
-def computed(peer: Summary, name: str, value: float, reason: str = "") -> None:
+def computed(summary: Summary, name: str, value: float, reason: str = "") -> None:
     """A formula gave the summary a value in a run."""
-    peer.computed[name] = {"value": value, "reason": reason, "version": f"{name}:1"}
-    peer.save(update_fields=["computed"])
+    summary.computed[name] = {"value": value, "reason": reason, "version": f"{name}:1"}
+    summary.save(update_fields=["computed"])

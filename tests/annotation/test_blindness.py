@@ -118,11 +118,11 @@ def test_the_deciding_judge_is_named_to_those_who_see(world: World, work: str) -
 
 
 def test_a_system_does_not_stand_at_the_same_place_in_every_set(world: World) -> None:
-    # With two peers of one length and 20 seeds, one order in all of them has a chance of 2 in 2**20.
+    # With two summaries of one length and 20 seeds, one order in all of them has a chance of 2 in 2**20.
     first = set()
     for seed in range(20):
         assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=seed)
-        row = assignment.readings.select_related("comparison__peer").order_by("position")[0]
-        first.add(row.comparison.peer.system_id)
+        row = assignment.readings.select_related("comparison__summary").order_by("position")[0]
+        first.add(row.comparison.summary.system_id)
         Assignment.objects.all().delete()
     assert first == {system.pk for system in world.systems.values()}

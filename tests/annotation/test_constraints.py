@@ -49,28 +49,30 @@ REFUSED: dict[str, Attempt] = {
     "a percent above 100": lambda w: _judgment(w, unit=w.units("port")[0], percent=101),
     "a judgment of no unit": lambda w: _judgment(w, percent=20),
     "a comparison with itself": lambda w: Comparison.objects.create(
-        peer=w.peers["port", "alder"], model=w.peers["port", "alder"]
+        summary=w.summaries["port", "alder"], reference=w.summaries["port", "alder"]
     ),
     "a comparison made twice": lambda w: Comparison.objects.create(
-        peer=w.peers["port", "alder"], model=w.models["port"]
+        summary=w.summaries["port", "alder"], reference=w.references["port"]
     ),
-    "a second peer of a system at one target": lambda w: Summary.objects.create(
-        document_set=w.sets["port"], system=w.systems["alder"], is_peer=True, target_words=20, text="x"
+    "a second summary of a system at one target": lambda w: Summary.objects.create(
+        document_set=w.sets["port"], system=w.systems["alder"], is_summary=True, target_words=20, text="x"
     ),
     "a second reference under one name": lambda w: Summary.objects.create(
-        document_set=w.sets["port"], is_model=True, text="x"
+        document_set=w.sets["port"], is_reference=True, text="x"
     ),
-    "a peer by nobody": lambda w: Summary.objects.create(document_set=w.sets["port"], is_peer=True, text="x"),
+    "a summary by nobody": lambda w: Summary.objects.create(
+        document_set=w.sets["port"], is_summary=True, text="x"
+    ),
     "a summary that is neither": lambda w: Summary.objects.create(document_set=w.sets["port"], text="x"),
     "a target of 0": lambda w: Summary.objects.create(
-        document_set=w.sets["port"], system=w.systems["alder"], is_peer=True, target_words=0
+        document_set=w.sets["port"], system=w.systems["alder"], is_summary=True, target_words=0
     ),
-    "an empty unit": lambda w: Unit.objects.create(summary=w.models["port"], position=9, start=3, end=3),
+    "an empty unit": lambda w: Unit.objects.create(summary=w.references["port"], position=9, start=3, end=3),
     "a unit of two texts": lambda w: Unit.objects.create(
-        summary=w.models["port"], document=w.sets["port"].documents.get(), position=9, start=0, end=3
+        summary=w.references["port"], document=w.sets["port"].documents.get(), position=9, start=0, end=3
     ),
     "two active claim sets of a text": lambda w: ClaimSet.objects.create(
-        summary=w.models["port"], origin="person", origin_name="cleo", version=2
+        summary=w.references["port"], origin="person", origin_name="cleo", version=2
     ),
     "a claim without words": lambda w: Claim.objects.create(
         claim_set=ClaimSet.objects.get(), position=9, text="", origin="person"
@@ -78,7 +80,7 @@ REFUSED: dict[str, Attempt] = {
     "a check asked twice": lambda w: Check.objects.create(
         project=w.project,
         claim=w.check("alder", 1).claim,
-        peer=w.peers["port", "alder"],
+        summary=w.summaries["port", "alder"],
         document_set=w.sets["port"],
         side="reference",
     ),

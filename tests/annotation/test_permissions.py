@@ -96,9 +96,9 @@ SERVICES: dict[str, Callable[[World, User], object]] = {
         project=w.project, claim=w.check("alder", 1).claim, by=by, text="So."
     ),
     "remove claim": lambda w, by: remove_claim(claim=w.check("alder", 1).claim, by=by),
-    "add claim": lambda w, by: add_claim(owner=w.models["port"], by=by, text="It shuts", unit=1),
+    "add claim": lambda w, by: add_claim(owner=w.references["port"], by=by, text="It shuts", unit=1),
     "join units": lambda w, by: join_units(
-        summary=w.models["bridge"], by=by, unit_id=w.units("bridge")[0].public_id
+        summary=w.references["bridge"], by=by, unit_id=w.units("bridge")[0].public_id
     ),
     "sample": lambda w, by: sample_checks(project=w.project, by=by, method="uniform", share=0.5),
     "set roles": lambda w, by: set_roles(project=w.project, person=w.ben, roles=["viewer"], by=by),

@@ -55,7 +55,7 @@ def fill(checks: int) -> None:
     call_command("migrate", verbosity=0)
     project = _study.fill(SETS)
     first, second = _study.members(project, rows.Role.REVIEWER, 2)
-    waiting = rows.Check.objects.select_related("project", "peer").order_by("queue_key")[:REVIEWED]
+    waiting = rows.Check.objects.select_related("project", "summary").order_by("queue_key")[:REVIEWED]
     for place, check in enumerate(waiting):
         override(check=check, by=first, label=check.judge_label or "yes")
         if place % AGAINST == 0:

@@ -78,7 +78,7 @@ def fill(project: Project, sets: int, *, with_claims: bool) -> None:
     chosen = [[text[0], random.Random(number).choice(text[1:])] for number, text in enumerate(sources)]
     summaries = Summary.objects.bulk_create(
         [
-            Summary(document_set=row, system=system, is_peer=True, text=" ".join(sentences))
+            Summary(document_set=row, system=system, is_summary=True, text=" ".join(sentences))
             for row, sentences in zip(rows, chosen, strict=True)
         ],
         batch_size=500,

@@ -66,7 +66,7 @@ def _given(document_set: DocumentSet, person: User) -> dict[str, Any]:
 
     assignment = assign(document_set=document_set, assessor=person, by=None, seed=1)
     readings = assignment.readings.order_by("position").values_list("public_id", flat=True)
-    units = document_set.summaries.get(is_model=True).units.order_by("position")
+    units = document_set.summaries.get(is_reference=True).units.order_by("position")
     return {
         "username": person.username,
         "assignment": assignment.public_id,
@@ -126,27 +126,27 @@ def _of_set(project: Project, document_set: Any, number: int) -> list[Any]:
 
     words = _texts.claims(number)
     document = Document.objects.create(document_set=document_set, position=1, text=_texts.document(number))
-    model = Summary.objects.create(document_set=document_set, is_model=True, text=" ".join(words))
-    peers = [
+    reference = Summary.objects.create(document_set=document_set, is_reference=True, text=" ".join(words))
+    summaries = [
         Summary.objects.create(
             document_set=document_set,
             system=system,
-            is_peer=True,
+            is_summary=True,
             target_words=100,
             text=_texts.summary(number, place),
         )
         for place, system in enumerate(project.systems.order_by("pk"))
     ]
-    Comparison.objects.bulk_create(Comparison(peer=peer, model=model) for peer in peers)
+    Comparison.objects.bulk_create(Comparison(summary=summary, reference=reference) for summary in summaries)
     texts: list[tuple[str, dict[str, Any]]] = [(document.text, {"document": document})]
-    texts += [(each.text, {"summary": each}) for each in (model, *peers)]
+    texts += [(each.text, {"summary": each}) for each in (reference, *summaries)]
     for text, owner in texts:
         Unit.objects.bulk_create(
             Unit(position=place, start=span.start, end=span.end, **owner)
             for place, span in enumerate(sentence_spans(text), start=1)
         )
-    units = list(model.units.order_by("position"))
-    claim_set = ClaimSet.objects.create(summary=model, origin="judge", origin_name="lexical")
+    units = list(reference.units.order_by("position"))
+    claim_set = ClaimSet.objects.create(summary=reference, origin="judge", origin_name="lexical")
     claims = Claim.objects.bulk_create(
         # Where two sentences were taken for one unit, the last unit has the claims that are left.
         Claim(
@@ -162,13 +162,13 @@ def _of_set(project: Project, document_set: Any, number: int) -> list[Any]:
         Check(
             project=project,
             claim=claim,
-            peer=peer,
-            document_set_id=peer.document_set_id,
+            summary=summary,
+            document_set_id=summary.document_set_id,
             side="reference",
             has_number=has_number(claim.text),
             queue_key=new_queue_key(),
         )
-        for peer in peers
+        for summary in summaries
         for claim in claims
     ]
 

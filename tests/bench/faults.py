@@ -190,8 +190,8 @@ def _lost(world: World, people: People, judged: Run) -> Counter[str]:
     )
     lost["answers"] += sum(act.person in names and (act.person, act.what) not in said for act in people.acts)
     lost["jobs"] += Job.objects.filter(run=judged).exclude(state="done").count()
-    peers = Summary.objects.filter(document_set__project=world.runs, is_peer=True)
-    answered = peers.filter(checks__verdicts__run=judged).distinct().count()
+    summaries = Summary.objects.filter(document_set__project=world.runs, is_summary=True)
+    answered = summaries.filter(checks__verdicts__run=judged).distinct().count()
     lost["summaries without a verdict"] += world.sets - answered
     for project in (world.runs, world.study):
         try:

@@ -105,14 +105,14 @@ def test_percents_are_steps_of_the_scale_one_per_model_unit(judged: Row) -> None
 
 
 @PERCENTS
-def test_marks_name_peer_units_exactly_where_something_is_expressed(judged: Row) -> None:
+def test_marks_name_summary_units_exactly_where_something_is_expressed(judged: Row) -> None:
     row = BY_KEY[_key(judged)]
-    peer_units = range(1, len(split_sentences(row["summary"], row["language"])) + 1)
+    summary_units = range(1, len(split_sentences(row["summary"], row["language"])) + 1)
     for percent, marks in zip(judged["percents"], judged["marks"], strict=True):
         assert bool(marks) == (percent > 0)
-        assert all(mark in peer_units for mark in marks)
+        assert all(mark in summary_units for mark in marks)
         assert marks == sorted(set(marks))
-    is_all_marked = {mark for marks in judged["marks"] for mark in marks} == set(peer_units)
+    is_all_marked = {mark for marks in judged["marks"] for mark in marks} == set(summary_units)
     assert judged.get("unmarked") in ([None] if is_all_marked else [0, 20, 40, 60, 80, 100])
 
 

@@ -77,11 +77,11 @@ def _on_check(check: Check) -> Iterator[Named]:
 
 
 def _on_unit(comparison: Comparison, unit: Unit | Claim) -> Iterator[Named]:
-    project = comparison.peer.document_set.project
+    project = comparison.summary.document_set.project
     place: dict[str, Any] = {"claim": unit} if isinstance(unit, Claim) else {"unit": unit}
     yield from map(_nameless, CoverageJudgment.objects.filter(COUNTING, **place, comparison=comparison))
     if project.dispute_answers == Project.DisputeAnswers.JUDGE and project.deciding_judge is not None:
-        for share in judge_percents([comparison.peer_id]):
+        for share in judge_percents([comparison.summary_id]):
             if (share.comparison_id, share.unit_id) == (comparison.pk, unit.public_id) and (
                 share.judge == project.deciding_judge.name
             ):

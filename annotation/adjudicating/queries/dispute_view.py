@@ -78,8 +78,8 @@ def dispute_view(dispute: Dispute, person: User) -> DisputeView:
         number = place.claim.unit.position if place.claim.unit else None
     else:
         unit = dispute.unit_judged
-        side, units, number = Check.Side.REFERENCE, tuple(check_text.text_of(place.peer)), unit.position
-        around = () if isinstance(unit, Claim) else check_text.text_of(place.model)
+        side, units, number = Check.Side.REFERENCE, tuple(check_text.text_of(place.summary)), unit.position
+        around = () if isinstance(unit, Claim) else check_text.text_of(place.reference)
         context = tuple(ContextUnit(each.number, each.text, each.number == number) for each in around)
     return DisputeView(
         dispute_id=dispute.public_id,
@@ -103,6 +103,6 @@ def dispute_view(dispute: Dispute, person: User) -> DisputeView:
         answers=answers,
         decisions=tuple(decisions_on(dispute).select_related("person").order_by("pk")),
         document_set=set_of(dispute).external_id,
-        summary_id=place.peer.public_id if place.peer else "",
+        summary_id=place.summary.public_id if place.summary else "",
         held_by=held_by(dispute, person),
     )

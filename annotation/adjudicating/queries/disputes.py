@@ -35,9 +35,9 @@ JOINED_WITH = (
     "check_row__claim__unit",
     "check_row__claim__claim_set__summary",
     "check_row__document_set",
-    "check_row__peer",
-    "comparison__model",
-    "comparison__peer__document_set__project__deciding_judge",
+    "check_row__summary",
+    "comparison__reference",
+    "comparison__summary__document_set__project__deciding_judge",
     "unit",
     "claim",
 )
@@ -67,12 +67,12 @@ def dispute_of(project: Project, public_id: str) -> Dispute:
 
 def decision_of(project: Project, public_id: str) -> Verdict | CoverageJudgment:
     """Return the decision with this public id in the project. Raises NotFound."""
-    on_check = Verdict.objects.select_related("check_row__project", "check_row__peer").filter(
+    on_check = Verdict.objects.select_related("check_row__project", "check_row__summary").filter(
         check_row__project=project
     )
     on_unit = CoverageJudgment.objects.select_related(
-        "comparison__peer__document_set__project", "unit", "claim"
-    ).filter(comparison__peer__document_set__project=project)
+        "comparison__summary__document_set__project", "unit", "claim"
+    ).filter(comparison__summary__document_set__project=project)
     wanted = Q(role=Answer.Role.ADJUDICATOR, public_id=public_id)
     found = on_check.filter(wanted).first() or on_unit.filter(wanted).first()
     if found is None:
@@ -101,12 +101,12 @@ def text_of(dispute: Dispute) -> str:
     if isinstance(place, Check):
         return place.claim.text
     unit = dispute.unit_judged
-    return unit.text if isinstance(unit, Claim) else place.model.text[unit.start : unit.end].strip()
+    return unit.text if isinstance(unit, Claim) else place.reference.text[unit.start : unit.end].strip()
 
 
 def set_of(dispute: Dispute) -> DocumentSet:
     place = dispute.place
-    return place.document_set if isinstance(place, Check) else place.peer.document_set
+    return place.document_set if isinstance(place, Check) else place.summary.document_set
 
 
 def kind_of(dispute: Dispute) -> DisputeKind:

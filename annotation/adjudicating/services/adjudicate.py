@@ -111,13 +111,13 @@ def decide_unit(
     percent. `seen` and the errors are the same as in `decide_check`. Raises Conflict also if the unit no longer
     exists.
     """
-    project = comparison.peer.document_set.project
+    project = comparison.summary.document_set.project
     require(by, project, Verb.ADJUDICATE)
     if percent is None or not 0 <= percent <= 100:
         raise Invalid("A percent must be between 0 and 100.", field="percent")
     _check_words(reason, error_type)
     text_id = unit.summary_id if isinstance(unit, Unit) else unit.claim_set.summary_id
-    if text_id != comparison.model_id:
+    if text_id != comparison.reference_id:
         raise Invalid("That unit does not belong to the reference of this comparison.", field="unit")
     held = hold_scored(comparison)
     _check_cut(unit)
@@ -143,7 +143,7 @@ def _keep(decision: Decision, project: Project, held: Sequence[Summary], by: Use
         )
     decision.role, decision.person, decision.guideline_id = Answer.Role.ADJUDICATOR, by, current_id(project)
     decision.save()
-    rescore_now(project=project, summary_ids=[peer.pk for peer in held])
+    rescore_now(project=project, summary_ids=[summary.pk for summary in held])
     about(decision).filter(lease_until__isnull=False).update(leased_to=None, lease_until=None)
     log_answer(decision, verb="adjudicate", project=project, by=by, reason=decision.reason)
     return decision

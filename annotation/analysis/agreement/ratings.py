@@ -166,9 +166,9 @@ def check_facts(project: Project) -> dict[int, CheckFacts]:
         "pk",
         "side",
         "judge_label",
-        "peer__system__name",
-        "peer__document_set__external_id",
-        "peer__document_set__group",
+        "summary__system__name",
+        "summary__document_set__external_id",
+        "summary__document_set__group",
         "claim__text",
         "has_number",
     )
@@ -182,7 +182,7 @@ def percent_ratings(project: Project) -> list[RatedItem]:
     or claim a public id. Removed claims are omitted.
     """
     said = CoverageJudgment.objects.filter(
-        COUNTING, ASKED_AT_PRESENT, had_seen=False, comparison__peer__document_set__project=project
+        COUNTING, ASKED_AT_PRESENT, had_seen=False, comparison__summary__document_set__project=project
     ).order_by("pk")
     rows = said.values_list(
         "comparison_id",
@@ -190,8 +190,8 @@ def percent_ratings(project: Project) -> list[RatedItem]:
         "claim__public_id",
         "person__username",
         "percent",
-        "comparison__peer__document_set__external_id",
-        "comparison__peer__document_set__group",
+        "comparison__summary__document_set__external_id",
+        "comparison__summary__document_set__group",
         "created_at",
     )
     return [
@@ -219,7 +219,7 @@ def whole_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, 
         withdrawn_at__isnull=True,
     ).order_by("pk")
     last: dict[tuple[int, str, str], RatedItem | None] = {}
-    for criterion, peer, person, origin, value, name, group, at in said.values_list(
+    for criterion, summary, person, origin, value, name, group, at in said.values_list(
         "criterion_id",
         "summary__public_id",
         "person__username",
@@ -230,8 +230,8 @@ def whole_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, 
         "created_at",
     ):
         who = person or origin
-        last[criterion, peer, who] = (
-            None if value is None else RatedItem(peer, who, round(value), cluster_of(name, group), at)
+        last[criterion, summary, who] = (
+            None if value is None else RatedItem(summary, who, round(value), cluster_of(name, group), at)
         )
     found: dict[int, list[RatedItem]] = defaultdict(list)
     for (criterion, _, _), rated in last.items():
@@ -246,10 +246,10 @@ def judge_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, 
         return {}
     rows = Rating.objects.filter(judge=project.deciding_judge_id, criterion__in=criteria, value__isnull=False)
     found: dict[int, dict[str, Value]] = defaultdict(dict)
-    for criterion, peer, value in rows.order_by("pk").values_list(
+    for criterion, summary, value in rows.order_by("pk").values_list(
         "criterion_id", "summary__public_id", "value"
     ):
-        found[criterion][peer] = round(value or 0)
+        found[criterion][summary] = round(value or 0)
     return found
 
 

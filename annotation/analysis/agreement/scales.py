@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 LABELS = tuple(Label.values)
 VERDICTS = {
     Check.Side.REFERENCE.value: ("Verdicts, coverage", "Is the claim expressed in the summary?"),
-    Check.Side.PEER.value: ("Verdicts, alignment", "Is the claim of the summary supported by its source?"),
+    Check.Side.SUMMARY.value: ("Verdicts, alignment", "Is the claim of the summary supported by its source?"),
 }
 """The name and question of each side's scale."""
 LEVELS: Mapping[str, Level] = {
@@ -120,9 +120,9 @@ def _judge_percents(project: Project, ratings: Sequence[RatedItem]) -> dict[str,
     if project.deciding_judge is None or not ratings:
         return {}
     compared = {int(rating.item.partition(":")[0]) for rating in ratings}
-    peers = Comparison.objects.filter(pk__in=compared).values_list("peer_id", flat=True)
+    summaries = Comparison.objects.filter(pk__in=compared).values_list("summary_id", flat=True)
     return {
         f"{said.comparison_id}:{said.unit_id}": round(said.percent)
-        for said in judge_percents(sorted(set(peers)))
+        for said in judge_percents(sorted(set(summaries)))
         if said.judge == project.deciding_judge.name
     }

@@ -28,7 +28,7 @@ def agreement(request: Request, slug: str) -> HttpResponse:
     differing = disputes.select_related(*JOINED_WITH).order_by(*WORST_FIRST)[:shown]
     context = {
         "scale": _chosen(found.scales if found else (), request.GET.get("scale", "")),
-        "differing": [(row, text_of(row), row.place.peer) for row in differing],
+        "differing": [(row, text_of(row), row.place.summary) for row in differing],
         "differ": disputes.count(),
         "is_all": "all" in request.GET,
     }

@@ -126,7 +126,7 @@ class Estimates:
 def estimates(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Estimates:
     """Estimate from the newest finished random sample, or give the reason why there are no estimates.
 
-    The reference side gives coverage, the peer side alignment.
+    The reference side gives coverage, the summary side alignment.
     """
     found = samples(project, side)
     sample = next((each for each in found if each.is_complete), None)

@@ -86,14 +86,14 @@ def differing_checks(
         project=project,
         side=SCORE_SIDES[score],
         is_current=True,
-        peer__system__in=(first, second),
-        peer__target_words=target_words,
+        summary__system__in=(first, second),
+        summary__target_words=target_words,
     )
     if score == "alignment":
         found = both.filter(final_label__in=NOT_YES)
     else:
         without = both.filter(claim=OuterRef("claim"), final_label__in=NOT_YES)
-        lacking = without.exclude(peer__system=OuterRef("peer__system"))
+        lacking = without.exclude(summary__system=OuterRef("summary__system"))
         found = both.filter(Exists(lacking), final_label=Label.YES)
     rows = found.select_related("claim", "document_set").order_by("-impact", "document_set", "pk")
     return rows[:MOST_CHECKS]
@@ -105,19 +105,19 @@ def compared_sets(
     """The document sets of these checks in their order, each with both summaries. Two queries."""
     by_summary: dict[int | None, list[Check]] = defaultdict(list)
     for check in checks:
-        by_summary[check.peer_id].append(check)
+        by_summary[check.summary_id].append(check)
     sets = {check.document_set_id: check.document_set for check in checks}
-    peers = Summary.objects.filter(
-        document_set__in=sets, system__in=(first, second), target_words=target_words, is_peer=True
+    rows = Summary.objects.filter(
+        document_set__in=sets, system__in=(first, second), target_words=target_words, is_summary=True
     ).order_by("pk")
-    summaries = {(peer.document_set_id, peer.system_id): peer for peer in peers}
+    summaries = {(row.document_set_id, row.system_id): row for row in rows}
     return [
         ComparedSet(
             document_set,
             tuple(
-                Compared(system, peer, tuple(by_summary[peer.pk]))
+                Compared(system, summary, tuple(by_summary[summary.pk]))
                 for system in (first, second)
-                if (peer := summaries.get((key, system.pk)))
+                if (summary := summaries.get((key, system.pk)))
             ),
         )
         for key, document_set in sets.items()

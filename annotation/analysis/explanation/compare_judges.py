@@ -60,7 +60,7 @@ def compare_judges(project: Project, first: Judge, second: Judge, *, score: str,
     people = {key: said[key] for key in differ if key in said}
     right = sum((one[key][0] == "yes") == (label == "yes") for key, label in people.items())
     order = sorted(differ, key=lambda key: (key not in people, -one[key][3], key))[:most]
-    rows = Check.objects.select_related("claim", "document_set", "peer__system").in_bulk(order)
+    rows = Check.objects.select_related("claim", "document_set", "summary__system").in_bulk(order)
     return JudgesCompared(
         checks=len(both),
         agreement=shown(report.accuracy),

@@ -122,8 +122,8 @@ class NumberedText:
 class Explanation:
     """The explanation of a summary's scores, with people's names.
 
-    `signature` identifies the scoring rules. `document_claims` replace a missing reference. `peer_claims` are compared
-    with the source. `elements` are the elements of completeness; None if completeness was not computed.
+    `signature` identifies the scoring rules. `document_claims` replace a missing reference. `summary_claims` are
+    compared with the source. `elements` are the elements of completeness; None if completeness was not computed.
     """
 
     summary_id: str
@@ -131,10 +131,10 @@ class Explanation:
     system: str | None
     target_words: int | None
     signature: str
-    peer_units: tuple[NumberedText, ...]
+    summary_units: tuple[NumberedText, ...]
     comparisons: tuple[ExplainedComparison, ...]
     document_claims: tuple[ExplainedClaim, ...]
-    peer_claims: tuple[ExplainedClaim, ...]
+    summary_claims: tuple[ExplainedClaim, ...]
     questions: tuple[ExplainedQuestion, ...]
     formulas: tuple[Formula, ...]
     elements: Completeness | None
@@ -144,7 +144,7 @@ class Explanation:
 def summary_of(project: Project, public_id: str) -> Summary:
     """Return the summary with this public id. Raises NotFound."""
     summary = (
-        Summary.objects.filter(document_set__project=project, is_peer=True, public_id=public_id)
+        Summary.objects.filter(document_set__project=project, is_summary=True, public_id=public_id)
         .select_related("system", "document_set")
         .first()
     )
@@ -173,7 +173,7 @@ def explain(
         system=summary.system.name if summary.system else None,
         target_words=summary.target_words,
         signature=score.signature,
-        peer_units=tuple(
+        summary_units=tuple(
             NumberedText(unit.position, _cut(summary.text, unit))
             for unit in summary.units.order_by("position")
         ),
@@ -182,7 +182,7 @@ def explain(
             for made in value.comparisons
         ),
         document_claims=tuple(rows.claim(claim) for claim in value.document_claims),
-        peer_claims=tuple(rows.claim(claim) for claim in value.peer_claims),
+        summary_claims=tuple(rows.claim(claim) for claim in value.summary_claims),
         questions=questions,
         formulas=formulas_of(
             project,
@@ -213,10 +213,10 @@ class _Rows:
 
     @classmethod
     def load(cls, project: Project, summary: Summary) -> _Rows:
-        comparisons = list(Comparison.objects.filter(peer=summary).select_related("model__system"))
-        models = [comparison.model_id for comparison in comparisons]
+        comparisons = list(Comparison.objects.filter(summary=summary).select_related("reference__system"))
+        references = [comparison.reference_id for comparison in comparisons]
         active = ClaimSet.objects.filter(
-            Q(summary_id__in=[*models, summary.pk]) | Q(document_set_id=summary.document_set_id),
+            Q(summary_id__in=[*references, summary.pk]) | Q(document_set_id=summary.document_set_id),
             is_active=True,
         )
         # Show retired questions, but not removed claims.
@@ -225,15 +225,15 @@ class _Rows:
             .select_related("claim_set__summary", "unit")
             .order_by("position")
         )
-        of_summary = Q(peer=summary) | Q(peer=None, document_set=summary.document_set_id)
+        of_summary = Q(summary=summary) | Q(summary=None, document_set=summary.document_set_id)
         checks = Check.objects.filter(of_summary, claim__in=claims).select_related("claim")
         return cls(
             project=project,
             claims={claim.public_id: claim for claim in claims},
-            checks={check.claim.public_id: check for check in checks if check.peer_id},
-            source_checks={check.claim.public_id: check for check in checks if not check.peer_id},
+            checks={check.claim.public_id: check for check in checks if check.summary_id},
+            source_checks={check.claim.public_id: check for check in checks if not check.summary_id},
             comparisons={comparison.public_id: comparison for comparison in comparisons},
-            units={unit.public_id: unit for unit in Unit.objects.filter(summary_id__in=models)},
+            units={unit.public_id: unit for unit in Unit.objects.filter(summary_id__in=references)},
             by_judges=_by_judges(summary),
             said=Statements.of(summary, [check.pk for check in checks]),
             comments=comments_on(claim__claim_set__in=active),
@@ -245,8 +245,9 @@ class _Rows:
         row = self.comparisons[public_id]
         covered = {unit.unit_id: unit for unit in score.units}
         return ExplainedComparison(
-            summary_id=row.model.public_id,
-            reference=row.model.external_id or (row.model.system.name if row.model.system else ""),
+            summary_id=row.reference.public_id,
+            reference=row.reference.external_id
+            or (row.reference.system.name if row.reference.system else ""),
             coverage=score.coverage,
             formula=coverage_formula(score),
             units=tuple(
@@ -263,7 +264,7 @@ class _Rows:
         return ExplainedUnit(
             unit_id=unit.unit_id,
             number=number,
-            text=_cut(comparison.model.text, row) if row else self.claims[unit.unit_id].text,
+            text=_cut(comparison.reference.text, row) if row else self.claims[unit.unit_id].text,
             coverage=coverage,
             source=SOURCES[coverage.source] if coverage.source else "not judged",
             formula=unit_formula(self.project, unit, coverage),

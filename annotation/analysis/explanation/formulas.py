@@ -124,9 +124,9 @@ def _formulas(project: Project, value: ScoredSummary, score: SummaryScore) -> It
 
     for name, column, figure in COVERAGES:
         yield formula(name, column, _mean_of_comparisons(score, column, figure))
-    length = f"({value.target} − {value.peer_length}) / {value.target}"
-    if value.target is not None and value.peer_length > value.target:
-        length = f"{value.peer_length} is more than the target {value.target}"
+    length = f"({value.target} − {value.summary_length}) / {value.target}"
+    if value.target is not None and value.summary_length > value.target:
+        length = f"{value.summary_length} is more than the target {value.target}"
     yield formula("Brevity", "brevity", length, needs_target=True)
     for name, column, weight in (
         ("Composite, a = 1", "composite_1", 1.0),
@@ -144,7 +144,7 @@ def _formulas(project: Project, value: ScoredSummary, score: SummaryScore) -> It
         claims = [claim for made in value.comparisons for unit in made.units for claim in unit.claims]
         covered = _share_of_yes(claims or value.document_claims)
     yield formula("Claim coverage", "claim_coverage", covered)
-    yield formula("Alignment", "alignment", _share_of_yes(value.peer_claims))
+    yield formula("Alignment", "alignment", _share_of_yes(value.summary_claims))
     factual = f"harmonic mean of {_number(score.claim_coverage)} and {_number(score.alignment)}"
     yield formula("Factual alignment", "factual_alignment", factual)
 

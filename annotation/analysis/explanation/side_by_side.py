@@ -91,9 +91,11 @@ def side_by_side(document_set: DocumentSet) -> SideBySide:
 
     It makes three queries.
     """
-    peers = Summary.objects.filter(document_set=document_set, is_peer=True).select_related("system", "score")
+    rows = Summary.objects.filter(document_set=document_set, is_summary=True).select_related(
+        "system", "score"
+    )
     best_first = F("score__coverage").desc(nulls_last=True), F("score__alignment").desc(nulls_last=True)
-    summaries = list(peers.order_by("target_words", *best_first, "system__name", "pk"))
+    summaries = list(rows.order_by("target_words", *best_first, "system__name", "pk"))
     unsupported: dict[int | None, list[Check]] = defaultdict(list)
     missed: dict[int | None, list[Check]] = defaultdict(list)
     labels: dict[int, list[str | None]] = defaultdict(list)
@@ -101,19 +103,20 @@ def side_by_side(document_set: DocumentSet) -> SideBySide:
     for check in checks_of(document_set).select_related("claim__unit"):
         if check.side == Check.Side.REFERENCE:
             labels[check.claim_id].append(check.final_label)
-            scored[check.peer_id] += check.final_label is not None
+            scored[check.summary_id] += check.final_label is not None
         if check.final_label in NOT_YES:
-            (missed if check.side == Check.Side.REFERENCE else unsupported)[check.peer_id].append(check)
+            (missed if check.side == Check.Side.REFERENCE else unsupported)[check.summary_id].append(check)
     answered = [of for of in labels.values() if None not in of]
     return SideBySide(
         summaries=tuple(
-            _beside(peer, unsupported[peer.pk], tuple(missed[peer.pk]), scored[peer.pk]) for peer in summaries
+            _beside(summary, unsupported[summary.pk], tuple(missed[summary.pk]), scored[summary.pk])
+            for summary in summaries
         ),
         claims=len(labels),
         in_all=sum(set(of) == {Label.YES} for of in answered),
         in_none=sum(Label.YES not in of for of in answered),
         has_percents=CoverageJudgment.objects.filter(
-            COUNTING, comparison__peer__document_set=document_set
+            COUNTING, comparison__summary__document_set=document_set
         ).exists(),
     )
 
@@ -142,12 +145,14 @@ def marked(text: str, checks: Sequence[Check]) -> tuple[Piece, ...]:
     return (*pieces, Piece(text[at:])) if at < len(text) else tuple(pieces)
 
 
-def _beside(peer: Summary, unsupported: list[Check], missed: tuple[Check, ...], claims: int) -> BesideOthers:
-    pieces = marked(peer.text, unsupported)
+def _beside(
+    summary: Summary, unsupported: list[Check], missed: tuple[Check, ...], claims: int
+) -> BesideOthers:
+    pieces = marked(summary.text, unsupported)
     verbatim = {piece.verbatim for piece in pieces}
     return BesideOthers(
-        summary=peer,
-        score=getattr(peer, "score", None),
+        summary=summary,
+        score=getattr(summary, "score", None),
         pieces=pieces,
         unsupported=len(unsupported),
         reworded=tuple(check for check in unsupported if check not in verbatim),
@@ -169,14 +174,14 @@ def _place(claim: Claim, text: str) -> tuple[int, int] | None:
 def checks_of(document_set: DocumentSet) -> QuerySet[Check]:
     """The current checks of claims of the set's summaries, ordered by claim."""
     in_set = {"project": document_set.project_id, "document_set": document_set}
-    rows = Check.objects.filter(OF_CLAIMS, peer__is_peer=True, is_current=True, **in_set)
+    rows = Check.objects.filter(OF_CLAIMS, summary__is_summary=True, is_current=True, **in_set)
     return rows.order_by("claim__claim_set", "claim__position", "pk")
 
 
 def sets_with_summaries(project: Project) -> QuerySet[DocumentSet]:
     """The document sets that have summaries of systems, sorted by name."""
-    peers = Summary.objects.filter(document_set=OuterRef("pk"), is_peer=True)
-    return project.document_sets.filter(Exists(peers)).order_by("external_id")
+    rows = Summary.objects.filter(document_set=OuterRef("pk"), is_summary=True)
+    return project.document_sets.filter(Exists(rows)).order_by("external_id")
 
 
 BELOW_ALL, ABOVE_ALL = -1, 2_000_000
@@ -185,19 +190,19 @@ BELOW_ALL, ABOVE_ALL = -1, 2_000_000
 
 def _sets(viewer: Viewer) -> QuerySet[DocumentSet]:
     """The document sets; for viewers who may see scores, with mean scores and numbers of unsupported claims."""
-    peers = Summary.objects.filter(document_set=OuterRef("pk"), is_peer=True)
+    rows = Summary.objects.filter(document_set=OuterRef("pk"), is_summary=True)
     sets = viewer.project.document_sets.annotate(
-        documents_count=Count("documents"), has_summaries=Exists(peers)
+        documents_count=Count("documents"), has_summaries=Exists(rows)
     )
     if not sees_scores(viewer):
         return sets
-    scores = Score.objects.filter(summary__document_set=OuterRef("pk"), summary__is_peer=True)
+    scores = Score.objects.filter(summary__document_set=OuterRef("pk"), summary__is_summary=True)
     unsupported = Check.objects.filter(
         # Filter by project, because the indexes begin with it.
         project=OuterRef("project"),
         document_set=OuterRef("pk"),
-        side=Check.Side.PEER,
-        peer__is_peer=True,
+        side=Check.Side.SUMMARY,
+        summary__is_summary=True,
         is_current=True,
         final_label__in=NOT_YES,
     )

@@ -129,7 +129,7 @@ def _percents(summary: Summary) -> dict[UnitPlace, tuple[ExplainedPercent, ...]]
     """List the percents of closed assignments, then those of decisions."""
     percents: dict[UnitPlace, list[ExplainedPercent]] = defaultdict(list)
     rows = CoverageJudgment.objects.filter(
-        COUNTING | Q(role=Answer.Role.ADJUDICATOR), comparison__peer=summary
+        COUNTING | Q(role=Answer.Role.ADJUDICATOR), comparison__summary=summary
     ).select_related("person", "unit", "claim", "guideline")
     for judgment in rows.order_by("-role", "pk"):
         assert judgment.person is not None, "the database holds a judgment to a person"
@@ -158,7 +158,7 @@ def _in_common(answer: Verdict | CoverageJudgment) -> dict[str, Any]:
 
 def _disputes(summary: Summary, checks: Sequence[int]) -> Iterator[tuple[int | UnitPlace, ExplainedDispute]]:
     on_checks = Dispute.objects.filter(check_row__in=checks)
-    on_units = Dispute.objects.filter(comparison__peer=summary)
+    on_units = Dispute.objects.filter(comparison__summary=summary)
     rows: Sequence[Dispute] = [
         *on_checks.order_by("pk"),
         *on_units.select_related("unit", "claim").order_by("pk"),

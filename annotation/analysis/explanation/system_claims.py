@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 UNSCORED = "unscored"
 VERDICTS = (*(label.value for label in NOT_YES), UNSCORED, Label.YES.value)
-ORDER = ("peer_id", "claim_id")
+ORDER = ("summary_id", "claim_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +44,15 @@ def system_claims(
         raise Invalid(f"side is one of {', '.join(SIDE_SCORES)}, not {side!r}.", field="side")
     if verdict not in VERDICTS:
         raise Invalid(f"verdict is one of {', '.join(VERDICTS)}, not {verdict!r}.", field="verdict")
-    current = Check.objects.filter(project=project, is_current=True, side=side, peer__system=system)
+    current = Check.objects.filter(project=project, is_current=True, side=side, summary__system=system)
     listed = current.filter(final_label=None if verdict == UNSCORED else verdict)
-    rows = listed.select_related("claim", "peer__document_set").defer("peer__text")
+    rows = listed.select_related("claim", "summary__document_set").defer("summary__text")
     checks, following = page_after(rows, order=ORDER, after=after, scope=current)
     answers = answers_on(check_row__in=[check.pk for check in checks])
     comments = comments_on(claim__in=[check.claim_id for check in checks])
     return [
         SystemClaim(
-            summary=cast("Summary", check.peer),
+            summary=cast("Summary", check.summary),
             claim=ExplainedClaim(
                 claim_id=check.claim.public_id,
                 check_id=check.public_id,

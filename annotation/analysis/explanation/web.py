@@ -38,14 +38,14 @@ from evaluation.blend import score
 
 DIFFERING_SHOWN = 40
 """The number of claims on which two judges differ that are shown at first."""
-SIDES = ((Check.Side.REFERENCE.value, "Coverage"), (Check.Side.PEER.value, "Alignment"))
+SIDES = ((Check.Side.REFERENCE.value, "Coverage"), (Check.Side.SUMMARY.value, "Alignment"))
 
 
 @screen("GET")
 def summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     row = summary_of(room.project, summary_id)
-    if asked := ask_before_seeing(request, room, Check.objects.filter(peer=row, is_current=True)):
+    if asked := ask_before_seeing(request, room, Check.objects.filter(summary=row, is_current=True)):
         return asked
     record = next(summary_records(room.project, [row.pk]))
     result = score(record.value, score_rules(room.project))
@@ -57,10 +57,10 @@ def summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
         "score": result,
         "made": made,
         "parts": [
-            (unit, [claim for claim in made.peer_claims if claim.unit == unit.number])
-            for unit in made.peer_units
+            (unit, [claim for claim in made.summary_claims if claim.unit == unit.number])
+            for unit in made.summary_units
         ],
-        "claims_of_no_unit": [claim for claim in made.peer_claims if claim.unit is None],
+        "claims_of_no_unit": [claim for claim in made.summary_claims if claim.unit is None],
         "address": request.build_absolute_uri(request.path),
     }
     return render(request, "analysis/explanation/summary.html", context)
@@ -93,7 +93,7 @@ def summaries_of_set(request: Request, slug: str, set_id: str) -> HttpResponse:
         "document_set": document_set,
         "beside": beside,
         "documents": document_set.documents.order_by("position"),
-        "references": document_set.summaries.filter(is_model=True).order_by("pk"),
+        "references": document_set.summaries.filter(is_reference=True).order_by("pk"),
         "marks_any": any(each.unsupported for each in beside.summaries),
         "previous": sets.filter(external_id__lt=document_set.external_id).last(),
         "next": sets.filter(external_id__gt=document_set.external_id).first(),

@@ -46,7 +46,7 @@ def rating_bias(project: Project) -> tuple[RatingBias, ...]:
     """
     criteria = list(asked_of_people(project))
     people, judged = whole_ratings(project, criteria), judge_ratings(project, criteria)
-    summaries = Summary.objects.filter(document_set__project=project, is_peer=True)
+    summaries = Summary.objects.filter(document_set__project=project, is_summary=True)
     systems = dict(summaries.values_list("public_id", "system__name"))
     found: list[RatingBias] = []
     for criterion in criteria:

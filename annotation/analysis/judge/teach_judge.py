@@ -81,7 +81,7 @@ def teach_judge(
         judge=taught,
         metrics=lesson.metrics,
         max_cost=max_cost,
-        trial_of=lesson.measured.peers,
+        trial_of=lesson.measured.summaries,
         by=by,
     )
 
@@ -119,7 +119,7 @@ class Lesson:
 class Measured:
     """The summaries, sides and clusters of the sampled checks that people and the judge answered."""
 
-    peers: list[int]
+    summaries: list[int]
     sides: set[str]
     clusters: set[str]
 
@@ -135,9 +135,11 @@ def _measured(project: Project, base: Judge) -> Measured:
         if label is not None
     }
     checks = humans_of(project, facts).by_chance.keys() & usable
-    peers = Check.objects.filter(pk__in=checks).order_by("peer").values_list("peer", flat=True).distinct()
+    summaries = (
+        Check.objects.filter(pk__in=checks).order_by("summary").values_list("summary", flat=True).distinct()
+    )
     return Measured(
-        list(peers), {facts[check].side for check in checks}, {facts[check].cluster for check in checks}
+        list(summaries), {facts[check].side for check in checks}, {facts[check].cluster for check in checks}
     )
 
 
@@ -226,8 +228,8 @@ def _chosen(pool: Sequence[_Answered]) -> list[_Answered]:
 
 def _examples(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict[str, str]]:
     """Build the stored examples by check, each with the deciding passage and people's reason."""
-    checks = Check.objects.filter(pk__in=rows).select_related("peer__document_set").order_by("pk")
-    sets = {check.document_set_id for check in checks if check.side == Check.Side.PEER}
+    checks = Check.objects.filter(pk__in=rows).select_related("summary__document_set").order_by("pk")
+    sets = {check.document_set_id for check in checks if check.side == Check.Side.SUMMARY}
     sources: dict[int, list[str]] = {}
     for document_set, text in (
         Document.objects.filter(document_set__in=sets)
@@ -246,7 +248,7 @@ def _examples(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict
         row = rows[check.pk]
         text = DOCUMENT_BREAK.join(sources.get(check.document_set_id, ()))
         if row.side == Check.Side.REFERENCE:
-            text = judged_text(cast("Summary", check.peer), project)
+            text = judged_text(cast("Summary", check.summary), project)
         found[check.pk] = {
             "side": row.side,
             "set": row.cluster,

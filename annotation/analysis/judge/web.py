@@ -86,7 +86,7 @@ def _confirm_teaching(request: Request, room: Room, row: Judge) -> HttpResponse:
         project=room.project,
         judge=lesson.base,
         parts=parts_of(lesson.metrics),
-        only=lesson.measured.peers,
+        only=lesson.measured.summaries,
         tokens_told=lesson.tokens,
     )
     return ask_to_confirm(

@@ -38,7 +38,7 @@ SCORE_ROWS = List(
         Column("document_id", "summary.document_set.external_id", order=True),
         Column("system", "summary.system.name", order=True),
         Column("target_words", "summary.target_words", kind=Kind.COUNT, nullable=True),
-        Column("peer_words", kind=Kind.COUNT, help="Length of the delivered text, in the length unit."),
+        Column("summary_words", kind=Kind.COUNT, help="Length of the delivered text, in the length unit."),
         # Values are in [0, 1] as in the export. A missing value is null and never 0.
         *(Column(name, kind=Kind.NUMBER, nullable=True) for name in SCORES),
         Column(

@@ -258,7 +258,7 @@ class ScoreRow(NamedTuple):
 
 
 def _scores(project: Project, target_words: int | Targets | None) -> QuerySet[Score]:
-    scores = Score.objects.filter(project=project, summary__is_peer=True)
+    scores = Score.objects.filter(project=project, summary__is_summary=True)
     return scores if isinstance(target_words, Targets) else scores.filter(summary__target_words=target_words)
 
 
@@ -279,7 +279,7 @@ def score_rows(project: Project, target_words: int | Targets | None, own: OwnSco
         )
     }
     columns = ("summary_id", "summary__target_words", "summary__system_id", "summary__document_set_id")
-    plain = ("peer_words", "claims", "claims_unscored", "flags")
+    plain = ("summary_words", "claims", "claims_unscored", "flags")
     first = len(columns) + len(plain)
     rows = _scores(project, target_words).order_by().values_list(*columns, *plain, *SCORES)
     for row in rows.iterator(chunk_size=_ROWS_AT_ONCE):

@@ -217,14 +217,14 @@ class _Chooser:
         percents = CoverageJudgment.objects.filter(
             COUNTING,
             had_seen=True,
-            comparison__peer__document_set__project=self._project,
-            comparison__peer__target_words=self._target,
+            comparison__summary__document_set__project=self._project,
+            comparison__summary__target_words=self._target,
         )
         return not seen.exists() and not percents.exists()
 
     def _checks(self, score: str) -> QuerySet[Check]:
         checks = eligible(self._project, SCORE_SIDES[score])
-        return checks.filter(peer__is_peer=True, peer__target_words=self._target)
+        return checks.filter(summary__is_summary=True, summary__target_words=self._target)
 
 
 def _blind() -> QuerySet[Verdict]:

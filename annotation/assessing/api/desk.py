@@ -20,9 +20,9 @@ from annotation.api.schema import operation
 from annotation.assessing.queries.assessment import (
     AskedCriterion,
     JudgedUnit,
-    PeerUnit,
     SeeForm,
     SetWork,
+    SummaryUnit,
     SummaryWork,
     own_assignment,
     own_reading,
@@ -134,7 +134,7 @@ class JudgedUnitRow(serializers.Serializer[JudgedUnit]):
     version = serializers.IntegerField()
 
 
-class PeerUnitRow(serializers.Serializer[PeerUnit]):
+class SummaryUnitRow(serializers.Serializer[SummaryUnit]):
     number = serializers.IntegerField()
     text = serializers.CharField()
 
@@ -168,7 +168,7 @@ class ReadingDetail(serializers.Serializer[SeeForm]):
     part = serializers.IntegerField()
     parts = serializers.IntegerField()
     target_words = serializers.IntegerField(allow_null=True)
-    peer_length = serializers.IntegerField(help_text="In the project's length unit.")
+    summary_length = serializers.IntegerField(help_text="In the project's length unit.")
     stage = StageField()
     gates = GatesRow()
     percents = serializers.ListField(
@@ -177,8 +177,8 @@ class ReadingDetail(serializers.Serializer[SeeForm]):
         help_text="Allowed percents; empty if any whole percent is allowed.",
     )
     criteria = AskedCriterionRow(many=True)
-    model_units = JudgedUnitRow(many=True, source="units")
-    peer_units = PeerUnitRow(many=True)
+    reference_units = JudgedUnitRow(many=True, source="units")
+    summary_units = SummaryUnitRow(many=True)
     unmarked = serializers.ListField(
         child=serializers.IntegerField(), help_text="Numbers of the summary units that are marked nowhere."
     )

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from evaluation.text import LengthUnit
 
-PEER_LETTERS = "abcdefhilmoqrtvwxyz"
+SUMMARY_LETTERS = "abcdefhilmoqrtvwxyz"
 """Keys that mark summary units; the missing letters control the form (g, j, k, n, p, s, u)."""
 
 SCALES: dict[str, tuple[int, ...]] = {
@@ -80,14 +80,14 @@ class SummaryWork:
 
 @dataclass(frozen=True, slots=True)
 class SetWork:
-    """A document set to judge. `number` is its place among the assessor's sets; `peers` counts its summaries."""
+    """A document set to judge. `number` is its place among the assessor's sets."""
 
     assignment_id: str
     number: int
     name: str
     closed_at: datetime | None
     lease_until: datetime | None
-    peers: int
+    summary_count: int
     is_complete: bool
     summaries: tuple[SummaryWork, ...]
 
@@ -123,7 +123,7 @@ class JudgedUnit:
 
 
 @dataclass(frozen=True, slots=True)
-class PeerUnit:
+class SummaryUnit:
     """A unit of the summary. `letter` is the key that marks it, or "" if there are more units than keys."""
 
     number: int
@@ -175,11 +175,11 @@ class SeeForm:
     stage: Stage
     gates: Gates
     target_words: int | None
-    peer_length: int
+    summary_length: int
     scale: tuple[int, ...]
     criteria: tuple[AskedCriterion, ...]
     units: tuple[JudgedUnit, ...]
-    peer_units: tuple[PeerUnit, ...]
+    summary_units: tuple[SummaryUnit, ...]
     elsewhere: tuple[int, ...]
     unmarked: tuple[int, ...]
     previous_id: str | None
@@ -205,7 +205,7 @@ class SeeForm:
     @property
     def letters(self) -> str:
         """Return the keys that mark summary units, in the order of the units."""
-        return PEER_LETTERS
+        return SUMMARY_LETTERS
 
     @property
     def quick(self) -> range:
@@ -247,7 +247,7 @@ def own_reading(project: Project, person: User, public_id: str) -> Reading:
     """Return the person's own reading with this public id, in any state. Raises NotFound."""
     reading = (
         _own(project, person)
-        .select_related("assignment__document_set__project", "comparison__model", "comparison__peer")
+        .select_related("assignment__document_set__project", "comparison__reference", "comparison__summary")
         .only(
             "public_id",
             "state",
@@ -257,9 +257,9 @@ def own_reading(project: Project, person: User, public_id: str) -> Reading:
             "assignment__lease_until",
             "assignment__unassigned_at",
             "assignment__document_set__project",
-            "comparison__model__text",
-            "comparison__peer__text",
-            "comparison__peer__target_words",
+            "comparison__reference__text",
+            "comparison__summary__text",
+            "comparison__summary__target_words",
         )
         .filter(public_id=public_id)
         .first()
@@ -320,12 +320,14 @@ def see_form(project: Project, person: User, reading: Reading) -> SeeForm:
         comparisons=tuple(work for work in here.summaries if work.number == own.number),
         stage=own.stage,
         gates=piece.gates,
-        target_words=target_of(comparison.peer, project),
-        peer_length=count_length(comparison.peer.text, cast("LengthUnit", project.length_unit)),
+        target_words=target_of(comparison.summary, project),
+        summary_length=count_length(comparison.summary.text, cast("LengthUnit", project.length_unit)),
         scale=SCALES[project.percent_scale],
         criteria=tuple(_asked(piece)),
         units=() if own.stage == "before" else tuple(_judged_units(reading)),
-        peer_units=tuple(_peer_units(comparison.peer.units.order_by("position"), comparison.peer.text)),
+        summary_units=tuple(
+            _summary_units(comparison.summary.units.order_by("position"), comparison.summary.text)
+        ),
         elsewhere=tuple(sorted(elsewhere)),
         unmarked=piece.summary.unmarked,
         previous_id=before,
@@ -369,7 +371,7 @@ class _OwnAssignment:
             name=self.name,
             closed_at=self.closed_at,
             lease_until=self.lease_until,
-            peers=len(here.summaries),
+            summary_count=len(here.summaries),
             is_complete=is_closed or here.is_complete,
             summaries=tuple(_summary_work(piece, is_closed=is_closed) for piece in here.pieces.values()),
         )
@@ -428,19 +430,19 @@ def _asked(piece: JudgedComparison) -> Iterable[AskedCriterion]:
 
 
 def _judged_units(reading: Reading) -> Iterable[JudgedUnit]:
-    model = reading.comparison.model
+    reference = reading.comparison.reference
     said = {
         (judgment.unit_id, judgment.claim_id): judgment
         for judgment in CoverageJudgment.objects.filter(reading=reading, is_current=True)
     }
-    units: Sequence[Unit | Claim] = unit_list(model)
+    units: Sequence[Unit | Claim] = unit_list(reference)
     for number, unit in enumerate(units, start=1):
         place = (unit.pk, None) if isinstance(unit, Unit) else (None, unit.pk)
         judgment = said.get(place)
         yield JudgedUnit(
             unit_id=unit.public_id,
             number=number,
-            text=model.text[unit.start : unit.end].strip() if isinstance(unit, Unit) else unit.text,
+            text=reference.text[unit.start : unit.end].strip() if isinstance(unit, Unit) else unit.text,
             percent=judgment.percent if judgment else None,
             marks=tuple(judgment.evidence) if judgment else (),
             note=judgment.reason if judgment else "",
@@ -448,10 +450,10 @@ def _judged_units(reading: Reading) -> Iterable[JudgedUnit]:
         )
 
 
-def _peer_units(units: Iterable[Unit], text: str) -> Iterable[PeerUnit]:
+def _summary_units(units: Iterable[Unit], text: str) -> Iterable[SummaryUnit]:
     for unit in units:
-        letter = PEER_LETTERS[unit.position - 1] if unit.position <= len(PEER_LETTERS) else ""
-        yield PeerUnit(number=unit.position, letter=letter, text=text[unit.start : unit.end].strip())
+        letter = SUMMARY_LETTERS[unit.position - 1] if unit.position <= len(SUMMARY_LETTERS) else ""
+        yield SummaryUnit(number=unit.position, letter=letter, text=text[unit.start : unit.end].strip())
 
 
 def _paragraphs(text: str) -> Iterable[str]:

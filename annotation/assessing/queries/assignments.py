@@ -150,7 +150,7 @@ def set_named(project: Project, external_id: str) -> DocumentSet:
 
 def comparable_sets(project: Project) -> QuerySet[Any]:
     """Select the document sets that have comparisons, annotated with the number of their `assessors`."""
-    compared = Comparison.objects.filter(peer__document_set=OuterRef("pk"))
+    compared = Comparison.objects.filter(summary__document_set=OuterRef("pk"))
     return DocumentSet.objects.filter(Exists(compared), project=project).annotate(
         assessors=Count("assignments", filter=Q(assignments__unassigned_at=None))
     )

@@ -65,7 +65,7 @@ class JudgedComparison:
     reading_id: str
     state: str
     comparison_id: int
-    model_id: int
+    reference_id: int
     summary: SummaryState
     total: int = 0
     judged: int = 0
@@ -107,10 +107,10 @@ class SummaryState:
     """
 
     number: int
-    peer_id: int
+    summary_id: int
     target_words: int | None
     pieces: list[JudgedComparison] = field(default_factory=list)
-    peer_units: int = 0
+    summary_units: int = 0
     criteria: tuple[Criterion, ...] = ()
     answers: dict[int, float] = field(default_factory=dict)
     versions: dict[int, int] = field(default_factory=dict)
@@ -166,7 +166,7 @@ class SummaryState:
     def unmarked(self) -> tuple[int, ...]:
         """Return the numbers of summary units that are not marked in any comparison."""
         marked = self.marked or frozenset()
-        return tuple(number for number in range(1, self.peer_units + 1) if number not in marked)
+        return tuple(number for number in range(1, self.summary_units + 1) if number not in marked)
 
     @property
     def is_complete(self) -> bool:
@@ -216,19 +216,19 @@ class AssessingProgress:
         assignments: dict[int, AssignmentProgress] = defaultdict(AssignmentProgress)
         for row in _rows(assignment_ids):
             assignment = assignments[row.assignment_id]
-            summary = assignment.summaries.get(row.peer_id)
+            summary = assignment.summaries.get(row.summary_id)
             if summary is None:
                 summary = _summary_state(row, len(assignment.summaries) + 1, criteria)
-                assignment.summaries[row.peer_id] = summary
-            has_claims = row.model_claims is not None
+                assignment.summaries[row.summary_id] = summary
+            has_claims = row.reference_claims is not None
             piece = JudgedComparison(
                 key=row.key,
                 reading_id=row.reading_id,
                 state=row.state,
                 comparison_id=row.comparison_id,
-                model_id=row.model_id,
+                reference_id=row.reference_id,
                 summary=summary,
-                total=row.model_units if row.model_claims is None else row.model_claims,
+                total=row.reference_units if row.reference_claims is None else row.reference_claims,
                 judged=row.judged_claims if has_claims else row.judged_units,
                 has_claims_as_units=has_claims,
             )
@@ -300,7 +300,7 @@ def slips_in(project: Project, assignment_id: int) -> list[int]:
     for said in standing_judgments(pieces):
         summary = pieces[said.reading_id].summary
         # Compare with the present units: a later import may have removed marked summary units.
-        is_marked = any(mark <= summary.peer_units for mark in said.evidence)
+        is_marked = any(mark <= summary.summary_units for mark in said.evidence)
         if said.percent is not None and (said.percent > 0) != is_marked:
             slips.append(summary.number)
     return sorted(slips)
@@ -312,13 +312,13 @@ def slips_in(project: Project, assignment_id: int) -> list[int]:
 _PROGRESS = """
 WITH piece AS (
     SELECT a.assignment_id, a.id, a.public_id, a.state, a.position, a.comparison_id,
-           c.peer_id, c.model_id, p.target_words
+           c.summary_id, c.reference_id, p.target_words
     FROM annotation_reading a
     JOIN annotation_comparison c ON c.id = a.comparison_id
-    JOIN annotation_summary p ON p.id = c.peer_id
+    JOIN annotation_summary p ON p.id = c.summary_id
     WHERE a.assignment_id IN ({assignments})
 ), texts AS (
-    SELECT peer_id AS id FROM piece UNION SELECT model_id FROM piece
+    SELECT summary_id AS id FROM piece UNION SELECT reference_id FROM piece
 ), unit_counts AS (
     SELECT texts.id AS summary_id, COUNT(u.id) AS n
     FROM texts CROSS JOIN annotation_unit u
@@ -327,7 +327,7 @@ WITH piece AS (
 ), claim_counts AS (
     SELECT s.summary_id, COUNT(*) AS n
     FROM annotation_claimset s JOIN annotation_claim k ON k.claim_set_id = s.id
-    WHERE s.is_active AND k.removed_at IS NULL AND s.summary_id IN (SELECT model_id FROM piece)
+    WHERE s.is_active AND k.removed_at IS NULL AND s.summary_id IN (SELECT reference_id FROM piece)
     GROUP BY s.summary_id
     HAVING COUNT(*) > COUNT(k.unit_id)
 ), judged_units AS (
@@ -342,13 +342,13 @@ WITH piece AS (
       AND k.id = j.claim_id AND k.removed_at IS NULL AND s.id = k.claim_set_id AND s.is_active
     GROUP BY piece.id
 )
-SELECT piece.assignment_id, piece.id, piece.public_id, piece.state, piece.comparison_id, piece.peer_id,
-       piece.model_id, piece.target_words, COALESCE(peers.n, 0), COALESCE(models.n, 0), claim_counts.n,
-       COALESCE(judged_units.n, 0), COALESCE(judged_claims.n, 0)
+SELECT piece.assignment_id, piece.id, piece.public_id, piece.state, piece.comparison_id, piece.summary_id,
+       piece.reference_id, piece.target_words, COALESCE(summary_counts.n, 0), COALESCE(reference_counts.n, 0),
+       claim_counts.n, COALESCE(judged_units.n, 0), COALESCE(judged_claims.n, 0)
 FROM piece
-LEFT JOIN unit_counts peers ON peers.summary_id = piece.peer_id
-LEFT JOIN unit_counts models ON models.summary_id = piece.model_id
-LEFT JOIN claim_counts ON claim_counts.summary_id = piece.model_id
+LEFT JOIN unit_counts summary_counts ON summary_counts.summary_id = piece.summary_id
+LEFT JOIN unit_counts reference_counts ON reference_counts.summary_id = piece.reference_id
+LEFT JOIN claim_counts ON claim_counts.summary_id = piece.reference_id
 LEFT JOIN judged_units ON judged_units.reading_id = piece.id
 LEFT JOIN judged_claims ON judged_claims.reading_id = piece.id
 ORDER BY piece.assignment_id, piece.position, piece.id
@@ -366,12 +366,12 @@ class _ProgressRow(NamedTuple):
     reading_id: str
     state: str
     comparison_id: int
-    peer_id: int
-    model_id: int
+    summary_id: int
+    reference_id: int
     target_words: int | None
-    peer_units: int
-    model_units: int
-    model_claims: int | None
+    summary_units: int
+    reference_units: int
+    reference_claims: int | None
     judged_units: int
     judged_claims: int
 
@@ -385,11 +385,11 @@ def _rows(assignment_ids: Collection[int]) -> list[_ProgressRow]:
 
 def _summary_state(row: _ProgressRow, number: int, criteria: _Asked) -> SummaryState:
     # A summary that has no units or is only a headline gets no questions about the whole text.
-    is_asked = row.peer_units and (row.target_words is None or row.target_words > SHORT_TARGET)
+    is_asked = row.summary_units and (row.target_words is None or row.target_words > SHORT_TARGET)
     return SummaryState(
         number=number,
-        peer_id=row.peer_id,
+        summary_id=row.summary_id,
         target_words=row.target_words,
-        peer_units=row.peer_units,
+        summary_units=row.summary_units,
         criteria=criteria.all if is_asked else criteria.of_short,
     )

@@ -27,7 +27,7 @@ WRITTEN_AT_ONCE = 2000
 _ASSESSOR_SAW = Exists(
     Look.objects.filter(
         Q(summary__document_set=OuterRef("document_set"))
-        | Q(check_row__peer__document_set=OuterRef("document_set")),
+        | Q(check_row__summary__document_set=OuterRef("document_set")),
         person=OuterRef("assessor"),
         revealed_at__isnull=False,
     )
@@ -105,7 +105,7 @@ def assign_sets(
         raise Invalid("Every document set has enough assessors, or these people have had it.", field="people")
     Assignment.objects.bulk_create(given, batch_size=WRITTEN_AT_ONCE)
     mark_seen(Assignment.objects.filter(_ASSESSOR_SAW, document_set__project=project, closed_at=None))
-    _fill(given, Comparison.objects.filter(peer__document_set__project=project), chance)
+    _fill(given, Comparison.objects.filter(summary__document_set__project=project), chance)
     log(
         project=project,
         actor=by,
@@ -145,7 +145,7 @@ def give(
     is_seen = was_taken_away and has_sight(person, document_set.project)
     mark_seen(this if is_seen else this.filter(_ASSESSOR_SAW))
     assignment.refresh_from_db(fields=["unassigned_at", "lease_until", "may_have_seen"])
-    lacking = Comparison.objects.filter(peer__document_set=document_set).exclude(
+    lacking = Comparison.objects.filter(summary__document_set=document_set).exclude(
         readings__assignment=assignment
     )
     _fill([assignment], lacking, random.Random(seed), behind=assignment.readings.count())
@@ -169,9 +169,9 @@ def _fill(
     behind: int = 0,
 ) -> None:
     compared: dict[int, list[Compared]] = defaultdict(list)
-    columns = ("peer__document_set_id", "pk", "peer_id", "peer__target_words")
-    for set_id, key, peer, target in comparisons.order_by("pk").values_list(*columns):
-        compared[set_id].append((key, peer, target))
+    columns = ("summary__document_set_id", "pk", "summary_id", "summary__target_words")
+    for set_id, key, summary, target in comparisons.order_by("pk").values_list(*columns):
+        compared[set_id].append((key, summary, target))
     Reading.objects.bulk_create(
         (
             Reading(assignment=assignment, comparison_id=key, position=position)
@@ -189,10 +189,10 @@ def _in_order(comparisons: Iterable[Compared], chance: random.Random) -> list[in
 
     Comparisons of a summary stay together.
     """
-    of_peer: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for key, peer, target in comparisons:
-        of_peer[target or 0, peer].append(key)
-    peers = list(of_peer)
-    chance.shuffle(peers)
-    peers.sort(key=lambda place: -place[0])
-    return [key for place in peers for key in chance.sample(of_peer[place], len(of_peer[place]))]
+    of_summary: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for key, summary, target in comparisons:
+        of_summary[target or 0, summary].append(key)
+    summaries = list(of_summary)
+    chance.shuffle(summaries)
+    summaries.sort(key=lambda place: -place[0])
+    return [key for place in summaries for key in chance.sample(of_summary[place], len(of_summary[place]))]

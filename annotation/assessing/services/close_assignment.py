@@ -59,15 +59,15 @@ def close_assignment(*, assignment: Assignment, by: User) -> Assignment:
     assignment.closed_at, assignment.lease_until = now, None
     assignment.save(update_fields=["closed_at", "lease_until"])
     assignment.readings.update(state=Reading.State.SUBMITTED, submitted_at=now)
-    peer_ids = sorted({summary.peer_id for summary in here.summaries.values()})
-    list(Summary.objects.select_for_update().filter(pk__in=peer_ids).order_by("pk").only("pk"))
-    rescore_now(project=project, summary_ids=peer_ids)
+    summary_ids = sorted({summary.summary_id for summary in here.summaries.values()})
+    list(Summary.objects.select_for_update().filter(pk__in=summary_ids).order_by("pk").only("pk"))
+    rescore_now(project=project, summary_ids=summary_ids)
     log(
         project=project,
         actor=by,
         verb="close assignment",
         target=assignment,
-        data={"document_set": assignment.document_set.external_id, "summaries": len(peer_ids)},
+        data={"document_set": assignment.document_set.external_id, "summaries": len(summary_ids)},
     )
     return assignment
 
@@ -117,7 +117,7 @@ def _answer_by_rule(assignment: Assignment, summaries: Iterable[SummaryState]) -
     Rating.objects.bulk_create(
         Rating(
             criterion=criterion,
-            summary_id=summary.peer_id,
+            summary_id=summary.summary_id,
             role=Rating.Role.ASSESSOR,
             person_id=assignment.assessor_id,
             assignment=assignment,

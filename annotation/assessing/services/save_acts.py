@@ -127,7 +127,7 @@ def _hold(assignment: Assignment) -> None:
 class _Place(NamedTuple):
     unit_id: int | None
     claim_id: int | None
-    model_id: int | None
+    reference_id: int | None
     number: int
 
 
@@ -202,7 +202,7 @@ class _Saving:
             )
         place = self.places.get(act.unit_id)
         is_claim = place is not None and place.claim_id is not None
-        if place is None or place.model_id != piece.model_id or is_claim != piece.has_claims_as_units:
+        if place is None or place.reference_id != piece.reference_id or is_claim != piece.has_claims_as_units:
             raise NotFound("This reference unit is no longer in this comparison. Reload the page.")
         _check_percent(act.percent, self.assignment.document_set.project.percent_step)
         row = CoverageJudgment(
@@ -231,7 +231,7 @@ class _Saving:
             self.standing[key] = row
             self.judgments.append(row)
             piece.judged += (row.percent is not None) - (before is not None and before.percent is not None)
-        self.slips[act.unit_id] = _slip(place.number, row, piece.summary.peer_units)
+        self.slips[act.unit_id] = _slip(place.number, row, piece.summary.summary_units)
         return row.version
 
     def _follow(self, before: CoverageJudgment | None) -> None:
@@ -259,14 +259,14 @@ class _Saving:
         theirs = None if said is None else int(said)
         if act.value == theirs:
             return version
-        key = (summary.peer_id, criterion.pk)
+        key = (summary.summary_id, criterion.pk)
         self._check_follows(key, act, version, {"value": act.value}, {"value": theirs})
         _check_value(act.value, criterion, summary)
         summary.give(criterion.pk, act.value, version + 1)
         self.ratings.append(
             Rating(
                 criterion=criterion,
-                summary_id=summary.peer_id,
+                summary_id=summary.summary_id,
                 role=Rating.Role.ASSESSOR,
                 person_id=self.assignment.assessor_id,
                 assignment=self.assignment,
@@ -300,12 +300,12 @@ def _places(names: Iterable[str], pieces: Iterable[JudgedComparison]) -> dict[st
         units = Unit.objects.filter(public_id__in=names).values_list(
             "public_id", "pk", "summary_id", "position"
         )
-        places |= {name: _Place(key, None, model, number) for name, key, model, number in units}
+        places |= {name: _Place(key, None, reference, number) for name, key, reference, number in units}
     if any(piece.has_claims_as_units for piece in pieces):
         claims = Claim.objects.filter(public_id__in=names, claim_set__is_active=True).values_list(
             "public_id", "pk", "claim_set__summary_id", "position"
         )
-        places |= {name: _Place(None, key, model, number) for name, key, model, number in claims}
+        places |= {name: _Place(None, key, reference, number) for name, key, reference, number in claims}
     return places
 
 
@@ -332,7 +332,7 @@ def _check_percent(percent: int | None, step: int) -> None:
 
 def _clean_marks(given: Iterable[int], summary: SummaryState) -> list[int]:
     marks = sorted(set(given))
-    unknown = [mark for mark in marks if not 1 <= mark <= summary.peer_units]
+    unknown = [mark for mark in marks if not 1 <= mark <= summary.summary_units]
     if unknown:
         raise Invalid(f"The summary has no unit {unknown[0]}.", field="marks")
     return marks
@@ -346,8 +346,8 @@ def _clean_note(note: str) -> str:
     return note
 
 
-def _slip(number: int, row: CoverageJudgment, peer_units: int) -> str:
-    made = Marks.of({number: row.evidence}, model_units=number, peer_units=peer_units)
+def _slip(number: int, row: CoverageJudgment, summary_units: int) -> str:
+    made = Marks.of({number: row.evidence}, reference_units=number, summary_units=summary_units)
     warnings = made.warnings([*[None] * (number - 1), row.percent])
     return warnings[0].message if warnings else ""
 

@@ -195,20 +195,20 @@ def _body(request: Request, known: Iterable[str]) -> dict[str, object]:
 
 
 def _slips(form: SeeForm) -> list[MarkWarning | None]:
-    there = {peer.number for peer in form.peer_units}
+    there = {summary.number for summary in form.summary_units}
     # Ignore marks on summary units that a later import removed, because the form does not show these units.
     marks = Marks.of(
         {unit.number: there.intersection(unit.marks) for unit in form.units},
-        model_units=len(form.units),
-        peer_units=max(there, default=0),
+        reference_units=len(form.units),
+        summary_units=max(there, default=0),
     )
-    slips = {slip.model_unit: slip for slip in marks.warnings([unit.percent for unit in form.units])}
+    slips = {slip.reference_unit: slip for slip in marks.warnings([unit.percent for unit in form.units])}
     return [slips.get(unit.number) for unit in form.units]
 
 
-def _slips_in_words(peers: list[int]) -> str:
-    what = "1 reference unit has" if len(peers) == 1 else f"{len(peers)} reference units have"
-    named = ", ".join(f"summary {number}" for number in sorted(set(peers)))
+def _slips_in_words(summaries: list[int]) -> str:
+    what = "1 reference unit has" if len(summaries) == 1 else f"{len(summaries)} reference units have"
+    named = ", ".join(f"summary {number}" for number in sorted(set(summaries)))
     return f"{what} a percent but no marked summary unit, or 0 % with a marked one: {named}."
 
 

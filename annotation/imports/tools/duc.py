@@ -11,7 +11,7 @@ from typing import Any
 from annotation.core.text_faults import printable, text_fault
 from annotation.imports.containers import NAMED, Format, NamedFile, as_text, head_of
 from annotation.imports.problems import Findings, unreadable
-from annotation.imports.row import Claim, Dataset, Peer, Reference, Row, Stretch
+from annotation.imports.row import Claim, Dataset, Reference, Row, Stretch, Summary
 from annotation.imports.tools.ducview import PyramidFile, ducview_root, read_ducview
 from annotation.imports.tools.names import DucName, UnfitFile, duc_name
 from annotation.imports.tools.see_html import looks_like_see, read_see
@@ -112,14 +112,12 @@ class _Summaries:
         # The folder decides; otherwise the summariser's name: people write models, systems write peers.
         folders = [folder.lower() for folder in reversed(path.parts[:-1])]
         roles = ["model" in folder for folder in folders if "model" in folder or "peer" in folder]
-        is_model = next(iter(roles), name.is_person)
-        if is_model and not units:
+        is_reference = next(iter(roles), name.is_person)
+        if is_reference and not units:
             raise UnfitFile("is a model summary without units. It cannot be compared with.")
-        before, there = (self.models if is_model else self.peers).setdefault(name, (file, units))
+        before, there = (self.models if is_reference else self.peers).setdefault(name, (file, units))
         if there != units:
-            whose = (
-                f"{'model' if is_model else 'peer'} summary of {name.document_id!r} by {name.summariser!r}"
-            )
+            whose = f"{'model' if is_reference else 'peer'} summary of {name.document_id!r} by {name.summariser!r}"
             raise UnfitFile(f"is another {whose} than {before}.")
 
     def rows(self) -> Iterator[Row]:
@@ -132,7 +130,7 @@ class _Summaries:
         for name, (_, units) in self.peers.items():
             peer: Any = {"system": name.summariser, "summary": " ".join(units), "units": _stretches(units)}
             references = models[name.document_id, name.target]
-            yield _row(name, references=references, systems=[Peer.model_construct(**peer)])
+            yield _row(name, references=references, systems=[Summary.model_construct(**peer)])
 
 
 def _stretches(units: Sequence[str]) -> tuple[Stretch, ...]:
@@ -188,7 +186,7 @@ class _Pyramids:
                 target=pyramid.name.target if pyramid.name else None,
                 references=[Reference(pyramid.text, PYRAMID_ID)],
                 systems=[
-                    Peer.model_construct(system=name, summary=one.peer_text or "")
+                    Summary.model_construct(system=name, summary=one.peer_text or "")
                     for name, one in peers.items()
                 ],
                 claims=claims,

@@ -12,7 +12,7 @@ from evaluation.judging.prompts import PROMPTS, Prompt, Step
 
 STEPS: Mapping[str, tuple[Step, ...]] = {
     Check.Side.REFERENCE: ("cover_summary",),
-    Check.Side.PEER: ("check_supported", "align_summary"),
+    Check.Side.SUMMARY: ("check_supported", "align_summary"),
 }
 """The steps whose prompts contain examples of each side."""
 

@@ -64,12 +64,12 @@ def run_estimate(
     number of additional tokens in each prompt, such as those of examples. `repeat_share` is the share of summaries that
     are asked about twice.
     """
-    peers = Summary.objects.filter(document_set__project=project, is_peer=True).order_by()
+    rows = Summary.objects.filter(document_set__project=project, is_summary=True).order_by()
     documents = Document.objects.filter(document_set__project=project).order_by()
     if only is not None:
-        peers = peers.filter(pk__in=only)
-        documents = documents.filter(document_set__in=peers.values("document_set"))
-    found = peers.aggregate(
+        rows = rows.filter(pk__in=only)
+        documents = documents.filter(document_set__in=rows.values("document_set"))
+    found = rows.aggregate(
         count=Count("pk"),
         sets=Count("document_set", distinct=True),
         characters=Sum(Length("text"), default=0),
@@ -108,7 +108,7 @@ def run_estimate(
     return RunEstimate(
         document_sets=sets,
         summaries=summaries,
-        known=known.aggregate(peers=Count("check_row__peer", distinct=True))["peers"],
+        known=known.aggregate(count=Count("check_row__summary", distinct=True))["count"],
         erased=erased.count(),
         calls=calls * len(members),
         prompt_tokens=prompt * len(members),

@@ -165,8 +165,8 @@ def runs_to_settle() -> QuerySet[Run]:
 def is_whole(run: Run) -> bool:
     """True if the run covers every summary of its project."""
     visited = Job.objects.filter(run=run, document_set=OuterRef("document_set"))
-    peers = Summary.objects.filter(document_set__project=run.project_id, is_peer=True)
-    return not run.is_trial and not peers.filter(~Exists(visited)).exists()
+    summaries = Summary.objects.filter(document_set__project=run.project_id, is_summary=True)
+    return not run.is_trial and not summaries.filter(~Exists(visited)).exists()
 
 
 def run_progress(run: Run) -> RunProgress:
@@ -229,7 +229,7 @@ def is_useless(run: Run) -> bool:
         return True
     sets = asked.values("document_set")
     verdicts = Verdict.objects.filter(
-        judge=run.judge_id, label__isnull=False, check_row__peer__document_set__in=sets
+        judge=run.judge_id, label__isnull=False, check_row__summary__document_set__in=sets
     )
     ratings = Rating.objects.filter(judge=run.judge_id, value__isnull=False, summary__document_set__in=sets)
     return not verdicts.exists() and not ratings.exists()
@@ -252,7 +252,7 @@ def _unusable(run: Run) -> tuple[QuerySet[Any], ...]:
     sets = Job.objects.filter(run=run, unscored__gt=0).values("document_set")
     return (
         Verdict.objects.filter(
-            judge=run.judge_id, label=None, check_row__peer__document_set__in=sets
+            judge=run.judge_id, label=None, check_row__summary__document_set__in=sets
         ).order_by(),
         Rating.objects.filter(judge=run.judge_id, value=None, summary__document_set__in=sets).order_by(),
     )

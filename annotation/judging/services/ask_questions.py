@@ -44,7 +44,7 @@ def ask_questions(
     take_out([row.pk for row in made_up])
     name = by.get_username() if by else OPERATOR
     asked = add_questions(document_set.pk, given, origin=ClaimOrigin.PERSON, origin_name=name)
-    rescore_now(project=project, summary_ids=[peer.pk for peer in held])
+    rescore_now(project=project, summary_ids=[summary.pk for summary in held])
     log(
         project=project,
         actor=by,
@@ -65,7 +65,7 @@ def retire_question(*, question: Claim, by: User | None) -> Claim:
     require(by, document_set.project, Verb.CHANGE_PROJECT)
     held = hold_set(document_set.pk)
     if take_out([question.pk]):
-        rescore_now(project=document_set.project, summary_ids=[peer.pk for peer in held])
+        rescore_now(project=document_set.project, summary_ids=[summary.pk for summary in held])
         log(
             project=document_set.project,
             actor=by,

@@ -72,12 +72,12 @@ def start_run(
     with transaction.atomic():
         project = _locked(project)
         _refuse_second(project, judge)
-        peers = Summary.objects.filter(document_set__project=project, is_peer=True).order_by(
+        summaries = Summary.objects.filter(document_set__project=project, is_summary=True).order_by(
             "document_set_id"
         )
         if trial_of is not None:
-            peers = peers.filter(pk__in=trial_of)
-        totals = list(peers.values_list("document_set_id").annotate(Count("pk")))
+            summaries = summaries.filter(pk__in=trial_of)
+        totals = list(summaries.values_list("document_set_id").annotate(Count("pk")))
         if not totals:
             raise Invalid(
                 f"{project.name} holds no summaries to judge. Import some first.", code="no_summaries"
@@ -92,7 +92,7 @@ def start_run(
             is_trial=trial_of is not None,
             started_by=by,
         )
-        run.peers.set(trial_of or ())
+        run.summaries.set(trial_of or ())
         prompts = PromptVersion.objects.filter(judges__in=members_of(judge)).distinct()
         run.prompt_versions.set(prompts)
         queued = Job.objects.bulk_create(

@@ -226,7 +226,7 @@ def decide(request: Request, slug: str) -> HttpResponse:
 def _onwards(project: Project) -> HttpResponse:
     """Redirect to the start of the first run if the project is ready for it, otherwise to the judges."""
     is_ready = Project.objects.filter(
-        Exists(Summary.objects.filter(document_set__project=project, is_peer=True)),
+        Exists(Summary.objects.filter(document_set__project=project, is_summary=True)),
         ~Exists(Run.objects.filter(project=project)),
         pk=project.pk,
         deciding_judge__isnull=False,

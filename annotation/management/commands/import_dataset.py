@@ -161,7 +161,7 @@ def _report_lines(report: ImportReport, project: str) -> list[str]:
     if report.claims_side:
         whose = {
             "reference": "the references and are used for coverage",
-            "peer": "the summaries and are used for alignment",
+            "summary": "the summaries and are used for alignment",
         }
         lines.append(f"Claims belong to {whose[report.claims_side]}.")
     lines += [f"Warning: {warning}" for warning in report.warnings]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from annotation.models import Project
     from evaluation.blend import ScoreRules, SummaryScore
 
-COMPARED_COLUMNS = ("peer_words", *SCORES, "passed", "claims", "claims_unscored", "flags", "signature")
+COMPARED_COLUMNS = ("summary_words", *SCORES, "passed", "claims", "claims_unscored", "flags", "signature")
 # The largest difference that counts as equal: sums in another order or on another machine may differ in the last
 # digits.
 TOLERANCE = 1e-9
@@ -95,7 +95,7 @@ def differences(project: Project) -> Iterator[str]:
             yield from _of_disputes(project, record, waiting)
         for row in waiting.values():
             yield f"dispute {row.public_id}: is about a claim or unit that is no longer in force"
-    for stray in Score.objects.filter(project=project, summary__is_peer=False).select_related("summary"):
+    for stray in Score.objects.filter(project=project, summary__is_summary=False).select_related("summary"):
         yield f"{stray.summary}: has a score, but is only a reference"
 
 

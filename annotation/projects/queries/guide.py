@@ -27,7 +27,7 @@ def guide_steps(project: Project, verbs: Collection[Verb]) -> list[GuideStep]:
     has_texts, has_run, is_over, judge = (
         Project.objects.filter(pk=project.pk)
         .values_list(
-            Exists(Summary.objects.filter(document_set__project=OuterRef("pk"), is_peer=True)),
+            Exists(Summary.objects.filter(document_set__project=OuterRef("pk"), is_summary=True)),
             Exists(runs),
             Exists(runs.filter(state=Run.State.FINISHED)),
             "deciding_judge",

@@ -157,7 +157,7 @@ def what_stays(membership: Membership) -> Left:
     own = Q(person=person, withdrawn_at=None)
     verdicts = Verdict.objects.filter(own, check_row__project=project)
     judgments = CoverageJudgment.objects.filter(
-        own, comparison__peer__document_set__project=project, is_current=True
+        own, comparison__summary__document_set__project=project, is_current=True
     )
     decision = Q(role=Answer.Role.ADJUDICATOR)
     return Left(

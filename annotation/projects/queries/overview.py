@@ -36,7 +36,7 @@ class ProjectCard:
     project: Project
     roles: tuple[str, ...]
     document_sets: int
-    peer_summaries: int
+    summaries: int
     open_summaries: int
     has_disputes: bool
     has_claims: bool
@@ -64,8 +64,8 @@ def project_cards(person: User) -> list[ProjectCard]:
     sets = dict(
         DocumentSet.objects.filter(project_id__in=keys).values_list("project_id").annotate(Count("pk"))
     )
-    peers = dict(
-        Summary.objects.filter(document_set__project_id__in=keys, is_peer=True)
+    summaries = dict(
+        Summary.objects.filter(document_set__project_id__in=keys, is_summary=True)
         .values_list("document_set__project_id")
         .annotate(Count("pk"))
         .order_by()
@@ -87,7 +87,7 @@ def project_cards(person: User) -> list[ProjectCard]:
             project=project,
             roles=tuple(Role(role).label for role in roles.get(project.pk, ())),
             document_sets=sets.get(project.pk, 0),
-            peer_summaries=peers.get(project.pk, 0),
+            summaries=summaries.get(project.pk, 0),
             open_summaries=work.get(project.pk, 0),
             has_disputes=project.pk in disputes,
             has_claims=project.pk in claims,
@@ -98,12 +98,14 @@ def project_cards(person: User) -> list[ProjectCard]:
 
 def contents(project: Project) -> Contents:
     """Count what the project contains, without checks of closed questions."""
-    peers = Summary.objects.filter(document_set__project=project, is_peer=True)
+    summaries = Summary.objects.filter(document_set__project=project, is_summary=True)
     checks = Check.objects.filter(OF_CLAIMS, project=project, is_current=True)
     return Contents(
         document_sets=DocumentSet.objects.filter(project=project).count(),
-        systems=System.objects.filter(Exists(peers.filter(system=OuterRef("pk"))), project=project).count(),
-        summaries=peers.count(),
+        systems=System.objects.filter(
+            Exists(summaries.filter(system=OuterRef("pk"))), project=project
+        ).count(),
+        summaries=summaries.count(),
         **checks.aggregate(checks=Count("pk"), answered=Count("pk", filter=Q(human_label__isnull=False))),
     )
 

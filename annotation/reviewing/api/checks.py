@@ -325,7 +325,7 @@ def _detail(viewer: Viewer, public_id: str) -> dict[str, Any]:
             "project__deciding_judge",
             "claim__unit",
             "claim__claim_set__summary",
-            "peer__system",
+            "summary__system",
             "document_set",
         )
         .prefetch_related(Prefetch("verdicts", said, "said"))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 ON_SCREEN = Check.objects.select_related(
-    "document_set", "peer", "claim__claim_set__summary", "claim__unit"
+    "document_set", "summary", "claim__claim_set__summary", "claim__unit"
 ).annotate(summary_number=SUMMARY_NUMBER)
 
 
@@ -233,7 +233,7 @@ def check_view(
         is_whole_text=whole_text or len(texts.compared) <= WHOLE_TEXT_UP_TO,
         text_units=len(texts.compared),
         document_set=check.document_set.external_id,
-        summary_id=check.peer.public_id if check.peer else "",
+        summary_id=check.summary.public_id if check.summary else "",
         summary_number=vars(check)["summary_number"],
         text_id=_text_id(check),
         reads_source=check.reads_source,
@@ -244,8 +244,8 @@ def check_view(
 def _text_id(check: Check) -> str:
     if check.side == Check.Side.QUESTION:
         return ""
-    model = check.claim.claim_set.summary
-    return model.public_id if model else check.document_set.public_id
+    reference = check.claim.claim_set.summary
+    return reference.public_id if reference else check.document_set.public_id
 
 
 def outcome_of(check: Check, person: User) -> Outcome:
@@ -366,15 +366,15 @@ def _passages(
 
 
 def _why_coverage_stays(check: Check) -> str:
-    model = check.claim.claim_set.summary
-    if check.side != Check.Side.REFERENCE or model is None:
+    reference = check.claim.claim_set.summary
+    if check.side != Check.Side.REFERENCE or reference is None:
         return ""
     claim = check.claim
     place: dict[str, Any] = {"unit": claim.unit_id} if claim.unit_id else {"claim": claim.pk}
     counted = CoverageJudgment.objects.filter(
         COUNTING | STANDING_DECISION,
-        comparison__peer=check.peer_id,
-        comparison__model=model,
+        comparison__summary=check.summary_id,
+        comparison__reference=reference,
         **place,
     )
     roles = set(counted.order_by().values_list("role", flat=True))

@@ -56,8 +56,8 @@ def next_to_rate(project: Project, person: User, *, after: str = "") -> SummaryT
         return None
     own = Rating.objects.filter(person=person, criterion__in=criteria, summary=OuterRef("pk")).order_by()
     answered = own.values("summary").annotate(n=Count("criterion", distinct=True)).values("n")
-    peers = Summary.objects.filter(document_set__project=project, is_peer=True, text__regex=r"\S")
-    waiting = peers.annotate(n=Coalesce(Subquery(answered, output_field=IntegerField()), 0))
+    summaries = Summary.objects.filter(document_set__project=project, is_summary=True, text__regex=r"\S")
+    waiting = summaries.annotate(n=Coalesce(Subquery(answered, output_field=IntegerField()), 0))
     waiting = waiting.filter(n__lt=len(criteria)).order_by("public_id")
     summary = waiting.filter(public_id__gt=after).first() or waiting.first()
     if summary is None:
@@ -89,6 +89,6 @@ def _beside(summary: Summary, reads: str) -> tuple[str, Sequence[str]]:
         documents = Document.objects.filter(document_set=summary.document_set_id).order_by("position")
         return "Source", list(documents.values_list("text", flat=True))
     if reads == Criterion.Reads.REFERENCE:
-        compared = Comparison.objects.filter(peer=summary).order_by("pk")
-        return "Reference", list(compared.values_list("model__text", flat=True))
+        compared = Comparison.objects.filter(summary=summary).order_by("pk")
+        return "Reference", list(compared.values_list("reference__text", flat=True))
     return "", ()

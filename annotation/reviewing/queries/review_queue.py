@@ -67,7 +67,7 @@ SIDES = Choices(
     "CheckSide",
     [
         (Check.Side.REFERENCE, "summary"),
-        (Check.Side.PEER, "source"),
+        (Check.Side.SUMMARY, "source"),
         (Check.Side.QUESTION, "closed question"),
     ],
 )
@@ -81,7 +81,7 @@ ORDERS = (
     Order("uncertainty", "Most uncertain", ("-uncertainty", "queue_key", "pk")),
     Order("impact", "Largest impact on coverage", ("-impact", "queue_key", "pk")),
     # This order leaves out checks of closed questions against the source, because they belong to no summary.
-    Order("document", "By summary", ("peer_id", "claim_id"), Q(peer__isnull=False)),
+    Order("document", "By summary", ("summary_id", "claim_id"), Q(summary__isnull=False)),
 )
 RANDOM = Order("random", "In random order", ("queue_key", "pk"))
 
@@ -104,7 +104,7 @@ COLUMNS = (
     Column("claim", "claim.public_id"),
     Column(
         "summary",
-        "peer.public_id",
+        "summary.public_id",
         nullable=True,
         help="The summary that it scores; null: all of the document set.",
     ),
@@ -127,12 +127,12 @@ COLUMNS = (
         "side",
         choices=SIDES,
         head="Compared with",
-        help="reference: a claim of the reference, compared with the summary. peer: a claim of the summary, "
+        help="reference: a claim of the reference, compared with the summary. summary: a claim of the summary, "
         "compared with the source. question: a closed question, answered from the summary alone or, without a "
         "summary, from the source.",
     ),
-    Column("system", "peer.system.name", nullable=True, seen_by=sees_scores),
-    Column("target_words", "peer.target_words", kind=Kind.COUNT, nullable=True),
+    Column("system", "summary.system.name", nullable=True, seen_by=sees_scores),
+    Column("target_words", "summary.target_words", kind=Kind.COUNT, nullable=True),
     Column(
         "uncertainty",
         kind=Kind.NUMBER,
@@ -190,7 +190,7 @@ READ = (
     *("public_id", "side", "uncertainty", "impact", "queue_key", "judge_label", "judge_probability"),
     *("human_label", "final_label", "final_source", "unscored_reason", "is_disputed"),
     *("claim__public_id", "claim__text", "document_set__public_id", "document_set__external_id"),
-    *("peer__public_id", "peer__target_words", "peer__system__name"),
+    *("summary__public_id", "summary__target_words", "summary__system__name"),
 )
 """The loaded columns. Without this limit, the database would sort the texts of the summaries too."""
 
@@ -287,7 +287,7 @@ def checks_list(is_hidden: Sight, *, only: str = "", side: str = "") -> List:
             summary_number=SUMMARY_NUMBER
         )
         known = with_known(checks, viewer.person, is_kept_back=is_hidden(viewer))
-        return known.select_related("claim", "document_set", "peer__system").only(*READ)
+        return known.select_related("claim", "document_set", "summary__system").only(*READ)
 
     return List(
         name="checks",
@@ -333,14 +333,14 @@ def checks_list(is_hidden: Sight, *, only: str = "", side: str = "") -> List:
             ),
             Filter(
                 "system",
-                lambda viewer, asked: Q(peer__system__public_id=asked) | Q(peer__system__name=asked),
+                lambda viewer, asked: Q(summary__system__public_id=asked) | Q(summary__system__name=asked),
                 options=_systems,
                 seen_by=sees_scores,
                 title="System",
                 help="Checks of that system's summaries, by id or name; needs the verb view scores.",
             ),
             Filter("document_set", "document_set__public_id", help="Checks in the set of that id."),
-            Filter("summary", "peer__public_id", help="Checks that score the summary of that id."),
+            Filter("summary", "summary__public_id", help="Checks that score the summary of that id."),
         ),
     )
 

@@ -55,7 +55,9 @@ def see_summary(*, project: Project, summary: Summary, by: User) -> None:
     if Verb.VIEW_SCORES in standing.verbs:
         if _may_answer(standing):
             Look.objects.get_or_create(summary=summary, person=by, defaults={"revealed_at": timezone.now()})
-        checks = Check.objects.filter(Q(peer=summary) | Q(peer=None, document_set=summary.document_set_id))
+        checks = Check.objects.filter(
+            Q(summary=summary) | Q(summary=None, document_set=summary.document_set_id)
+        )
         _see(checks.filter(project=project, is_current=True), by, standing)
 
 

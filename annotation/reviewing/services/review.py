@@ -79,7 +79,7 @@ def override(
     check = before.check
     if held:
         check.document_set = held[0].document_set
-        check.peer = held[0] if check.peer_id else None
+        check.summary = held[0] if check.summary_id else None
     yours = {"label": label, "reason": reason}
     if not check.is_current:
         raise Conflict(
@@ -127,7 +127,7 @@ def _as_scored(check: Check, records: Sequence[SummaryRecord]) -> Check:
     scored = (row.check for record in records for row in record.checks if row.check.pk == check.pk)
     now = next(scored, check)
     now.project, now.claim = check.project, check.claim
-    now.peer, now.document_set = check.peer, check.document_set
+    now.summary, now.document_set = check.summary, check.document_set
     return now
 
 
@@ -143,7 +143,7 @@ def withdraw_answer(*, answer: Verdict | CoverageJudgment, by: User) -> None:
     A second call changes nothing. Raises NotAllowed for another person's verdict, and the errors of `require`.
     """
     place = answer.place
-    project = place.project if isinstance(place, Check) else place.peer.document_set.project
+    project = place.project if isinstance(place, Check) else place.summary.document_set.project
     is_decision = answer.role == Answer.Role.ADJUDICATOR
     require(by, project, Verb.ADJUDICATE if is_decision else Verb.REVIEW)
     if not is_decision and answer.person_id != by.pk:
@@ -154,7 +154,7 @@ def withdraw_answer(*, answer: Verdict | CoverageJudgment, by: User) -> None:
         return
     answer.withdrawn_at = timezone.now()
     answer.save(update_fields=["withdrawn_at"])
-    rescore_now(project=project, summary_ids=[peer.pk for peer in held])
+    rescore_now(project=project, summary_ids=[summary.pk for summary in held])
     log_answer(answer, verb=f"withdraw {_kind(answer)}", project=project, by=by)
 
 

@@ -37,8 +37,8 @@ def rate_summaries(request: Request, slug: str) -> HttpResponse:
 @screen("POST")
 def rate_summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.REVIEW, here="review")
-    peers = Summary.objects.filter(document_set__project=room.project, is_peer=True)
-    summary = found(peers.select_related("document_set__project"), summary_id, "summary")
+    summaries = Summary.objects.filter(document_set__project=room.project, is_summary=True)
+    summary = found(summaries.select_related("document_set__project"), summary_id, "summary")
     try:
         rate(
             summary=summary,

@@ -23,7 +23,10 @@ class NewSample(serializers.Serializer[Any]):
     method = WordChoice(choices=list(get_args(Design)), default=Sample.Method.ACTIVE)
     share = ShareField(help_text="Above 0 and up to 1.")
     side = WordChoice(
-        choices=Check.Side.choices, default="", allow_blank=True, help_text="reference or peer; empty: both."
+        choices=Check.Side.choices,
+        default="",
+        allow_blank=True,
+        help_text="reference or summary; empty: both.",
     )
     seed = serializers.IntegerField(default=None, allow_null=True, min_value=0, max_value=LARGEST_SEED)
 

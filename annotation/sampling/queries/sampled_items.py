@@ -58,7 +58,7 @@ def framed_items(project: Project, sample: Sample, *, side: Check.Side = Check.S
 
     A document is a document set or its group. The share of an item is its weight in the mean of its document. The
     mean is taken over the summaries of a system, then over references, units (by weight) and the claims of a unit; on
-    the peer side over the summary's own claims. The answer to a check that a rule decides is known, so the check
+    the summary side over the summary's own claims. The answer to a check that a rule decides is known, so the check
     counts as sampled with certainty. The judge's answer is the probability that the sample stores.
     """
     probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", sample.frame))
@@ -75,12 +75,12 @@ def framed_now(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Sam
 
 class _FramedCheckRow(NamedTuple):
     public_id: str
-    peer: int
+    summary: int
     document_set: str
     group: str
     system: str
     target_words: int | None
-    model: int | None
+    reference: int | None
     claim: int
     unit: int | None
     unit_weight: float | None
@@ -115,30 +115,30 @@ def _of_checks(
     answers: Mapping[str, _SampledAnswer],
 ) -> SampleFrame:
     """`probabilities` has the judge's probability for every check in the frame; `answers` has the sampled checks."""
-    peers: dict[int, list[_FramedCheckRow]] = defaultdict(list)
+    summaries: dict[int, list[_FramedCheckRow]] = defaultdict(list)
     came_after = 0
     is_of_coverage = side == Check.Side.REFERENCE
     for row in _checks(project, side):
         if row.public_id in probabilities or (row.is_current and row.source == Check.Decider.RULE):
-            peers[row.peer].append(row)
+            summaries[row.summary].append(row)
         else:
             came_after += row.is_current
     written: dict[tuple[int | None, str, str, str], list[int]] = defaultdict(list)
     claims: dict[str, set[int]] = defaultdict(set)
-    for peer, rows in peers.items():
+    for summary, rows in summaries.items():
         first = rows[0]
-        written[first.target_words, first.system, first.document, first.document_set].append(peer)
+        written[first.target_words, first.system, first.document, first.document_set].append(summary)
         if is_of_coverage:
             claims[first.document].update(row.claim for row in rows)
     held = _sets_of_documents(written)
     items: Frames = defaultdict(lambda: defaultdict(list))
     for (target, system, document, _), of_set in written.items():
         share = 1 / len(of_set) / held[target, system, document]
-        for peer in of_set:
-            rows = peers[peer]
+        for summary in of_set:
+            rows = summaries[summary]
             parts = _shares(rows) if is_of_coverage else ((row, 1 / len(rows)) for row in rows)
             for row, part in parts:
-                # On the peer side no claim is shared, because each summary has its own claims.
+                # On the summary side no claim is shared, because each summary has its own claims.
                 claim = row.claim if is_of_coverage else None
                 item = _check_item(row, document, share * part, probabilities, answers, claim=claim)
                 items[target][system].append(item)
@@ -154,11 +154,11 @@ def _checks(project: Project, side: Check.Side) -> Iterator[_FramedCheckRow]:
     rows = Check.objects.filter(project=project, side=side).order_by("pk")
     columns = (
         "public_id",
-        "peer_id",
-        "peer__document_set__external_id",
-        "peer__document_set__group",
-        "peer__system__name",
-        "peer__target_words",
+        "summary_id",
+        "summary__document_set__external_id",
+        "summary__document_set__group",
+        "summary__system__name",
+        "summary__target_words",
         "claim__claim_set__summary_id",
         "claim_id",
         "claim__unit_id",
@@ -181,24 +181,24 @@ def _sets_of_documents(
 
 
 def _shares(rows: Sequence[_FramedCheckRow]) -> Iterator[tuple[_FramedCheckRow, float]]:
-    models: dict[int | None, list[_FramedCheckRow]] = defaultdict(list)
+    references: dict[int | None, list[_FramedCheckRow]] = defaultdict(list)
     for row in rows:
-        models[row.model].append(row)
-    for of_model in models.values():
+        references[row.reference].append(row)
+    for of_reference in references.values():
         units: dict[tuple[str, int], list[_FramedCheckRow]] = defaultdict(list)
-        stand_alone = any(row.unit is None for row in of_model)
-        for row in of_model:
+        stand_alone = any(row.unit is None for row in of_reference)
+        for row in of_reference:
             units[("claim", row.claim) if stand_alone else ("unit", row.unit or 0)].append(row)
         weights = {key: _weight(of_unit[0], stand_alone=stand_alone) for key, of_unit in units.items()}
         total = sum(weights.values())
         for key, of_unit in units.items():
-            part = weights[key] / total / len(of_unit) / len(models)
+            part = weights[key] / total / len(of_unit) / len(references)
             for row in of_unit:
                 yield row, part
 
 
 def _weight(row: _FramedCheckRow, *, stand_alone: bool) -> float:
-    if row.model is None:
+    if row.reference is None:
         # Without a reference, all claims of the documents have the same weight.
         return 1.0
     return row.claim_weight if stand_alone else (row.unit_weight or 1.0)

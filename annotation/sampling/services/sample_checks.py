@@ -127,7 +127,7 @@ def need_blind_answers(project: Project) -> None:
 
 
 def _frame(project: Project, side: str) -> Iterator[FramedCheck]:
-    columns = ("pk", "public_id", "side", "peer__system_id", "peer__target_words", "judge_probability")
+    columns = ("pk", "public_id", "side", "summary__system_id", "summary__target_words", "judge_probability")
     rows = eligible(project, side).order_by("pk").values_list(*columns)
     return (FramedCheck(*row) for row in rows.iterator(chunk_size=SAMPLED_AT_ONCE))
 

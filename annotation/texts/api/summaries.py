@@ -22,7 +22,7 @@ class ComparisonRow(serializers.Serializer[Comparison]):
     """A comparison of the summary with one reference."""
 
     id = serializers.CharField(source="public_id")
-    model = serializers.CharField(source="model.public_id", help_text="Id of the reference.")
+    reference = serializers.CharField(source="reference.public_id", help_text="Id of the reference.")
 
 
 class SummaryDetail(SummaryRow):  # type: ignore[valid-type, misc]
@@ -31,7 +31,7 @@ class SummaryDetail(SummaryRow):  # type: ignore[valid-type, misc]
         help_text="As its file gave them; empty to callers who may not view the scores."
     )
     units = UnitRow(many=True)
-    comparisons = ComparisonRow(many=True, source="comparisons_as_peer")
+    comparisons = ComparisonRow(many=True, source="comparisons_as_summary")
 
     def get_metadata(self, summary: Summary) -> dict[str, Any]:
         # Imported metadata may name the system, so hide it from people who may not see scores.
@@ -60,7 +60,7 @@ class OneSummary(ApiView):
         viewer = self.viewer(*READ_CONTENT)
         summaries = summaries_of(viewer).prefetch_related(
             Prefetch("units", Unit.objects.order_by("position")),
-            Prefetch("comparisons_as_peer", Comparison.objects.select_related("model").order_by("pk")),
+            Prefetch("comparisons_as_summary", Comparison.objects.select_related("reference").order_by("pk")),
         )
         summary = only(summaries, public_id, "summary")
         return Response(SummaryDetail(summary, context={"viewer": viewer}).data)

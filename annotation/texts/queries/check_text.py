@@ -17,7 +17,7 @@ WHOLE_TEXT_UP_TO = 40
 PASSAGE_MARGIN = 2
 PASSAGES_FOUND = 3
 _UP_TO_IT = Summary.objects.filter(
-    document_set=OuterRef("document_set"), is_peer=True, public_id__lte=OuterRef("peer__public_id")
+    document_set=OuterRef("document_set"), is_summary=True, public_id__lte=OuterRef("summary__public_id")
 )
 SUMMARY_NUMBER = Subquery(
     _UP_TO_IT.order_by().values("document_set").annotate(count=Count("pk")).values("count"),
@@ -69,8 +69,8 @@ def texts_around(check: Check) -> TextsAround:
 
 def compared_text(check: Check) -> tuple[TextUnit, ...]:
     """Load the units of the text that decides the check: the summary or the source documents."""
-    if check.peer is not None and not check.reads_source:
-        return tuple(text_of(check.peer))
+    if check.summary is not None and not check.reads_source:
+        return tuple(text_of(check.summary))
     document_set = check.document_set_id
     texts = dict(Document.objects.filter(document_set=document_set).values_list("pk", "text"))
     units = Unit.objects.filter(document__document_set=document_set).order_by("position")

@@ -223,7 +223,7 @@ def needs_unit(owner: ClaimOwner, claims: Sequence[Claim]) -> bool:
     """Return True if a new claim must have a unit, because the text's other claims have units."""
     return (
         isinstance(owner, Summary)
-        and owner.is_model
+        and owner.is_reference
         and not has_claims_as_units(claims)
         and units_of(owner).exists()
     )
@@ -313,7 +313,7 @@ def _name(owner: ClaimOwner, *, names_systems: bool) -> str:
     if isinstance(owner, DocumentSet):
         return "Source documents"
     target = f", target {owner.target_words}" if owner.target_words else ""
-    if owner.is_model:
+    if owner.is_reference:
         return f"Reference {owner.external_id}".rstrip() + target
     return f"Summary{f' of {owner.system}' if names_systems and owner.system else ''}{target}"
 
@@ -324,7 +324,7 @@ def _texts(owner: ClaimOwner, *, names_systems: bool) -> tuple[OtherText, ...]:
     """
     document_set = document_set_of(owner)
     summaries = Summary.objects.filter(document_set=document_set).select_related("system")
-    owners: list[ClaimOwner] = [document_set, *summaries.order_by("-is_model", "public_id")]
+    owners: list[ClaimOwner] = [document_set, *summaries.order_by("-is_reference", "public_id")]
     return tuple(
         OtherText(
             text_id=each.public_id,

@@ -13,7 +13,7 @@ from annotation.models import Summary
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
-ROLES = Choices("SummaryRole", [("model", "model"), ("peer", "peer")])
+ROLES = Choices("SummaryRole", [("reference", "reference"), ("summary", "summary")])
 
 
 def summaries_of(viewer: Viewer) -> QuerySet[Summary]:
@@ -23,7 +23,7 @@ def summaries_of(viewer: Viewer) -> QuerySet[Summary]:
 
 
 def _roles(summary: Summary) -> list[str]:
-    held = zip(("model", "peer"), (summary.is_model, summary.is_peer), strict=True)
+    held = zip(("reference", "summary"), (summary.is_reference, summary.is_summary), strict=True)
     return [role for role, is_held in held if is_held]
 
 
@@ -55,7 +55,11 @@ SUMMARIES = List(
             help="The author; null if unknown, left out for callers who may not view the scores.",
         ),
         Column(
-            "roles", _roles, kind=Kind.TEXTS, choices=ROLES, help="model: measured against. peer: under test."
+            "roles",
+            _roles,
+            kind=Kind.TEXTS,
+            choices=ROLES,
+            help="reference: measured against. summary: under test.",
         ),
         Column("reference_id", "external_id", help="Name of a reference, or empty."),
         Column(

@@ -66,8 +66,8 @@ class TextOfSet:
     """A reference or summary of a document set; `system` and `reference_id` are hidden from people who are blind."""
 
     summary_id: str
-    is_model: bool
-    is_peer: bool
+    is_reference: bool
+    is_summary: bool
     reference_id: str
     target_words: int | None
     system: str | None
@@ -162,8 +162,8 @@ def token_of(units: Sequence[Unit]) -> str:
 
 
 _ANSWERS: tuple[tuple[type[Model], tuple[str, ...]], ...] = (
-    (Verdict, ("check_row__peer", "check_row__claim__claim_set__summary")),
-    (CoverageJudgment, ("comparison__peer", "comparison__model")),
+    (Verdict, ("check_row__summary", "check_row__claim__claim_set__summary")),
+    (CoverageJudgment, ("comparison__summary", "comparison__reference")),
     (Rating, ("summary",)),
 )
 """The kinds of answers, each with its paths to the summary that it judges or uses."""
@@ -192,7 +192,7 @@ def summaries_in_order(summaries: QuerySet[Summary]) -> QuerySet[Summary]:
     """Sort summaries by set: references first, then by falling target length, then at random, so that the order
     reveals no system.
     """
-    return summaries.order_by("document_set__external_id", "-is_model", "-target_words", "public_id")
+    return summaries.order_by("document_set__external_id", "-is_reference", "-target_words", "public_id")
 
 
 def words_of(text: str, start: int, end: int) -> Iterator[Word]:
@@ -253,8 +253,8 @@ def _cut_unit(unit: Unit, text: str) -> CutUnit:
 def _text_of_set(summary: Summary, *, blind: bool) -> TextOfSet:
     return TextOfSet(
         summary_id=summary.public_id,
-        is_model=summary.is_model,
-        is_peer=summary.is_peer,
+        is_reference=summary.is_reference,
+        is_summary=summary.is_summary,
         reference_id="" if blind else summary.external_id,
         target_words=summary.target_words,
         system=None if blind or summary.system is None else summary.system.name,

@@ -59,7 +59,7 @@ CLAIMS_LOCKED = (
     "The claims of this text are locked: they replace its units, and assessors have given them percents. "
     "Import corrected claims as another reference of the set."
 )
-PeerSide = tuple[int, str]
+SummarySide = tuple[int, str]
 """The key of a summary and the side of the check."""
 
 
@@ -168,7 +168,7 @@ def _refuse_twin(words: str, claims: Iterable[Claim]) -> None:
 
 
 def _hold(owner: ClaimOwner) -> None:
-    if isinstance(owner, Summary) and owner.is_model:
+    if isinstance(owner, Summary) and owner.is_reference:
         lock_against_answers(owner)
         return
     if isinstance(owner, DocumentSet):
@@ -196,7 +196,7 @@ def _unit(owner: ClaimOwner, claims: Sequence[Claim], number: int | None) -> Uni
     unit = units_of(owner).filter(position=number).first()
     if unit is None:
         raise Invalid(f"There is no unit {number} in this text.", field="unit")
-    if isinstance(owner, Summary) and owner.is_model and has_claims_as_units(claims):
+    if isinstance(owner, Summary) and owner.is_reference and has_claims_as_units(claims):
         raise Invalid("The claims of this text do not belong to units. Leave the unit empty.", field="unit")
     return unit
 
@@ -221,56 +221,58 @@ def _create(
     )
 
 
-def _pairs(claims: Sequence[Claim]) -> list[PeerSide]:
+def _pairs(claims: Sequence[Claim]) -> list[SummarySide]:
     checks = Check.objects.filter(claim__in=claims)
-    return list(checks.order_by("peer_id", "side").values_list("peer_id", "side").distinct())
+    return list(checks.order_by("summary_id", "side").values_list("summary_id", "side").distinct())
 
 
-def _all_pairs(owner: ClaimOwner) -> list[PeerSide]:
-    pairs = [(peer, Check.Side.REFERENCE.value) for peer in _compared_with(owner)]
-    if isinstance(owner, Summary) and owner.is_peer:
-        pairs.append((owner.pk, Check.Side.PEER.value))
+def _all_pairs(owner: ClaimOwner) -> list[SummarySide]:
+    pairs = [(summary, Check.Side.REFERENCE.value) for summary in _compared_with(owner)]
+    if isinstance(owner, Summary) and owner.is_summary:
+        pairs.append((owner.pk, Check.Side.SUMMARY.value))
     return pairs
 
 
 def _compared_with(owner: ClaimOwner) -> list[int]:
     if isinstance(owner, Summary):
         return list(
-            Comparison.objects.filter(model=owner).order_by("peer_id").values_list("peer_id", flat=True)
+            Comparison.objects.filter(reference=owner)
+            .order_by("summary_id")
+            .values_list("summary_id", flat=True)
         )
-    peers = Summary.objects.filter(document_set=owner, is_peer=True, comparisons_as_peer=None)
-    return list(peers.order_by("pk").values_list("pk", flat=True))
+    summaries = Summary.objects.filter(document_set=owner, is_summary=True, comparisons_as_summary=None)
+    return list(summaries.order_by("pk").values_list("pk", flat=True))
 
 
-def _ask(claim: Claim, pairs: Iterable[PeerSide]) -> None:
+def _ask(claim: Claim, pairs: Iterable[SummarySide]) -> None:
     document_set = document_set_of(owner_of(claim.claim_set))
     Check.objects.bulk_create(
         Check(
             project_id=document_set.project_id,
             claim=claim,
-            peer_id=peer,
+            summary_id=summary,
             document_set=document_set,
             side=side,
             has_number=has_number(claim.text),
             queue_key=new_queue_key(),
         )
-        for peer, side in pairs
+        for summary, side in pairs
     )
 
 
 def _copy_looks(old: Claim, made: Claim) -> None:
     """Copy looks to the new checks. Answers to the old checks become looks too, so that later answers are not blind."""
-    checks = dict(Check.objects.filter(claim=made).values_list("peer_id", "pk"))
+    checks = dict(Check.objects.filter(claim=made).values_list("summary_id", "pk"))
     looks = Look.objects.filter(check_row__claim=old, revealed_at__isnull=False)
     answers = Verdict.objects.filter(
         check_row__claim=old, role=Verdict.Role.REVIEWER, person__isnull=False
     ).order_by("pk")
     seen: dict[tuple[int, int], datetime | None] = {}
-    for peer, person, at in chain(
-        looks.values_list("check_row__peer_id", "person_id", "revealed_at"),
-        answers.values_list("check_row__peer_id", "person_id", "created_at"),
+    for summary, person, at in chain(
+        looks.values_list("check_row__summary_id", "person_id", "revealed_at"),
+        answers.values_list("check_row__summary_id", "person_id", "created_at"),
     ):
-        seen.setdefault((checks[peer], person), at)
+        seen.setdefault((checks[summary], person), at)
     Look.objects.bulk_create(
         Look(check_row_id=check, person_id=person, revealed_at=at) for (check, person), at in seen.items()
     )
@@ -278,7 +280,7 @@ def _copy_looks(old: Claim, made: Claim) -> None:
 
 def _settle(verb: str, owner: ClaimOwner, by: User | None, claim: Claim, **words: str) -> None:
     project = document_set_of(owner).project
-    peers = sorted({peer for peer, _ in _all_pairs(owner)})
-    if peers:
-        rescore_now(project=project, summary_ids=peers)
+    summaries = sorted({summary for summary, _ in _all_pairs(owner)})
+    if summaries:
+        rescore_now(project=project, summary_ids=summaries)
     log(project=project, actor=by, verb=verb, target=claim, data={"text": owner.public_id, **words})

@@ -79,7 +79,7 @@ def split_unit(*, summary: Summary, by: User | None, unit_id: str, at: int, seen
 
 def lock_against_answers(summary: Summary) -> None:
     """Lock the assignments and summaries against concurrent answers and changes."""
-    held = Reading.objects.filter(Q(comparison__peer=summary) | Q(comparison__model=summary))
+    held = Reading.objects.filter(Q(comparison__summary=summary) | Q(comparison__reference=summary))
     assignments = Assignment.objects.select_for_update(of=("self",))
     list(assignments.filter(pk__in=held.values("assignment_id")).order_by("pk"))
     # Lock all summaries of the set in order, because only later code finds out which summaries are rescored.
@@ -87,9 +87,9 @@ def lock_against_answers(summary: Summary) -> None:
     list(summaries.select_for_update(of=("self",)).order_by("pk").only("pk"))
 
 
-def rename_readings(peers: Iterable[int]) -> None:
+def rename_readings(summaries: Iterable[int]) -> None:
     """Give the readings of these summaries new ids, because marks in open forms may now refer to other units."""
-    readings = list(Reading.objects.filter(comparison__peer__in=peers))
+    readings = list(Reading.objects.filter(comparison__summary__in=summaries))
     for reading in readings:
         reading.public_id = new_public_id()
     Reading.objects.bulk_update(readings, ["public_id"])
@@ -211,8 +211,8 @@ def _settle(
     after: Sequence[Mapping[str, object]],
 ) -> None:
     project = summary.document_set.project
-    compared = Comparison.objects.filter(model=summary).order_by("peer_id")
-    peers = list(compared.values_list("peer_id", flat=True))
-    if peers:
-        rescore_now(project=project, summary_ids=peers)
+    compared = Comparison.objects.filter(reference=summary).order_by("summary_id")
+    summaries = list(compared.values_list("summary_id", flat=True))
+    if summaries:
+        rescore_now(project=project, summary_ids=summaries)
     log(project=project, actor=by, verb=verb, target=summary, data={"before": before, "after": after})

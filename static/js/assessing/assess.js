@@ -21,7 +21,7 @@
   const undone = [];
   let before = new Map();
   let items = [];
-  let peers = new Peers(see());
+  let summaries = new Summaries(see());
   let inHand = null;
   let isTurning = false;
   let ahead = 0;
@@ -38,7 +38,7 @@
 
   function setUp() {
     items = Item.all(see());
-    peers = new Peers(see());
+    summaries = new Summaries(see());
     before = new Map();
     for (const item of items) {
       const newest = said.get(item.key);
@@ -58,32 +58,32 @@
 
   function take(item, { focus = false } = {}) {
     inHand = item;
-    if (!item) return showPeers();
+    if (!item) return showSummaries();
     time.turnTo(item.key);
     for (const other of items) {
       other.element.classList.toggle("now", other === item);
       other.element.ariaCurrent = other === item ? "true" : null;
     }
-    showPeers();
+    showSummaries();
     if (focus) item.element.querySelector("[data-take]").focus({ preventScroll: true });
     item.element.scrollIntoView({ block: "nearest" });
-    if (areSideBySide.matches) peers.scrollToShown();
+    if (areSideBySide.matches) summaries.scrollToShown();
   }
 
-  function showPeers() {
-    peers.show({
+  function showSummaries() {
+    summaries.show({
       marked: inHand?.kind === "unit" ? inHand.marks : [],
       lit: inHand?.isOfUnmarked ? unmarked() : [],
     });
   }
 
-  const showChips = () => peers.showChips(units().map((unit) => unit.marks));
+  const showChips = () => summaries.showChips(units().map((unit) => unit.marks));
 
   // Summary units that are marked neither here nor in another comparison of the same summary.
   function unmarked() {
     const elsewhere = see().dataset.elsewhere.split(" ").map(Number);
     const marked = new Set([...elsewhere, ...units().flatMap((unit) => unit.marks)]);
-    return peers.numbers.filter((number) => !marked.has(number));
+    return summaries.numbers.filter((number) => !marked.has(number));
   }
 
   const WHY = {
@@ -121,7 +121,7 @@
     item.show();
     showChips();
     showCount();
-    showPeers();
+    showSummaries();
     showUndo();
   }
 
@@ -141,7 +141,7 @@
     acts.push({
       key: item.key,
       version: item.version,
-      label: `Summary ${see().dataset.peerNumber}: ${item.text}`,
+      label: `Summary ${see().dataset.summaryNumber}: ${item.text}`,
       act: { ...item.act(now), ms: time.take(item.key) },
     });
     // Fetched pages of other comparisons of the same summary are outdated from now on.
@@ -257,8 +257,8 @@
     if (!button) return;
     const step = lastStep();
     button.disabled = !step;
-    const peer = step && step.reading !== here() && steps.numberOf(step.reading);
-    button.querySelector("[data-undo-what]").textContent = step ? ` ${peer ? `summary ${peer}, ` : ""}${step.name.toLowerCase()}` : "";
+    const summary = step && step.reading !== here() && steps.numberOf(step.reading);
+    button.querySelector("[data-undo-what]").textContent = step ? ` ${summary ? `summary ${summary}, ` : ""}${step.name.toLowerCase()}` : "";
   }
 
   async function undo() {
@@ -339,8 +339,8 @@
     const row = target.closest(".unit-row");
     if (row) take(itemOf(row), { focus: true });
     if (isClosed) return;
-    const peer = target.closest("[data-peer]");
-    if (peer) toggle(Number(peer.dataset.peer));
+    const summary = target.closest("[data-summary]");
+    if (summary) toggle(Number(summary.dataset.summary));
     if (target.matches("[data-item] input[type=radio]")) choose(event);
     if (target.matches("[data-percent]")) fill(target);
   });
@@ -409,7 +409,7 @@
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("input:not([type=radio]):not([type=checkbox])")) return;
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (by && peers.walk(event.target, by)) event.preventDefault();
+    if (by && summaries.walk(event.target, by)) event.preventDefault();
     const digit = /^Digit(\d)$/.exec(event.code)?.[1];
     if (!digit || isClosed || isTurning || find(".sheet:popover-open")) return;
     if (event.shiftKey) chooseAndStay(digit);

@@ -7,7 +7,7 @@ class Steps {
   #of(reading) { return this.#all.find((step) => step.dataset.step === reading); }
 
   // The number of its summary; none if it is no longer in the set.
-  numberOf(reading) { return this.#of(reading)?.dataset.peerNumber; }
+  numberOf(reading) { return this.#of(reading)?.dataset.summaryNumber; }
 
   // True if it is "read" (earlier questions are answered, so its reference is shown) or "judged" (all percents given).
   is(reading, state) { return state in (this.#of(reading)?.dataset ?? {}); }
@@ -47,7 +47,7 @@ class Steps {
   #pointTo(way, step) {
     way.href = this.#pages.address(step.dataset.step);
     way.dataset.turn = step.dataset.step;
-    way.querySelector("[data-open-number]").textContent = step.dataset.peerNumber;
+    way.querySelector("[data-open-number]").textContent = step.dataset.summaryNumber;
     return way;
   }
 }

@@ -71,7 +71,7 @@ def _fill_what_is_worked_on(world: World) -> None:
         project=world.project, step="cover_summary", number=1, text="Words.", version="1+0"
     )
     question = make_question(world.sets["port"], "Did it rain?", position=1, origin="judge")
-    alder = world.peers["port", "alder"]
+    alder = world.summaries["port", "alder"]
     answer(question, "yes", judge=world.judge, summary=alder)
     judge_rates(alder, world.judge, 0.5)
 

@@ -57,7 +57,7 @@ def test_an_adjudicator_decides_a_dispute(world: World, staff: StaffDoor) -> Non
     dispute.refresh_from_db()
     assert dispute.state == Dispute.State.SETTLED
     # Unit 1 holds claims 1 and 2, both yes now, unit 2 claim 3, yes: (1 + 1) / 2.
-    assert world.peers["port", "alder"].score.coverage == pytest.approx(1.0)
+    assert world.summaries["port", "alder"].score.coverage == pytest.approx(1.0)
     assert Event.objects.get(verb="adjudicate").actor == world.cleo
 
 

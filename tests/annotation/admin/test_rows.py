@@ -56,13 +56,13 @@ def test_a_superuser_opens_every_list_and_row_and_changes_none(world: World, sta
 def test_secrets_and_answers_of_imports_are_not_shown(world: World, staff: StaffDoor) -> None:
     fill(world)
     invitation = invite(project=world.project, roles=["viewer"], by=world.olga).invitation
-    peer = world.peers["port", "alder"]
-    Summary.objects.filter(pk=peer.pk).update(metadata={"pyramid": "expressed"})
+    summary = world.summaries["port", "alder"]
+    Summary.objects.filter(pk=summary.pk).update(metadata={"pyramid": "expressed"})
     client = staff("root")
     for row, secret in (
         (invitation, invitation.secret_hash),
         (Job.objects.get(kind="run"), "secret-token"),
-        (peer, "expressed"),
+        (summary, "expressed"),
     ):
         assert secret not in client.get(address(type(row), f"{row.pk}/change/")).content.decode()
     assert Invitation.objects.exists()

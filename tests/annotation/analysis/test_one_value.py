@@ -21,7 +21,7 @@ from annotation.scoring.rescore import rescore
 from evaluation import LexicalJudge, SummaryInput
 from evaluation.gate import GateSummary, gate_report_text, run_gate
 from evaluation.running import GivenClaim
-from tests.annotation.cast import PEERS
+from tests.annotation.cast import SUMMARIES
 from tests.annotation.exports.reading import exported
 from tests.annotation.judging.doing import judge_to_end
 from tests.annotation.planning import answer_sample, lay_sets
@@ -59,7 +59,7 @@ def half_a_sample(world: World, chance: random.Random) -> None:
 
 
 def few(world: World, chance: random.Random) -> None:
-    for side in ("reference", "peer"):
+    for side in ("reference", "summary"):
         answer_sample(world, sampled(world, chance, side, 0.15))
 
 
@@ -94,11 +94,11 @@ def study(world: World, chance: random.Random, *, others: tuple[str, ...] = ()) 
     """Sets whose claims the judge answers at random, more or less often yes for each system."""
     for name in others:
         world.systems[name] = System.objects.create(project=world.project, name=name)
-    lay_sets(world, SETS, peers={**PEERS, **dict.fromkeys(others, "It is old.")})
+    lay_sets(world, SETS, summaries={**SUMMARIES, **dict.fromkeys(others, "It is old.")})
     judge_to_end(world.project, world.judge, ["coverage", "alignment"])
     for system in world.systems.values():
         likely = chance.random()
-        rows = Verdict.objects.filter(check_row__peer__system=system, role="judge")
+        rows = Verdict.objects.filter(check_row__summary__system=system, role="judge")
         for row in rows:
             row.probability = min(max(likely + chance.uniform(-0.5, 0.5), 0.02), 0.98)
             row.label = "yes" if row.probability > 0.5 else "no"
@@ -112,11 +112,13 @@ def add_a_system_with_gaps(world: World, chance: random.Random) -> None:
     level = chance.random()
     for row in DocumentSet.objects.filter(project=world.project):
         if chance.random() < 0.6:
-            peer = Summary.objects.create(
-                document_set=row, system=cedar, is_peer=True, text="It is old.", target_words=20
+            summary = Summary.objects.create(
+                document_set=row, system=cedar, is_summary=True, text="It is old.", target_words=20
             )
             values = {name: min(1.0, level * chance.random() * 2) for name in SCORES}
-            Score.objects.create(project=world.project, summary=peer, peer_words=3, human_share=0.0, **values)
+            Score.objects.create(
+                project=world.project, summary=summary, summary_words=3, human_share=0.0, **values
+            )
 
 
 # What each view says -----------------------------------------------------------------------------------------------
@@ -318,14 +320,14 @@ def test_the_gate_says_what_the_leaderboard_says(world: World, signed_in: SignIn
     judge_to_end(world.project, world.judge, ["coverage", "alignment"])
     Score.objects.exclude(summary__document_set__external_id__startswith="set").delete()
     rows = []
-    for peer in Summary.objects.filter(score__project=world.project, is_peer=True):
-        claims = Check.objects.filter(peer=peer, side="reference", is_current=True).order_by(
+    for summary in Summary.objects.filter(score__project=world.project, is_summary=True):
+        claims = Check.objects.filter(summary=summary, side="reference", is_current=True).order_by(
             "claim__position"
         )
         given = [GivenClaim(text) for text in claims.values_list("claim__text", flat=True)]
-        document = peer.document_set.documents.get().text
-        text = SummaryInput(document, peer.text, "Any.", target_words=peer.target_words, claims=given)
-        rows.append(GateSummary(peer.document_set.external_id, peer.system.name, text))
+        document = summary.document_set.documents.get().text
+        text = SummaryInput(document, summary.text, "Any.", target_words=summary.target_words, claims=given)
+        rows.append(GateSummary(summary.document_set.external_id, summary.system.name, text))
     report = run_gate(rows, judge=LexicalJudge(), fail_under={"coverage": 0.0})
     (table,) = client_of("vic").get("/api/v1/projects/harbour/leaderboard/").json()["tables"]
     told = {row["system"]: {name: row["scores"][name]["mean"] for name in SCORES} for row in table["rows"]}

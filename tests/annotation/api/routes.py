@@ -190,9 +190,9 @@ def ids_of(world: World) -> dict[str, str]:
         "comment": said.public_id,
         "own_judge": own_panel(world).public_id,
         "document_set": world.sets["port"].public_id,
-        "summary": world.peers["port", "alder"].public_id,
+        "summary": world.summaries["port", "alder"].public_id,
         "claim": check.claim.public_id,
-        "text": world.models["port"].public_id,
+        "text": world.references["port"].public_id,
         "check": check.public_id,
         "comparison": world.comparison("bridge", "alder").public_id,
         "unit": world.units("bridge")[0].public_id,
@@ -252,7 +252,7 @@ def grow(world: World, sets: int, *, first: int = 0) -> None:
         name = f"grown-{number}"
         add_set(world, name)
         judge_claims(world, name, add_claims(world, name, [("It closes", 1)]), {"alder": ["yes"]})
-        check = Check.objects.get(peer=world.peers[name, "alder"])
+        check = Check.objects.get(summary=world.summaries[name, "alder"])
         Verdict.objects.create(check_row=check, role="reviewer", person=world.cleo, label="yes")
         judge = Judge.objects.create(name=name, kind="lexical")
         Run.objects.create(project=world.project, judge=judge, metrics=["coverage"], started_by=world.mona)

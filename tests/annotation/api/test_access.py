@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 FORGED = (
     "claim__claim_set__summary__system__name=alder",
-    "peer__system__name=alder",
+    "summary__system__name=alder",
     "project__memberships__user__password__startswith=a",
     "verdicts__person__password__startswith=m",
-    "order=-peer__system__name",
-    "sort=-peer__system__name",
+    "order=-summary__system__name",
+    "sort=-summary__system__name",
     "order=project__memberships__user__password",
-    "side__in=peer",
+    "side__in=summary",
     "label__startswith=y",
     "after__gt=1",
 )

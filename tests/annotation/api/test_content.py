@@ -8,7 +8,7 @@ import pytest
 
 from annotation.assessing.services.assign import assign
 from annotation.models import Claim, ClaimSet, Event, Judge, Summary
-from tests.annotation.cast import CLAIMS, PEERS, REFERENCE, SOURCE, World
+from tests.annotation.cast import CLAIMS, REFERENCE, SOURCE, SUMMARIES, World
 
 if TYPE_CHECKING:
     from tests.annotation.conftest import ApiDoor
@@ -69,8 +69,8 @@ def test_document_sets_are_listed_by_name_and_filtered(world: World, client_of: 
     ("query", "count"),
     [
         ("", 6),
-        ("?role=peer", 4),
-        ("?role=model", 2),
+        ("?role=summary", 4),
+        ("?role=reference", 2),
         ("?system=alder", 2),
         ("?system=alder&document_set={port}", 1),
         ("?target_words=20", 4),
@@ -83,34 +83,34 @@ def test_summaries_are_filtered(world: World, client_of: ApiDoor, query: str, co
 
 
 def test_a_summary_holds_its_text_units_and_comparisons(world: World, client_of: ApiDoor) -> None:
-    peer = world.peers["port", "alder"]
-    shown = client_of("vic").get(f"{HERE}summaries/{peer.public_id}/").json()
-    assert (shown["system"], shown["roles"], shown["text"]) == ("alder", ["peer"], PEERS["alder"])
+    summary = world.summaries["port", "alder"]
+    shown = client_of("vic").get(f"{HERE}summaries/{summary.public_id}/").json()
+    assert (shown["system"], shown["roles"], shown["text"]) == ("alder", ["summary"], SUMMARIES["alder"])
     assert [unit["text"] for unit in shown["units"]] == [
         "The harbour of Lund closes in April.",
         "Ferries will use the southern quay.",
     ]
     assert shown["comparisons"] == [
-        {"id": world.comparison("port", "alder").public_id, "model": world.models["port"].public_id}
+        {"id": world.comparison("port", "alder").public_id, "reference": world.references["port"].public_id}
     ]
 
 
 def test_a_reviewer_is_not_told_who_wrote_a_summary(world: World, client_of: ApiDoor) -> None:
-    peer = world.peers["port", "alder"]
-    Summary.objects.filter(pk=peer.pk).update(metadata={"run": "alder-7b"})
+    summary = world.summaries["port", "alder"]
+    Summary.objects.filter(pk=summary.pk).update(metadata={"run": "alder-7b"})
     client = client_of("rex")
-    shown = client.get(f"{HERE}summaries/{peer.public_id}/").json()
-    assert ("system" in shown, shown["metadata"], shown["text"]) == (False, {}, PEERS["alder"])
+    shown = client.get(f"{HERE}summaries/{summary.public_id}/").json()
+    assert ("system" in shown, shown["metadata"], shown["text"]) == (False, {}, SUMMARIES["alder"])
     assert not any("system" in row for row in results(client, "summaries/"))
     for listed in ("summaries", "claims", "checks"):
         assert client.get(f"{HERE}{listed}/?system=alder").status_code == 403
-    told = client_of("vic").get(f"{HERE}summaries/{peer.public_id}/").json()
+    told = client_of("vic").get(f"{HERE}summaries/{summary.public_id}/").json()
     assert (told["system"], told["metadata"]) == ("alder", {"run": "alder-7b"})
 
 
 def test_a_model_summary_has_no_system(world: World, client_of: ApiDoor) -> None:
-    shown = client_of("vic").get(f"{HERE}summaries/{world.models['port'].public_id}/").json()
-    assert (shown["system"], shown["roles"], shown["text"]) == (None, ["model"], REFERENCE)
+    shown = client_of("vic").get(f"{HERE}summaries/{world.references['port'].public_id}/").json()
+    assert (shown["system"], shown["roles"], shown["text"]) == (None, ["reference"], REFERENCE)
 
 
 def test_claims_name_their_text_and_unit(world: World, client_of: ApiDoor) -> None:
@@ -118,7 +118,7 @@ def test_claims_name_their_text_and_unit(world: World, client_of: ApiDoor) -> No
     assert [row["text"] for row in listed] == [text for text, _ in CLAIMS]
     units = [unit.public_id for unit in world.units("port")]
     assert [row["unit"] for row in listed] == [units[0], units[0], units[1]]
-    assert {row["summary"] for row in listed} == {world.models["port"].public_id}
+    assert {row["summary"] for row in listed} == {world.references["port"].public_id}
     assert {row["document_set"] for row in listed} == {world.sets["port"].public_id}
 
 
@@ -130,7 +130,7 @@ def test_claims_that_were_replaced_are_shown_when_asked_for(world: World, client
 
 
 def test_claims_of_documents_and_of_a_system_are_found(world: World, client_of: ApiDoor) -> None:
-    for place in ({"document_set": world.sets["bridge"]}, {"summary": world.peers["bridge", "birch"]}):
+    for place in ({"document_set": world.sets["bridge"]}, {"summary": world.summaries["bridge", "birch"]}):
         claim_set = ClaimSet.objects.create(origin="judge", origin_name="lexical", **place)
         Claim.objects.create(claim_set=claim_set, position=1, text=next(iter(place)), origin="judge")
     client = client_of("vic")
@@ -146,7 +146,7 @@ def test_scores_carry_the_columns_of_the_export(world: World, client_of: ApiDoor
     (row,) = results(client_of("vic"), f"scores/?system=alder&document_set={world.sets['port'].public_id}")
     # Unit 1 has yes, no -> 1/2; unit 2 has yes -> 1. Mean 0.75. Words: 13 of 20, so brevity 7/20.
     assert (row["coverage"], row["coverage_human"]) == (pytest.approx(0.75), None)
-    assert row["peer_words"] == len(PEERS["alder"].split()) == 13
+    assert row["summary_words"] == len(SUMMARIES["alder"].split()) == 13
     assert row["brevity"] == pytest.approx(0.35)
     assert row["composite_2_3"] == pytest.approx(2 / 3 * 0.75 + 1 / 3 * 0.35)
     assert (row["claims"], row["claims_unscored"]) == (3, 0)

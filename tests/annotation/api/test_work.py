@@ -16,7 +16,7 @@ from annotation.models import (
     Run,
 )
 from evaluation.metrics import Criterion
-from tests.annotation.cast import PEERS, World
+from tests.annotation.cast import SUMMARIES, World
 from tests.annotation.exports.doing import export_with_job, perform
 from tests.annotation.laying import judge_all
 from tests.annotation.rated import ask, criterion
@@ -60,8 +60,10 @@ def test_an_assignment_shows_both_lists_of_units(
     world: World, client_of: ApiDoor, assignment: Assignment
 ) -> None:
     shown = client_of("ana").get(f"{HERE}readings/{readings(assignment)[0]}/").json()
-    assert [unit["id"] for unit in shown["model_units"]] == [unit.public_id for unit in world.units("port")]
-    assert " ".join(unit["text"] for unit in shown["peer_units"]) in PEERS.values()
+    assert [unit["id"] for unit in shown["reference_units"]] == [
+        unit.public_id for unit in world.units("port")
+    ]
+    assert " ".join(unit["text"] for unit in shown["summary_units"]) in SUMMARIES.values()
     assert shown["percents"] == [0, 20, 40, 60, 80, 100]
 
 
@@ -73,7 +75,7 @@ def test_a_judgment_is_kept_and_shown_again(world: World, client_of: ApiDoor, as
         saved = {"status": 200, "version": 1, "code": "", "message": "", "yours": None, "theirs": None}
         assert (sent.status_code, sent.json()["results"]) == (200, [saved])
     assert sent.json()["gates"] == {act["reading"]: {"before": "none", "units": "open", "after": "shut"}}
-    first = client.get(f"{HERE}readings/{act['reading']}/").json()["model_units"][0]
+    first = client.get(f"{HERE}readings/{act['reading']}/").json()["reference_units"][0]
     assert (first["percent"], first["marks"], first["note"], first["version"]) == (60, [1, 2], "Nearly.", 1)
 
 
@@ -94,7 +96,7 @@ def test_criteria_come_before_the_model_summary(
     ask(world.project, Criterion("clear", "Is it clear?", "yes_no"))
     client, one = client_of("ana"), readings(assignment)[0]
     shown = client.get(f"{HERE}readings/{one}/").json()
-    assert (shown["stage"], shown["model_units"]) == ("before", [])
+    assert (shown["stage"], shown["reference_units"]) == ("before", [])
     clear = criterion(one, "clear").public_id
     assert [(each["id"], each["gate"], each["version"]) for each in shown["criteria"]] == [(clear, "open", 0)]
     listed = client.get(f"{HERE}assignments/{assignment.public_id}/").json()
@@ -103,7 +105,7 @@ def test_criteria_come_before_the_model_summary(
     assert (early["status"], early["code"]) == (409, "ratings_first")
     send(client, assignment, {"kind": "rating", "reading": one, "criterion": clear, "value": 1})
     shown = client.get(f"{HERE}readings/{one}/").json()
-    assert (shown["stage"], len(shown["model_units"]), shown["criteria"][0]["value"]) == ("units", 2, 1)
+    assert (shown["stage"], len(shown["reference_units"]), shown["criteria"][0]["value"]) == ("units", 2, 1)
     assert shown["gates"] == {"before": "done", "units": "open", "after": "shut"}
 
 
@@ -122,7 +124,7 @@ def test_closing_submits_scores_and_logs(world: World, client_of: ApiDoor, assig
     closed = client.post(f"{HERE}assignments/{assignment.public_id}/close/")
     assert closed.json()["closed_at"] is not None
     # Both units have 40 % from the one assessor, and people come first: coverage 0.4.
-    assert world.peers["port", "birch"].score.coverage == pytest.approx(0.4)
+    assert world.summaries["port", "birch"].score.coverage == pytest.approx(0.4)
     assert Event.objects.get(verb="close assignment").actor == world.ana
 
 

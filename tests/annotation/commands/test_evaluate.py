@@ -125,7 +125,7 @@ def test_a_run_under_way_is_joined_under_any_name_of_its_metric(world: World) ->
 
 @pytest.mark.parametrize("other", ["trial", "changed claims", "another cap"])
 def test_a_run_of_something_else_is_not_joined(world: World, other: str) -> None:
-    trial_of = [Summary.objects.filter(is_peer=True).earliest("pk").pk] if other == "trial" else None
+    trial_of = [Summary.objects.filter(is_summary=True).earliest("pk").pk] if other == "trial" else None
     run = start_run(project=world.project, judge=world.judge, trial_of=trial_of, by=None)
     if other == "changed claims":
         Job.objects.filter(run=run).latest("pk").delete()

@@ -38,10 +38,14 @@ def test_an_interval_stands_beside_its_mean(world: World) -> None:
     for number in range(4):
         more = DocumentSet.objects.create(project=world.project, external_id=f"more {number}")
         text = Summary.objects.create(
-            document_set=more, system=world.systems["alder"], is_peer=True, target_words=20, text="It is old."
+            document_set=more,
+            system=world.systems["alder"],
+            is_summary=True,
+            target_words=20,
+            text="It is old.",
         )
         Score.objects.create(
-            project=world.project, summary=text, coverage=(0.7, 0.8)[number % 2], peer_words=3
+            project=world.project, summary=text, coverage=(0.7, 0.8)[number % 2], summary_words=3
         )
     # With the port's .75 five sets, the fewest that an interval is made of.
     [line] = [line for line in run().splitlines() if " alder " in line and "[" in line]
@@ -56,7 +60,7 @@ def test_the_table_says_how_its_intervals_were_made(world: World) -> None:
 
 
 def test_each_target_length_has_its_table(world: World) -> None:
-    Summary.objects.filter(pk=world.peers["bridge", "alder"].pk).update(target_words=None)
+    Summary.objects.filter(pk=world.summaries["bridge", "alder"].pk).update(target_words=None)
     lines = run().splitlines()
     assert [line for line in lines if "arget length" in line] == ["Target length 20", "No target length"]
 

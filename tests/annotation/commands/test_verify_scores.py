@@ -44,7 +44,7 @@ def test_a_sound_project_is_called_sound(world: World) -> None:
 
 
 def test_a_score_that_was_tampered_with(world: World) -> None:
-    Score.objects.filter(summary=world.peers["port", "alder"]).update(coverage=0.9)
+    Score.objects.filter(summary=world.summaries["port", "alder"]).update(coverage=0.9)
     assert complaints() == ["port, alder, target 20: coverage is 0.9, should be 0.75"]
 
 
@@ -78,28 +78,28 @@ def test_every_derived_column_is_tried_above() -> None:
     assert tuple(column for column, _ in mark.args[1]) == DERIVED
 
 
-@pytest.mark.parametrize("change", [{"flags": ["no_claims"]}, {"claims": 9}, {"peer_words": 1}])
+@pytest.mark.parametrize("change", [{"flags": ["no_claims"]}, {"claims": 9}, {"summary_words": 1}])
 def test_what_stands_beside_the_scores_is_compared(world: World, change: dict[str, object]) -> None:
-    Score.objects.filter(summary=world.peers["port", "birch"]).update(**change)
+    Score.objects.filter(summary=world.summaries["port", "birch"]).update(**change)
     (line,) = complaints()
     assert f"{next(iter(change))} is" in line
 
 
 def test_a_value_where_none_should_be(world: World) -> None:
-    Score.objects.filter(summary=world.peers["bridge", "birch"]).update(alignment=0.0)
+    Score.objects.filter(summary=world.summaries["bridge", "birch"]).update(alignment=0.0)
     assert complaints() == ["bridge, birch, target 20: alignment is 0.0, should be None"]
 
 
 def test_a_score_that_is_missing(world: World) -> None:
-    Score.objects.filter(summary=world.peers["port", "alder"]).delete()
+    Score.objects.filter(summary=world.summaries["port", "alder"]).delete()
     assert complaints() == ["port, alder, target 20: has no score"]
 
 
-def test_a_score_of_what_is_no_peer_summary(world: World) -> None:
+def test_a_score_of_what_is_no_summary_summary(world: World) -> None:
     Score.objects.create(
         project=world.project,
-        summary=world.models["port"],
-        peer_words=3,
+        summary=world.references["port"],
+        summary_words=3,
         signature=score_rules(world.project).signature,
     )
     (line,) = complaints()
@@ -122,7 +122,7 @@ def test_a_long_list_is_cut_and_counted(world: World, monkeypatch: pytest.Monkey
 
 
 def test_scores_of_another_version_are_computed_again_and_not_compared(world: World) -> None:
-    score = Score.objects.get(summary=world.peers["port", "alder"])
+    score = Score.objects.get(summary=world.summaries["port", "alder"])
     coverage, total = score.coverage, Score.objects.filter(project=world.project).count()
     Score.objects.filter(project=world.project).update(signature="another version", coverage=0)
     with pytest.raises(CommandError, match=rf"{total} scores of harbour .* another version.*--rescore"):

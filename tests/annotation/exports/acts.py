@@ -42,9 +42,9 @@ def long_ago() -> None:
 
 
 def add_comparison(world: World, document_set: str, system: str) -> Comparison:
-    """The peer compared with a second reference, "second", that is the other system's peer."""
+    """The summary compared with a second reference, "second", that is the other system's summary."""
     other = "birch" if system == "alder" else "alder"
-    model = world.peers[document_set, other]
-    model.is_model, model.external_id = True, "second"
+    model = world.summaries[document_set, other]
+    model.is_reference, model.external_id = True, "second"
     model.save()
-    return Comparison.objects.create(peer=world.peers[document_set, system], model=model)
+    return Comparison.objects.create(summary=world.summaries[document_set, system], reference=model)

@@ -107,27 +107,31 @@ def test_an_imported_verdict_keeps_the_name_of_its_source(world: World, tmp_path
 
 
 def test_an_empty_summary_is_decided_by_the_rule(world: World, tmp_path: Path) -> None:
-    peer = world.peers["port", "alder"]
-    peer.text = ""
-    peer.save()
+    summary = world.summaries["port", "alder"]
+    summary.text = ""
+    summary.save()
     rescore(project=world.project)
     row = claims_of(world, "alder", tmp_path)[0]
     assert (row["final_label"], row["final_source"], row["decided_by"]) == ("no", "rule", "rule")
 
 
-def test_a_peers_own_claim_stands_last_and_has_no_reference(world: World, tmp_path: Path) -> None:
-    peer = world.peers["port", "alder"]
-    peer.is_model, peer.external_id = True, "alder as model"
-    peer.save()
-    claim_set = ClaimSet.objects.create(summary=peer, origin="imported", origin_name="votes.jsonl")
+def test_a_summaries_own_claim_stands_last_and_has_no_reference(world: World, tmp_path: Path) -> None:
+    summary = world.summaries["port", "alder"]
+    summary.is_reference, summary.external_id = True, "alder as model"
+    summary.save()
+    claim_set = ClaimSet.objects.create(summary=summary, origin="imported", origin_name="votes.jsonl")
     claim = Claim.objects.create(
         claim_set=claim_set, position=1, text="Ferries will use the southern quay", origin="imported"
     )
     Check.objects.create(
-        project=world.project, claim=claim, peer=peer, document_set_id=peer.document_set_id, side="peer"
+        project=world.project,
+        claim=claim,
+        summary=summary,
+        document_set_id=summary.document_set_id,
+        side="summary",
     )
     rows = claims_of(world, "alder", tmp_path)
-    assert [row["side"] for row in rows] == ["reference"] * 3 + ["peer"]
+    assert [row["side"] for row in rows] == ["reference"] * 3 + ["summary"]
     assert (rows[-1]["reference_id"], rows[-1]["unit"]) == (None, None)
 
 

@@ -35,10 +35,10 @@ def test_texts_and_people_s_verdicts(world: World, tmp_path: Path) -> None:
     line = lines(world, tmp_path)["port"]
     documents = Document.objects.filter(document_set=world.sets["port"])
     assert line["source_text"] == documents.get().text
-    assert line["reference_text"] == world.models["port"].text
+    assert line["reference_text"] == world.references["port"].text
     assert line["target_words"] == 20
     assert [each["system"] for each in line["systems"]] == ["alder", "birch"]
-    assert line["systems"][0]["summary_text"] == world.peers["port", "alder"].text
+    assert line["systems"][0]["summary_text"] == world.summaries["port", "alder"].text
     claim = next(each for each in line["claims"] if each["claim_text"] == world.check("alder", 2).claim.text)
     # The latest verdict counts; the judge's stand beside it.
     assert claim["verdicts"] == {"alder": "no", "birch": None}
@@ -59,7 +59,7 @@ def test_ratings_and_percents_with_their_raters(world: World, tmp_path: Path) ->
     percents = {("alder", 1): 60, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 20}
     assess_and_close(world, world.ana, percents)
     criterion = Criterion.objects.create(project=world.project, name="fluency", question="Fluent?")
-    alder = world.peers["port", "alder"]
+    alder = world.summaries["port", "alder"]
     for name, value in (("rater 2", 3), ("rater 1", 4), ("rater 1", 5)):
         Rating.objects.create(
             criterion=criterion,
@@ -90,9 +90,9 @@ def test_people_are_pseudonyms_unless_names_are_asked_for(world: World, tmp_path
 def test_several_references_stand_in_the_order_of_their_numbers(world: World, tmp_path: Path) -> None:
     add_comparison(world, "port", "alder")
     Summary.objects.filter(external_id="second").update(external_id="10")
-    Summary.objects.filter(pk=world.models["port"].pk).update(external_id="9")
+    Summary.objects.filter(pk=world.references["port"].pk).update(external_id="9")
     texts = lines(world, tmp_path)["port"]["reference_text"]
-    assert texts == [world.models["port"].text, Summary.objects.get(external_id="10").text]
+    assert texts == [world.references["port"].text, Summary.objects.get(external_id="10").text]
 
 
 def test_lines_are_in_the_order_of_the_bytes_of_their_ids(world: World, tmp_path: Path) -> None:
@@ -100,7 +100,10 @@ def test_lines_are_in_the_order_of_the_bytes_of_their_ids(world: World, tmp_path
     for name in ("zebra", "B", "écluse"):
         one = DocumentSet.objects.create(project=world.project, external_id=name)
         Summary.objects.create(
-            document_set=one, system=world.peers["port", "alder"].system, is_peer=True, text="It rained."
+            document_set=one,
+            system=world.summaries["port", "alder"].system,
+            is_summary=True,
+            text="It rained.",
         )
     assert list(lines(world, tmp_path)) == ["B", "bridge", "port", "zebra", "écluse"]
 

@@ -27,7 +27,7 @@ from annotation.models import (
 )
 from annotation.reviewing.services.review import override
 from annotation.scoring.rescore import rescore
-from tests.annotation.cast import CLAIMS, PEERS, SOURCE
+from tests.annotation.cast import CLAIMS, SOURCE, SUMMARIES
 from tests.annotation.exports.doing import perform
 from tests.annotation.exports.reading import exported, read
 
@@ -58,15 +58,15 @@ def score(world: World, document_set: str, values: dict[str, float | None]) -> N
     """Summaries of new or known systems on a set with these coverages."""
     for name, value in values.items():
         system, _ = System.objects.get_or_create(project=world.project, name=name)
-        peer, _ = Summary.objects.get_or_create(
+        summary, _ = Summary.objects.get_or_create(
             document_set=world.sets[document_set],
             system=system,
             target_words=20,
-            is_peer=True,
+            is_summary=True,
             defaults={"text": f"By {name}."},
         )
         Score.objects.update_or_create(
-            summary=peer, defaults={"project": world.project, "peer_words": 2, "coverage": value}
+            summary=summary, defaults={"project": world.project, "summary_words": 2, "coverage": value}
         )
 
 
@@ -85,8 +85,8 @@ def test_a_pair_with_its_texts_reasons_and_raters(world: World, tmp_path: Path) 
         "rejected_score": 0.0,
         "margin": 0.75,
         "prompt": SOURCE,
-        "chosen": PEERS["alder"],
-        "rejected": PEERS["birch"],
+        "chosen": SUMMARIES["alder"],
+        "rejected": SUMMARIES["birch"],
         "reasons": {"expressed": [CLAIMS[0][0], CLAIMS[2][0]], "unsupported": [], "ratings": []},
         "raters": ["lexical"],
     }
@@ -103,13 +103,17 @@ def test_people_s_verdicts_change_the_reasons_and_who_gave_them(world: World) ->
 
 def test_unsupported_claims_of_the_rejected_summary(world: World) -> None:
     for name, label in (("alder", "no"), ("birch", "no")):
-        peer = world.peers["port", name]
-        claim_set = ClaimSet.objects.create(summary=peer, origin="imported", origin_name="x")
+        summary = world.summaries["port", name]
+        claim_set = ClaimSet.objects.create(summary=summary, origin="imported", origin_name="x")
         claim = Claim.objects.create(
             claim_set=claim_set, position=1, text=f"Made up by {name}", origin="imported"
         )
         check = Check.objects.create(
-            project=world.project, claim=claim, peer=peer, document_set_id=peer.document_set_id, side="peer"
+            project=world.project,
+            claim=claim,
+            summary=summary,
+            document_set_id=summary.document_set_id,
+            side="summary",
         )
         check.verdicts.create(role="reviewer", person=world.rex, label=label)
     rescore(project=world.project)
@@ -120,8 +124,8 @@ def test_unsupported_claims_of_the_rejected_summary(world: World) -> None:
 
 def test_ratings_that_differ_by_the_answer_that_counts(world: World) -> None:
     def rate(criterion: Criterion, system: str, value: float | None, role: str, **author: Any) -> None:
-        peer = world.peers["port", system]
-        Rating.objects.create(criterion=criterion, summary=peer, role=role, value=value, **author)
+        summary = world.summaries["port", system]
+        Rating.objects.create(criterion=criterion, summary=summary, role=role, value=value, **author)
 
     tone, flow, old = (
         Criterion.objects.create(project=world.project, name=name, question="?")
@@ -166,17 +170,18 @@ def test_a_pair_differs_by_more_than_the_margin(world: World) -> None:
 
 def test_only_summaries_of_one_set_and_length_are_paired(world: World) -> None:
     score(world, "bridge", {"alder": 0.9, "birch": 0.1})
-    Summary.objects.filter(pk=world.peers["bridge", "birch"].pk).update(target_words=50)
+    Summary.objects.filter(pk=world.summaries["bridge", "birch"].pk).update(target_words=50)
     # A reference that is no summary under test is in no pair, whatever its score.
     Score.objects.update_or_create(
-        summary=world.models["bridge"], defaults={"project": world.project, "peer_words": 9, "coverage": 0.0}
+        summary=world.references["bridge"],
+        defaults={"project": world.project, "summary_words": 9, "coverage": 0.0},
     )
     assert systems(world) == [("port", "alder", "birch")]
 
 
 def test_another_score_may_turn_a_pair_round(world: World) -> None:
-    Score.objects.filter(summary=world.peers["port", "alder"]).update(alignment=0.2)
-    Score.objects.filter(summary=world.peers["port", "birch"]).update(alignment=0.6)
+    Score.objects.filter(summary=world.summaries["port", "alder"]).update(alignment=0.2)
+    Score.objects.filter(summary=world.summaries["port", "birch"]).update(alignment=0.6)
     assert systems(world, score="alignment") == [("port", "birch", "alder")]
 
 
@@ -190,9 +195,9 @@ def test_an_own_criterion_ranks_a_pair_on_its_scale(world: World) -> None:
     )
     # Lower is better: 2 of 1 to 5 is 0.75, 4 is 0.25.
     for name, value in (("alder", 4), ("birch", 2)):
-        peer = world.peers["port", name]
+        summary = world.summaries["port", name]
         Rating.objects.create(
-            criterion=harm, summary=peer, role="reviewer", origin_name="rater 1", value=value
+            criterion=harm, summary=summary, role="reviewer", origin_name="rater 1", value=value
         )
     [row] = rows(world, score="harm")
     assert (row["chosen_system"], row["chosen_score"], row["rejected_score"]) == ("birch", 0.75, 0.25)
@@ -211,8 +216,8 @@ def test_a_set_without_a_document_has_no_pair_and_is_counted(world: World, tmp_p
 
 def test_a_cut_summary_is_paired_as_it_was_judged(world: World) -> None:
     world.project.over_length = "truncate"
-    Summary.objects.filter(pk=world.peers["port", "alder"].pk).update(target_words=5)
-    Summary.objects.filter(pk=world.peers["port", "birch"].pk).update(target_words=5)
+    Summary.objects.filter(pk=world.summaries["port", "alder"].pk).update(target_words=5)
+    Summary.objects.filter(pk=world.summaries["port", "birch"].pk).update(target_words=5)
     assert [row["chosen"] for row in rows(world)] == ["The harbour of Lund closes"]
 
 

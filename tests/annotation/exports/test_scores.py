@@ -18,7 +18,7 @@ COLUMNS = [
     "document_id",
     "system",
     "target_words",
-    "peer_words",
+    "summary_words",
     *(score.name for score in fields(SummaryScore) if score.type == float | None),
     "passed",
     "claims",
@@ -39,7 +39,7 @@ def test_a_summary_of_the_judge_alone(world: World, tmp_path: Path) -> None:
     # b = 7/20 = 0.35; X at 2/3 = 2/3 * 0.75 + 1/3 * 0.35 = 0.616667.
     assert alder["coverage"] == alder["coverage_judge"] == 0.75
     assert alder["claim_coverage"] == pytest.approx(2 / 3)
-    assert (alder["peer_words"], alder["brevity"]) == (13, pytest.approx(0.35))
+    assert (alder["summary_words"], alder["brevity"]) == (13, pytest.approx(0.35))
     assert alder["composite_1"] == 0.75
     assert alder["composite_2_3"] == alder["composite_custom"] == pytest.approx(0.6166666667)
     assert (alder["claims"], alder["claims_unscored"], alder["flags"]) == (3, 0, [])
@@ -66,6 +66,6 @@ def test_a_summary_that_was_never_scored_is_not_dropped(world: World, tmp_path: 
     Score.objects.all().delete()
     rows = exported(world.project, "scores", tmp_path / "scores.jsonl")
     assert len(rows) == 4
-    assert {(row["peer_words"], row["coverage"], row["claims"], row["flags"]) for row in rows} == {
+    assert {(row["summary_words"], row["coverage"], row["claims"], row["flags"]) for row in rows} == {
         (None,) * 4
     }

@@ -21,21 +21,25 @@ MOST_QUERIES = 30
 
 
 def add_systems(world: World, numbers: range) -> None:
-    """As many more systems, each with a judged peer on "port"."""
-    pattern = world.peers["port", "alder"]
+    """As many more systems, each with a judged summary on "port"."""
+    pattern = world.summaries["port", "alder"]
     claims = [check.claim for check in world.checks("alder")]
     for number in numbers:
         system = System.objects.create(project=world.project, name=f"cedar {number:03}")
-        peer = Summary.objects.create(
-            document_set=pattern.document_set, system=system, is_peer=True, target_words=20, text=pattern.text
+        summary = Summary.objects.create(
+            document_set=pattern.document_set,
+            system=system,
+            is_summary=True,
+            target_words=20,
+            text=pattern.text,
         )
-        Comparison.objects.create(peer=peer, model=world.models["port"])
+        Comparison.objects.create(summary=summary, reference=world.references["port"])
         for claim in claims:
             check = Check.objects.create(
                 project=world.project,
                 claim=claim,
-                peer=peer,
-                document_set_id=peer.document_set_id,
+                summary=summary,
+                document_set_id=summary.document_set_id,
                 side="reference",
             )
             check.verdicts.create(role="judge", judge=world.judge, origin_name="lexical|v:1", label="yes")
@@ -52,7 +56,7 @@ def test_the_number_of_queries_does_not_grow_with_rows(
             rows = sum(1 for _ in LEVELS[level].rows(world.project, People(world.project)))
         return rows, len(seen)
 
-    # Four peers are there already: 10 in all, then 200, which is one batch in both cases.
+    # Four summaries are there already: 10 in all, then 200, which is one batch in both cases.
     add_systems(world, range(6))
     few = {level: counted(level) for level in LEVELS}
     add_systems(world, range(6, 196))
@@ -69,23 +73,23 @@ def test_batches_hold_no_more_summaries_than_they_may(
     world: World, level: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = list(LEVELS[level].rows(world.project, People(world.project)))
-    monkeypatch.setattr(summaries.peer_batches, "__defaults__", (1,))
+    monkeypatch.setattr(summaries.summary_batches, "__defaults__", (1,))
     assert list(LEVELS[level].rows(world.project, People(world.project))) == whole
 
 
 @pytest.mark.django_db
-def test_peers_come_by_document_system_and_target_without_a_target_first(world: World) -> None:
-    pattern = world.peers["port", "alder"]
+def test_summaries_come_by_document_system_and_target_without_a_target_first(world: World) -> None:
+    pattern = world.summaries["port", "alder"]
     for target in (100, None, 10):
         Summary.objects.create(
             document_set=pattern.document_set,
             system=pattern.system,
-            is_peer=True,
+            is_summary=True,
             target_words=target,
             text="A text.",
         )
-    (batch,) = summaries.peer_batches(world.project)
-    assert [(peer.document_id, peer.system, peer.target_words) for peer in batch] == [
+    (batch,) = summaries.summary_batches(world.project)
+    assert [(summary.document_id, summary.system, summary.target_words) for summary in batch] == [
         ("bridge", "alder", 20),
         ("bridge", "birch", 20),
         ("port", "alder", None),

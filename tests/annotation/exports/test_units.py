@@ -97,9 +97,9 @@ def test_a_blend_is_made_of_percents_and_claims(world: World, tmp_path: Path) ->
 
 
 def test_an_empty_summary_is_decided_by_the_rule(world: World, tmp_path: Path) -> None:
-    peer = world.peers["bridge", "alder"]
-    peer.text = ""
-    peer.save()
+    summary = world.summaries["bridge", "alder"]
+    summary.text = ""
+    summary.save()
     row = units_of(world, "alder", tmp_path, document="bridge")[0]
     assert (row["unit_coverage"], row["source"]) == (0.0, "rule")
 
@@ -127,8 +127,8 @@ def test_each_model_summary_has_its_rows_and_is_named(world: World, tmp_path: Pa
 
 
 def test_without_a_model_summary_the_documents_claims_are_the_rows(world: World, tmp_path: Path) -> None:
-    peer = world.peers["bridge", "alder"]
-    Comparison.objects.filter(peer=peer).delete()
+    summary = world.summaries["bridge", "alder"]
+    Comparison.objects.filter(summary=summary).delete()
     claim_set = ClaimSet.objects.create(
         document_set=world.sets["bridge"], origin="imported", origin_name="facts.jsonl"
     )
@@ -136,7 +136,11 @@ def test_without_a_model_summary_the_documents_claims_are_the_rows(world: World,
         claim_set=claim_set, position=1, text="It costs money", weight=2.0, origin="imported"
     )
     check = Check.objects.create(
-        project=world.project, claim=claim, peer=peer, document_set_id=peer.document_set_id, side="reference"
+        project=world.project,
+        claim=claim,
+        summary=summary,
+        document_set_id=summary.document_set_id,
+        side="reference",
     )
     check.verdicts.create(role="reviewer", person=world.rex, label="yes")
     rescore(project=world.project)

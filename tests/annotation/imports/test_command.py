@@ -87,5 +87,5 @@ def test_a_preset_a_system_and_a_target_length_are_chosen(tmp_path: Path) -> Non
     path = LAYOUTS / "deepeval_test_cases.csv"
     choices = ("--preset", "deepeval", "--system", "birch", "--target-length", "14")
     said("trams", path, "--create", *choices)
-    peers = Summary.objects.filter(is_peer=True)
-    assert set(peers.values_list("system__name", "target_words")) == {("birch", 14)}
+    summaries = Summary.objects.filter(is_summary=True)
+    assert set(summaries.values_list("system__name", "target_words")) == {("birch", 14)}

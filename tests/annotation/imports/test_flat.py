@@ -68,14 +68,14 @@ def test_bad_value_is_named(tmp_path: Path, field: str, value: Any, fragment: st
 
 @pytest.mark.parametrize("value", [10, "10", " 10 ", 10.0, "10.0"])
 def test_whole_targets_are_read_however_they_are_written(tmp_path: Path, value: Any) -> None:
-    assert list(read_dataset(jsonl(tmp_path, row(target_words=value))).dataset.sets["d1"].peers) == [
+    assert list(read_dataset(jsonl(tmp_path, row(target_words=value))).dataset.sets["d1"].summaries) == [
         ("alder", 10)
     ]
 
 
 @pytest.mark.parametrize("value", [None, "", ...])
 def test_target_may_be_left_out(tmp_path: Path, value: Any) -> None:
-    assert list(read_dataset(jsonl(tmp_path, row(target_words=value))).dataset.sets["d1"].peers) == [
+    assert list(read_dataset(jsonl(tmp_path, row(target_words=value))).dataset.sets["d1"].summaries) == [
         ("alder", None)
     ]
 
@@ -97,7 +97,7 @@ def test_empty_summary_is_taken_with_a_warning(tmp_path: Path, summary: str) -> 
     reading = read_dataset(jsonl(tmp_path, row(summary=summary)))
     assert reading.problems.count == 0
     assert reading.warnings.texts == [
-        "Line 1: the summary of 'd1' by 'alder' is empty. It is flagged empty_peer."
+        "Line 1: the summary of 'd1' by 'alder' is empty. It is flagged empty_summary."
     ]
 
 
@@ -112,7 +112,7 @@ def test_csv_without_a_column_is_refused_with_what_is_there(tmp_path: Path) -> N
 def test_columns_are_renamed(tmp_path: Path) -> None:
     path = raw(tmp_path, HEADER.replace("summary", "output") + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")
     one = read_dataset(path, layout=layout_of(["summary=output"])).dataset.sets["d1"]
-    assert one.peers["alder", 10].summary == "Two."
+    assert one.summaries["alder", 10].summary == "Two."
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
@@ -130,7 +130,10 @@ def test_rows_of_one_key_are_told_to_name_the_system(tmp_path: Path) -> None:
     problem = read_dataset(path, layout=Layout(preset="auto")).problems.shown[0]
     assert (problem.line, problem.pair) == (3, "system=m")
     mapped = read_dataset(path, layout=layout_of(["system=m"], preset="auto"))
-    assert (mapped.problems.count, [len(one.peers) for one in mapped.dataset.sets.values()]) == (0, [2, 2])
+    assert (mapped.problems.count, [len(one.summaries) for one in mapped.dataset.sets.values()]) == (
+        0,
+        [2, 2],
+    )
 
 
 def test_reference_that_is_named_but_not_there_is_a_problem(tmp_path: Path) -> None:
@@ -152,7 +155,7 @@ def test_problems_with_one_cause_are_one_with_three_examples(tmp_path: Path) -> 
 def test_a_row_that_repeats_another_is_read_once(tmp_path: Path) -> None:
     reading = read_dataset(jsonl(tmp_path, row(), row(system="birch"), row(), row()))
     assert reading.problems.count == 0
-    assert [len(one.peers) for one in reading.dataset.sets.values()] == [2]
+    assert [len(one.summaries) for one in reading.dataset.sets.values()] == [2]
     assert reading.warnings.texts == ["Duplicate rows are read once: line 3 repeats 1; 4 repeats 1."]
 
 
@@ -235,4 +238,4 @@ def test_metadata_of_a_set_is_what_its_rows_share(tmp_path: Path) -> None:
     ]
     one = read_dataset(jsonl(tmp_path, *rows)).dataset.sets["d1"]
     assert one.metadata == {"domain": "news"}
-    assert one.peers["birch", 10].metadata == {"domain": "news", "run": 2}
+    assert one.summaries["birch", 10].metadata == {"domain": "news", "run": 2}

@@ -138,9 +138,9 @@ def test_a_foreign_file_comes_in(layout: Layout, tmp_path: Path) -> None:
     assert (
         DocumentSet.objects.count(),
         Document.objects.count(),
-        Summary.objects.filter(is_peer=True).count(),
-        Summary.objects.filter(is_model=True).count(),
-        System.objects.filter(summaries__is_peer=True).distinct().count(),
+        Summary.objects.filter(is_summary=True).count(),
+        Summary.objects.filter(is_reference=True).count(),
+        System.objects.filter(summaries__is_summary=True).distinct().count(),
     ) == (layout.sets, layout.documents, layout.summaries, layout.references, layout.systems)
     texts = [
         *Document.objects.values_list("text", flat=True),

@@ -63,13 +63,13 @@ def counted(report: ImportReport) -> dict[str, tuple[int, int, int]]:
 
 def row_counts() -> dict[str, int]:
     return {
-        model.__name__: model._default_manager.count()
-        for model in apps.get_app_config("annotation").get_models()
+        reference.__name__: reference._default_manager.count()
+        for reference in apps.get_app_config("annotation").get_models()
     }
 
 
-def peer(system: str, target: int | None = 10) -> Summary:
-    return Summary.objects.get(system__name=system, target_words=target, is_peer=True)
+def summary(system: str, target: int | None = 10) -> Summary:
+    return Summary.objects.get(system__name=system, target_words=target, is_summary=True)
 
 
 def pieces(**place: Any) -> list[str]:
@@ -94,8 +94,8 @@ def test_row_becomes_a_set_with_its_summaries(project: Project, tmp_path: Path) 
     one = DocumentSet.objects.get()
     assert (one.external_id, one.group, one.language, one.metadata) == ("d1", "g", "en", {"domain": "news"})
     comparison = Comparison.objects.get()
-    assert (comparison.peer.text, comparison.model.text) == ("Trams stopped.", REFERENCE)
-    assert (comparison.peer.target_words, comparison.model.target_words) == (10, None)
+    assert (comparison.summary.text, comparison.reference.text) == ("Trams stopped.", REFERENCE)
+    assert (comparison.summary.target_words, comparison.reference.target_words) == (10, None)
 
 
 def test_units_of_several_documents_are_numbered_through(project: Project, tmp_path: Path) -> None:
@@ -112,16 +112,16 @@ def test_project_that_cuts_over_length_divides_what_is_judged(project: Project, 
     project.over_length = Project.OverLength.TRUNCATE
     project.save()
     bring(project, tmp_path, row(summary="One two. Three four. Five.", target_words=3))
-    assert peer("alder", 3).text == "One two. Three four. Five."
+    assert summary("alder", 3).text == "One two. Three four. Five."
     # Three words: the second sentence ends after its first word.
-    assert pieces(summary=peer("alder", 3)) == ["One two.", "Three"]
+    assert pieces(summary=summary("alder", 3)) == ["One two.", "Three"]
 
 
 def test_empty_summary_is_imported_and_flagged(project: Project, tmp_path: Path) -> None:
     report = bring(project, tmp_path, row(summary=""))
     assert len(report.warnings) == 1
-    assert "empty_peer" in peer("alder").score.flags
-    assert not Unit.objects.filter(summary=peer("alder")).exists()
+    assert "empty_summary" in summary("alder").score.flags
+    assert not Unit.objects.filter(summary=summary("alder")).exists()
 
 
 def test_kinds_of_system_are_told_from_their_names(project: Project, tmp_path: Path) -> None:
@@ -143,21 +143,23 @@ def test_kinds_of_system_are_told_from_their_names(project: Project, tmp_path: P
 
 def test_one_reference_serves_all_target_lengths(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, row(), row(target_words=20), row(target_words=None))
-    model = Summary.objects.get(is_model=True)
-    assert model.target_words is None
-    assert model.comparisons_as_model.count() == 3
+    reference = Summary.objects.get(is_reference=True)
+    assert reference.target_words is None
+    assert reference.comparisons_as_reference.count() == 3
 
 
 def test_reference_for_each_target_length(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, row(), row(target_words=5, reference="Rain."))
-    compared = Comparison.objects.values_list("peer__target_words", "model__target_words", "model__text")
+    compared = Comparison.objects.values_list(
+        "summary__target_words", "reference__target_words", "reference__text"
+    )
     assert set(compared) == {(10, 10, REFERENCE), (5, 5, "Rain.")}
 
 
 def test_several_references_are_several_comparisons(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, row(reference_id="A"), row(reference_id="B", reference="Rain in Oslo."))
-    assert Summary.objects.filter(is_peer=True).count() == 1
-    assert set(Comparison.objects.values_list("model__external_id", flat=True)) == {"A", "B"}
+    assert Summary.objects.filter(is_summary=True).count() == 1
+    assert set(Comparison.objects.values_list("reference__external_id", flat=True)) == {"A", "B"}
 
 
 def test_a_person_s_summary_is_never_compared_with_their_reference(project: Project, tmp_path: Path) -> None:
@@ -172,7 +174,7 @@ def test_a_person_s_summary_is_never_compared_with_their_reference(project: Proj
         row(**ada, system="ada", summary=REFERENCE),
     ]
     bring(project, tmp_path, *rows)
-    compared = Comparison.objects.values_list("peer__system__name", "model__system__name")
+    compared = Comparison.objects.values_list("summary__system__name", "reference__system__name")
     assert set(compared) == {("alder", "ada"), ("alder", "bob"), ("ada", "bob")}
     assert not bring(project, tmp_path, *rows).counts.has_changes
 
@@ -180,7 +182,9 @@ def test_a_person_s_summary_is_never_compared_with_their_reference(project: Proj
 def test_reference_for_a_new_target_leaves_the_old_one_alone(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, row())
     bring(project, tmp_path, row(target_words=5, reference="Rain."))
-    compared = Comparison.objects.values_list("peer__target_words", "model__target_words", "model__text")
+    compared = Comparison.objects.values_list(
+        "summary__target_words", "reference__target_words", "reference__text"
+    )
     assert set(compared) == {(10, None, REFERENCE), (5, 5, "Rain.")}
 
 
@@ -202,26 +206,26 @@ def test_later_file_adds_a_system(project: Project, tmp_path: Path) -> None:
     report = bring(project, tmp_path, row(system="birch", summary="It rained."))
     assert counted(report)["summaries"] == (1, 0, 0)
     assert counted(report)["documents"] == (0, 0, 1)
-    assert Comparison.objects.filter(model__text=REFERENCE).count() == 2
+    assert Comparison.objects.filter(reference__text=REFERENCE).count() == 2
     assert Score.objects.count() == 2
 
 
 def test_changed_summary_without_judgments_is_replaced(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, row())
-    before = peer("alder").pk
+    before = summary("alder").pk
     report = bring(project, tmp_path, row(summary="Rain came. Trams waited."))
     assert counted(report)["summaries"] == (0, 1, 0)
-    assert peer("alder").pk == before
-    assert pieces(summary=peer("alder")) == ["Rain came.", "Trams waited."]
+    assert summary("alder").pk == before
+    assert pieces(summary=summary("alder")) == ["Rain came.", "Trams waited."]
     # Four words of ten.
-    assert peer("alder").score.brevity == pytest.approx(0.6)
+    assert summary("alder").score.brevity == pytest.approx(0.6)
 
 
 def test_changed_reference_without_judgments_is_replaced(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, row())
     report = bring(project, tmp_path, row(reference="Rain. Trams."))
     assert counted(report)["references"] == (0, 1, 0)
-    assert pieces(summary__is_model=True) == ["Rain.", "Trams."]
+    assert pieces(summary__is_reference=True) == ["Rain.", "Trams."]
 
 
 def test_a_changed_group_alone_puts_statistics_out_of_date(project: Project, tmp_path: Path) -> None:
@@ -246,8 +250,8 @@ def _judged(world: World, folder: Path, **changes: Any) -> ImportRefused:
     fields = {
         "document_id": "port",
         "document": Document.objects.get(document_set=world.sets["port"]).text,
-        "reference": world.models["port"].text,
-        "summary": check.peer.text,
+        "reference": world.references["port"].text,
+        "summary": check.summary.text,
         "target_words": 20,
         **changes,
     }
@@ -278,14 +282,16 @@ def test_changed_text_with_judgments_is_refused_with_the_way_out(
 
 
 def test_document_that_claims_were_held_against_is_refused(world: World, tmp_path: Path) -> None:
-    claim_set = ClaimSet.objects.create(summary=world.peers["port", "alder"], origin="judge", origin_name="x")
+    claim_set = ClaimSet.objects.create(
+        summary=world.summaries["port", "alder"], origin="judge", origin_name="x"
+    )
     claim = Claim.objects.create(claim_set=claim_set, position=1, text="The harbour closes", origin="judge")
     check = Check.objects.create(
         project=world.project,
         claim=claim,
-        peer=world.peers["port", "alder"],
+        summary=world.summaries["port", "alder"],
         document_set=world.sets["port"],
-        side=Check.Side.PEER,
+        side=Check.Side.SUMMARY,
     )
     Verdict.objects.create(check_row=check, role="judge", judge=world.judge, label="yes")
     [problem] = _judged(world, tmp_path, document="Other.").problems
@@ -294,11 +300,11 @@ def test_document_that_claims_were_held_against_is_refused(world: World, tmp_pat
 
 def test_summary_with_a_draft_percent_is_refused(world: World, tmp_path: Path) -> None:
     assignment = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None)
-    reading = assignment.readings.get(comparison__peer=world.peers["bridge", "alder"])
+    reading = assignment.readings.get(comparison__summary=world.summaries["bridge", "alder"])
     unit = world.units("bridge")[0]
     judge_unit(reading=reading, by=world.ana, unit_id=unit.public_id, percent=40, marks=[])
     document = Document.objects.get(document_set=world.sets["bridge"]).text
-    fields = {"document_id": "bridge", "document": document, "reference": world.models["bridge"].text}
+    fields = {"document_id": "bridge", "document": document, "reference": world.references["bridge"].text}
     with pytest.raises(ImportRefused):
         bring(world.project, tmp_path, row(**fields, summary="Other.", target_words=20))
 
@@ -312,7 +318,7 @@ def test_adjudicated_summary_is_refused(world: World, tmp_path: Path) -> None:
         person=world.cleo,
     )
     document = Document.objects.get(document_set=world.sets["bridge"]).text
-    fields = {"document_id": "bridge", "document": document, "reference": world.models["bridge"].text}
+    fields = {"document_id": "bridge", "document": document, "reference": world.references["bridge"].text}
     with pytest.raises(ImportRefused):
         bring(world.project, tmp_path, row(**fields, system="birch", summary="Other.", target_words=20))
 
@@ -338,7 +344,7 @@ def test_bad_row_stops_everything(project: Project, tmp_path: Path) -> None:
 def test_skip_invalid_leaves_bad_rows_out(project: Project, tmp_path: Path) -> None:
     rows = [row(), row(system="birch", summary=...), row(system="cedar", target_words=0), row(system="dune")]
     report = bring(project, tmp_path, *rows, skip_invalid=True)
-    assert set(Summary.objects.filter(is_peer=True).values_list("system__name", flat=True)) == {
+    assert set(Summary.objects.filter(is_summary=True).values_list("system__name", flat=True)) == {
         "alder",
         "dune",
     }
@@ -443,7 +449,7 @@ def test_reference_claims_stand_as_units_of_their_own(project: Project, tmp_path
     }
 
 
-def test_peer_claims_feed_alignment_and_never_coverage(project: Project, tmp_path: Path) -> None:
+def test_summary_claims_feed_alignment_and_never_coverage(project: Project, tmp_path: Path) -> None:
     systems = [{"system": "alder", "summary_text": "Trams stopped. Buses burned."}]
     claims = [
         {"claim_text": "Trams stopped.", "verdicts": {"alder": 1}},
@@ -451,23 +457,23 @@ def test_peer_claims_feed_alignment_and_never_coverage(project: Project, tmp_pat
     ]
     bring(project, tmp_path, nested(systems=systems, claims=claims))
     [first, second] = Claim.objects.order_by("position")
-    assert first.claim_set.summary == peer("alder", None)
+    assert first.claim_set.summary == summary("alder", None)
     # "Trams stopped." has 14 characters; the second claim begins after the space.
     assert [(claim.start, claim.end) for claim in (first, second)] == [(0, 14), (15, 28)]
-    assert set(Check.objects.values_list("side", flat=True)) == {"peer"}
-    assert (peer("alder", None).score.alignment, peer("alder", None).score.coverage) == (0.5, None)
+    assert set(Check.objects.values_list("side", flat=True)) == {"summary"}
+    assert (summary("alder", None).score.alignment, summary("alder", None).score.coverage) == (0.5, None)
 
 
 def test_claims_without_a_reference_are_the_documents(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, nested(reference_text=None))
     assert ClaimSet.objects.get().document_set == DocumentSet.objects.get()
     # One yes of two.
-    assert peer("birch", None).score.coverage == 0.5
+    assert summary("birch", None).score.coverage == 0.5
 
 
 def test_people_s_verdicts_name_their_file(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, nested())
-    verdict = Verdict.objects.get(check_row__claim__position=1, check_row__peer__system__name="birch")
+    verdict = Verdict.objects.get(check_row__claim__position=1, check_row__summary__system__name="birch")
     assert (verdict.role, verdict.person, verdict.judge, verdict.label) == ("reviewer", None, None, "yes")
     assert verdict.origin_name == "import:data.jsonl"
     assert verdict.check_row.final_source == "reviewer"
@@ -480,14 +486,14 @@ def test_changed_verdict_is_a_new_row(project: Project, tmp_path: Path) -> None:
     claims[0]["verdicts"]["birch"] = 0
     report = bring(project, tmp_path, nested(claims=claims))
     assert counted(report)["verdicts"] == (1, 0, 3)
-    check = Check.objects.get(claim__position=1, peer__system__name="birch")
+    check = Check.objects.get(claim__position=1, summary__system__name="birch")
     assert list(check.verdicts.order_by("pk").values_list("label", flat=True)) == ["yes", "no"]
     assert check.final_label == "no"
 
 
 def test_reviewer_s_answer_survives_the_next_import(world: World, tmp_path: Path) -> None:
     bring(world.project, tmp_path, nested())
-    check = Check.objects.get(claim__text="It rained", peer__system__name="alder")
+    check = Check.objects.get(claim__text="It rained", summary__system__name="alder")
     override(check=check, by=world.rex, label="yes")
     bring(world.project, tmp_path, nested())
     check.refresh_from_db()
@@ -500,7 +506,7 @@ def test_other_file_with_other_verdicts_is_disputed(project: Project, tmp_path: 
     claims[0]["verdicts"]["birch"] = 0
     other = jsonl(tmp_path, nested(claims=claims), name="second.jsonl")
     import_dataset(project=project, path=other, by=None)
-    check = Check.objects.get(claim__position=1, peer__system__name="birch")
+    check = Check.objects.get(claim__position=1, summary__system__name="birch")
     assert check.is_disputed
 
 
@@ -599,7 +605,7 @@ def test_known_macro_recalls_of_realsumm(project: Project, judged_data: Path) ->
 def test_known_sentence_support_of_qags(project: Project, judged_data: Path) -> None:
     report = import_dataset(project=project, path=judged_data / "qags_factual_dev.jsonl", by=None)
     assert (report.claims_side, report.counts.claims.created, report.counts.verdicts.created) == (
-        "peer",
+        "summary",
         81,
         81,
     )
@@ -607,10 +613,10 @@ def test_known_sentence_support_of_qags(project: Project, judged_data: Path) -> 
     assert {name: round(value, 6) for name, value in support.items()} == {"bottom_up": 0.754167, "bart": 0.5}
 
 
-def test_claims_of_frank_are_the_peers(project: Project, judged_data: Path) -> None:
+def test_claims_of_frank_are_the_summaries(project: Project, judged_data: Path) -> None:
     report = import_dataset(project=project, path=judged_data / "frank_dev.jsonl", by=None)
     assert (report.claims_side, report.counts.claims.created, report.counts.summaries.created) == (
-        "peer",
+        "summary",
         671,
         671,
     )

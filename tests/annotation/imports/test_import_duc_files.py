@@ -74,7 +74,7 @@ def row_counts() -> dict[str, int]:
 
 
 def the_peer(system: str = "19") -> Summary:
-    return Summary.objects.get(is_peer=True, system__name=system)
+    return Summary.objects.get(is_summary=True, system__name=system)
 
 
 def pieces(summary: Summary) -> list[str]:
@@ -95,7 +95,7 @@ def test_see_files_become_summaries_with_their_own_units(project: Project, tmp_p
         "summaries": (1, 0, 0),
         "comparisons": (1, 0, 0),
     }
-    model = Summary.objects.get(is_model=True)
+    model = Summary.objects.get(is_reference=True)
     assert model.external_id == "I"
     assert pieces(model) == list(MODEL_UNITS)
     assert pieces(the_peer()) == list(PEER_UNITS)
@@ -123,7 +123,7 @@ def test_both_formats_come_in_at_once(project: Project, tmp_path: Path) -> None:
 
 def test_peers_are_compared_with_models_of_their_length(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, {**SEE, "peers/D061.M.100.J.19.html": see_page("One.")})
-    assert Comparison.objects.get().peer == Summary.objects.get(is_peer=True, target_words=50)
+    assert Comparison.objects.get().summary == Summary.objects.get(is_summary=True, target_words=50)
 
 
 def test_a_person_is_not_held_against_the_own_model_summary(project: Project, tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_units_that_were_judged_stay(world: World, tmp_path: Path) -> None:
     bring(world.project, tmp_path, SEE)
     document_set = DocumentSet.objects.get(external_id="D061")
     assignment = assign(document_set=document_set, assessor=world.ana, by=world.mona)
-    model = Summary.objects.get(is_model=True, document_set=document_set)
+    model = Summary.objects.get(is_reference=True, document_set=document_set)
     unit = model.units.order_by("position")[0]
     judge_unit(reading=assignment.readings.get(), by=world.ana, unit_id=unit.public_id, percent=40)
     before = pieces(model)
@@ -153,7 +153,7 @@ def test_an_open_form_is_refused_units_that_are_others_now(world: World, tmp_pat
     assignment = assign(
         document_set=DocumentSet.objects.get(external_id="D061"), assessor=world.ana, by=world.mona
     )
-    model = Summary.objects.get(is_model=True, external_id="I")
+    model = Summary.objects.get(is_reference=True, external_id="I")
     shown = model.units.earliest("position").public_id
     bring(world.project, tmp_path, {MODEL: see_page(*MODEL_UNITS[1:])})
     with pytest.raises(NotFound, match="Reload the page"):
@@ -227,8 +227,8 @@ def test_a_pyramid_becomes_one_virtual_comparison_of_claims(project: Project, tm
         "verdicts": (18, 0, 0),
     }
     comparison = Comparison.objects.get()
-    assert comparison.model.external_id == "pyramid"
-    assert ClaimSet.objects.get().summary == comparison.model
+    assert comparison.reference.external_id == "pyramid"
+    assert ClaimSet.objects.get().summary == comparison.reference
     assert dict(Claim.objects.values_list("text", "weight")) == WEIGHTS
     assert not Claim.objects.filter(unit__isnull=False).exists()
     said = Verdict.objects.filter(label="yes").order_by("pk").values_list("check_row__claim__text", flat=True)

@@ -68,10 +68,10 @@ def test_given_questions_win_over_those_made_up_and_the_scores_follow(
     project: Project, tmp_path: Path
 ) -> None:
     bring(project, tmp_path, row())
-    judge, peer = Judge.objects.get(), Summary.objects.get(is_peer=True)
+    judge, summary = Judge.objects.get(), Summary.objects.get(is_summary=True)
     made_up = make_question(DocumentSet.objects.get(), "Did it rain?", position=1, origin="judge")
     answer(made_up, "yes", judge=judge)
-    answer(made_up, "yes", judge=judge, summary=peer)
+    answer(made_up, "yes", judge=judge, summary=summary)
     rescore(project=project)
     assert Score.objects.get().question_coverage == 1.0
     # One retired, two new.
@@ -94,7 +94,7 @@ def test_a_summary_that_has_answered_a_question_is_not_replaced(project: Project
         questions().earliest("pk"),
         "yes",
         judge=Judge.objects.get(),
-        summary=Summary.objects.get(is_peer=True),
+        summary=Summary.objects.get(is_summary=True),
     )
     with pytest.raises(ImportRefused, match="1 problem"):
         bring(project, tmp_path, row(questions=TWO, summary="Another text."))

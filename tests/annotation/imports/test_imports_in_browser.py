@@ -70,6 +70,6 @@ def test_an_odd_csv_of_fifty_rows_makes_fifty_sets(world: World, desk: Desk, tmp
     page.get_by_role("heading", name="Imported").wait_for()
     sets = DocumentSet.objects.filter(project=world.project, external_id__startswith="doc-")
     assert sets.count() == 50
-    peers = Summary.objects.filter(document_set__in=sets, is_peer=True)
-    assert set(peers.values_list("system__name", "target_words")) == {("alder", 5)}
-    assert Summary.objects.filter(document_set__in=sets, is_model=True).count() == 50
+    summaries = Summary.objects.filter(document_set__in=sets, is_summary=True)
+    assert set(summaries.values_list("system__name", "target_words")) == {("alder", 5)}
+    assert Summary.objects.filter(document_set__in=sets, is_reference=True).count() == 50

@@ -55,9 +55,9 @@ def test_a_layout_comes_in(
     sets = list(reading.dataset.sets.values())
     assert len(sets) == 3
     for one in sets:
-        assert {system for system, _ in one.peers} == systems
+        assert {system for system, _ in one.summaries} == systems
         assert len(one.references) == references
-        assert len(one.documents[0]) > max(len(peer.summary) for peer in one.peers.values())
+        assert len(one.documents[0]) > max(len(summary.summary) for summary in one.summaries.values())
 
 
 def test_every_layout_is_read_by_a_test() -> None:
@@ -86,14 +86,14 @@ def test_a_layout_without_doubt_is_read_unasked_and_told() -> None:
 
 def test_rows_with_the_same_document_are_one_set() -> None:
     sets = read("cnn_dailymail_outputs.csv").dataset.sets
-    assert {name: len(one.peers) for name, one in sets.items()} == dict.fromkeys(
+    assert {name: len(one.summaries) for name, one in sets.items()} == dict.fromkeys(
         (document_hash(one.documents) for one in sets.values()), 2
     )
 
 
 def test_sentences_of_a_list_make_one_summary() -> None:
     one = next(iter(read("qags_mturk.jsonl").dataset.sets.values()))
-    text = one.peers[DEFAULT_SYSTEM, None].summary
+    text = one.summaries[DEFAULT_SYSTEM, None].summary
     assert text.startswith("The ferry to Marrow Island stopped")
     assert text.endswith("waited for a tug.")
 
@@ -101,7 +101,7 @@ def test_sentences_of_a_list_make_one_summary() -> None:
 @pytest.mark.parametrize(("target", "expected"), [("30", 30), ("none", None), ("", None)])
 def test_the_target_length_is_one_for_the_file(target: str, expected: int | None) -> None:
     reading = read("cnn_dailymail_outputs.csv", target=target)
-    targets = {target for one in reading.dataset.sets.values() for _, target in one.peers}
+    targets = {target for one in reading.dataset.sets.values() for _, target in one.summaries}
     assert targets == {expected}
     assert reading.lacks_target == (expected is None)
 
@@ -115,7 +115,7 @@ def test_an_id_that_changes_within_a_document_does_not_name_it(tmp_path: Path) -
     assert "document_id" not in found.layout.mapping
     assert found.notes == ("`id` does not name the documents: the same document stands under several.",)
     [one] = read_dataset(path, layout=layout_of(preset="auto")).dataset.sets.values()
-    assert len(one.peers) == 2
+    assert len(one.summaries) == 2
 
 
 def test_the_surest_of_several_columns_is_taken_and_the_others_told(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_much_longer_texts_beside_judged_summaries_are_proposed_as_the_document(
     assert problem.pair == "system=model\ndocument=source_article"
     layout = layout_of(problem.pair.split("\n"))
     [one] = read_dataset(tmp_path / "a.json", layout=layout).dataset.sets.values()
-    assert (len(one.documents), [name for name, _ in one.peers]) == (1, ["alder"])
+    assert (len(one.documents), [name for name, _ in one.summaries]) == (1, ["alder"])
 
 
 def test_an_object_of_texts_by_system_is_proposed_as_paths(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_an_object_of_texts_by_system_is_proposed_as_paths(tmp_path: Path) -> No
     assert problem.pair.split("\n")[-2:] == ["summary=generations.alder", "summary=generations.birch-2.5"]
     layout = layout_of(problem.pair.split("\n"))
     [one] = read_dataset(tmp_path / "data.jsonl", layout=layout).dataset.sets.values()
-    assert {name: peer.summary for (name, _), peer in one.peers.items()} == generations
+    assert {name: summary.summary for (name, _), summary in one.summaries.items()} == generations
 
 
 def test_a_system_without_a_summary_of_a_row_is_told_and_left_out(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_system_without_a_summary_of_a_row_is_told_and_left_out(tmp_path: Path
         {"document": long * 4, "reference": long, "alder": long, "birch": None},
     ]
     reading = read_dataset(jsonl(tmp_path, *rows), layout=layout_of(preset="auto"))
-    assert [len(one.peers) for one in reading.dataset.sets.values()] == [2, 1]
+    assert [len(one.summaries) for one in reading.dataset.sets.values()] == [2, 1]
     assert "Line 2: There is no summary by 'birch'." in reading.warnings.texts
 
 

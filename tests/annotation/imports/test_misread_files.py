@@ -21,7 +21,7 @@ LONG = " ".join([DOCUMENT] * 5)
 
 def texts(path: Path, *pairs: str) -> dict[str, str]:
     [one] = read_dataset(path, layout=layout_of(pairs)).dataset.sets.values()
-    return {system: peer.summary for (system, _), peer in one.peers.items()}
+    return {system: summary.summary for (system, _), summary in one.summaries.items()}
 
 
 def test_an_object_by_system_is_proposed_and_read(tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ def test_paired_columns_are_a_summary_of_each_system(tmp_path: Path, record: dic
     ],
 )
 def test_ratings_have_their_criterion_and_rater(tmp_path: Path, given: dict[str, Any], rated: object) -> None:
-    [peer] = read_dataset(jsonl(tmp_path, FLAT | given)).dataset.peers()
-    assert peer.rated == rated
+    [summary] = read_dataset(jsonl(tmp_path, FLAT | given)).dataset.summaries()
+    assert summary.rated == rated
 
 
 def test_sentence_tags_are_dropped_from_references(tmp_path: Path) -> None:

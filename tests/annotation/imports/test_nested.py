@@ -23,9 +23,9 @@ def test_claims_about_several_systems_are_the_reference_s(tmp_path: Path) -> Non
     assert read_dataset(jsonl(tmp_path, nested())).claims_side == "reference"
 
 
-def test_claims_that_stand_in_their_one_summary_are_the_peer_s(tmp_path: Path) -> None:
+def test_claims_that_stand_in_their_one_summary_are_the_summary_s(tmp_path: Path) -> None:
     # Word for word, but for the white space.
-    assert read_dataset(jsonl(tmp_path, nested(claims=OWN))).claims_side == "peer"
+    assert read_dataset(jsonl(tmp_path, nested(claims=OWN))).claims_side == "summary"
 
 
 def test_a_claim_that_names_a_reference_is_the_reference_s(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_document_twice_names_both_lines(tmp_path: Path) -> None:
 def test_a_line_of_another_target_length_belongs_to_the_same_document(tmp_path: Path) -> None:
     lines = [nested(target_words=words, claims=...) for words in (10, 20)]
     one = read_dataset(jsonl(tmp_path, *lines)).dataset.sets["d1"]
-    assert set(one.peers) == {(system, words) for system in ("alder", "birch") for words in (10, 20)}
+    assert set(one.summaries) == {(system, words) for system in ("alder", "birch") for words in (10, 20)}
 
 
 def test_claims_beside_several_references_are_refused(tmp_path: Path) -> None:

@@ -311,14 +311,14 @@ def test_a_column_for_each_choice_of_mechanical_turk_is_one_rating(tmp_path: Pat
     columns = MTURK.replace("Answer.quality,Answer.comment", "Answer.faithful.yes,Answer.faithful.no")
     content = columns.replace(",4,ok", ",true,false").replace(",1,\n", ",false,true\n")
     one = next(iter(read(tmp_path, Case("mturk.csv", content)).dataset.sets.values()))
-    assert next(iter(one.peers.values())).rated == {("faithful", "w1"): 1}
+    assert next(iter(one.summaries.values())).rated == {("faithful", "w1"): 1}
 
 
 @pytest.mark.parametrize(("ticked", "rated"), [("true", 1), ("false", 0)])
 def test_a_single_box_of_mechanical_turk_is_yes_or_no(tmp_path: Path, ticked: str, rated: float) -> None:
     content = MTURK.replace("Answer.quality", "Answer.faithful.on").replace(",4,ok", f",{ticked},ok")
     one = next(iter(read(tmp_path, Case("mturk.csv", content)).dataset.sets.values()))
-    assert next(iter(one.peers.values())).rated == {("faithful", "w1"): rated}
+    assert next(iter(one.summaries.values())).rated == {("faithful", "w1"): rated}
 
 
 def test_answers_of_mechanical_turk_that_are_no_json_are_named(tmp_path: Path) -> None:
@@ -347,21 +347,21 @@ def test_people_s_answers_are_read_with_their_raters(tmp_path: Path, case: Case)
     reading = read(tmp_path, case)
     assert reading.problems.shown == []
     one = next(iter(reading.dataset.sets.values()))
-    (system, _), peer = next(iter(one.peers.items()))
-    assert len(one.peers) == case.systems
-    assert peer.rated == case.rated
-    claims = claims_of(one) or peer.claims
+    (system, _), summary = next(iter(one.summaries.items()))
+    assert len(one.summaries) == case.systems
+    assert summary.rated == case.rated
+    claims = claims_of(one) or summary.claims
     assert tuple(claim.verdicts[system] for claim in claims) == case.verdicts
     if case.votes:
-        assert peer.claims[0].votes[system] == case.votes
-        assert reading.claims_side == "peer"
+        assert summary.claims[0].votes[system] == case.votes
+        assert reading.claims_side == "summary"
 
 
 def test_sentences_of_several_rows_are_one_summary(tmp_path: Path) -> None:
     sets = read(tmp_path, next(case for case in CASES if case.name == "tofueval.csv")).dataset.sets
-    texts = {name: one.peers["Model-A", None].summary for name, one in sets.items()}
+    texts = {name: one.summaries["Model-A", None].summary for name, one in sets.items()}
     assert texts == {"d1: work": SUMMARY, "d1: river": "The mill is by the river."}
-    assert sets["d1: work"].peers["Model-A", None].claims[0].reasons == {
+    assert sets["d1: work"].summaries["Model-A", None].claims[0].reasons == {
         "Model-A": "extrinsic: It closes in May."
     }
 
@@ -379,7 +379,7 @@ def test_what_may_not_be_people_s_ratings_is_not_read(
     tmp_path: Path, columns: dict[str, Any], what: str
 ) -> None:
     reading = read_dataset(jsonl(tmp_path, row(**columns)))
-    assert next(iter(reading.dataset.sets["d1"].peers.values())).rated == {}, what
+    assert next(iter(reading.dataset.sets["d1"].summaries.values())).rated == {}, what
     assert any(f"Not read: `{next(iter(columns))}`" in remark for remark in reading.warnings.texts)
 
 
@@ -395,8 +395,8 @@ def test_a_label_that_names_no_error_makes_no_mark(tmp_path: Path) -> None:
 def votes_in(reading: FileReading) -> list[list[tuple[str, str]]]:
     """The votes on each claim of the only summary of a file."""
     [one] = reading.dataset.sets.values()
-    [peer] = one.peers.values()
-    return [list(claim.votes.get(peer.system, ())) for claim in peer.claims]
+    [summary] = one.summaries.values()
+    return [list(claim.votes.get(summary.system, ())) for claim in summary.claims]
 
 
 @pytest.mark.parametrize(
@@ -431,7 +431,7 @@ def test_a_summary_all_of_whose_raters_are_left_out_has_no_claims(tmp_path: Path
     lost = {**PRODIGY, "spans": [{"start": 500, "end": 510, "label": "ERROR"}], "system": "m2"}
     reading = read_dataset(jsonl(tmp_path, PRODIGY, lost))
     [one] = reading.dataset.sets.values()
-    assert [len(peer.claims) for peer in one.peers.values()] == [2, 0]
+    assert [len(summary.claims) for summary in one.summaries.values()] == [2, 0]
 
 
 def test_workers_who_mark_nothing_in_the_whole_file_of_xsum_say_yes(tmp_path: Path) -> None:
@@ -459,7 +459,7 @@ def test_spans_of_rejected_answers_are_named(tmp_path: Path) -> None:
 def test_results_of_promptfoo_with_an_id_each_share_their_document(tmp_path: Path) -> None:
     results = [{**PROMPTFOO, "id": f"r{name}", "provider": name} for name in ("m1", "m2")]
     [one] = read(tmp_path, Case("promptfoo.json", results)).dataset.sets.values()
-    assert [name for name, _ in one.peers] == ["m1", "m2"]
+    assert [name for name, _ in one.summaries] == ["m1", "m2"]
 
 
 def test_numbers_beside_machine_summaries_belong_to_the_system_at_their_place(tmp_path: Path) -> None:
@@ -468,7 +468,7 @@ def test_numbers_beside_machine_summaries_belong_to_the_system_at_their_place(tm
         tmp_path, Case("a.jsonl", {"text": MILL, "machine_summaries": [SUMMARY, "It shuts."]} | lists)
     )
     [one] = reading.dataset.sets.values()
-    assert [peer.rated for peer in one.peers.values()] == [
+    assert [summary.rated for summary in one.summaries.values()] == [
         {("fluency", "rater 1"): 4},
         {("fluency", "rater 1"): 2},
     ]
@@ -611,9 +611,9 @@ def test_a_nested_line_holds_claims_of_both_sides_with_ratings_and_units(
         "label",
         "reason",
         "check_row__claim__unit__position",
-        "check_row__peer__target_words",
+        "check_row__summary__target_words",
     )
-    assert list(said) == [("peer", "no", "", None, 20), ("reference", "yes", "It says so.", 2, 20)]
+    assert list(said) == [("reference", "yes", "It says so.", 2, 20), ("summary", "no", "", None, 20)]
     assert Rating.objects.get().value == 3
     score = Score.objects.get()
     # The one claim of the summary is not supported; of two units the second is covered and the first has no claim.
@@ -675,9 +675,9 @@ def test_claims_of_several_references_and_summaries_come_back(project: Project, 
         }
 
     import_dataset(project=project, path=jsonl(tmp_path, line(10), line(20), name="a.jsonl"), by=None)
-    said = Verdict.objects.order_by("check_row__peer__target_words", "check_row__claim__text")
+    said = Verdict.objects.order_by("check_row__summary__target_words", "check_row__claim__text")
     columns = ("check_row__claim__claim_set__summary__external_id", "check_row__claim__text", "label")
-    assert list(said.values_list("check_row__peer__target_words", *columns)) == [
+    assert list(said.values_list("check_row__summary__target_words", *columns)) == [
         (10, "B", "Forty lose work.", "no"),
         (10, "", "It closes in June.", "no"),
         (10, "A", "It shuts.", "yes"),
@@ -728,9 +728,9 @@ def test_less_common_shapes_are_read(tmp_path: Path, content: Any, documents: tu
     assert reading.problems.shown == []
     [one] = reading.dataset.sets.values()
     assert one.documents == documents
-    [peer] = one.peers.values()
-    assert peer.summary == SUMMARY
-    votes = [claim.votes["m1"] for claim in peer.claims]
+    [summary] = one.summaries.values()
+    assert summary.summary == SUMMARY
+    votes = [claim.votes["m1"] for claim in summary.claims]
     assert votes == (
         [(("ann", "no"), ("rater 2", "yes")), (("ann", "yes"), ("rater 2", "yes"))]
         if content == [SPANS]

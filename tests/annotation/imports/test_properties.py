@@ -134,7 +134,9 @@ def test_a_file_imported_twice_changes_nothing_whatever_was_there(
             again = _imported(project, jsonl(tmp_path, *rows))
             assert (again is None) == (report is None)
             assert again is None or not again.counts.has_changes
-        own = Comparison.objects.filter(peer__system=F("model__system"), peer__text=F("model__text"))
+        own = Comparison.objects.filter(
+            summary__system=F("reference__system"), summary__text=F("reference__text")
+        )
         assert not own.exists()
 
 

@@ -78,21 +78,23 @@ def test_a_reference_may_come_later_and_is_compared_with_every_summary(world: Wo
     report = push_rows(project=world.project, rows=[late], by=world.mona)
     assert states(report) == ["created"]
     reference = Summary.objects.get(public_id=report.rows[0].reference)
-    assert (reference.is_model, reference.is_peer, reference.units.count()) == (True, False, 2)
+    assert (reference.is_reference, reference.is_summary, reference.units.count()) == (True, False, 2)
     assert sorted(
-        Comparison.objects.filter(model=reference).values_list("peer__system__name", flat=True)
+        Comparison.objects.filter(reference=reference).values_list("summary__system__name", flat=True)
     ) == [*("alder", "birch")]
     # A third system that comes after it is compared with it, too, and needs no document.
     third = {"document_id": "mill", "system": "cedar", "summary": "It rains."}
     assert states(push_rows(project=world.project, rows=[third], by=world.mona)) == ["created"]
-    assert Comparison.objects.filter(model=reference).count() == 3
+    assert Comparison.objects.filter(reference=reference).count() == 3
     assert push_rows(project=world.project, rows=[late, third], by=world.mona).counts.has_changes is False
 
 
 def test_scores_after_a_push_are_those_of_a_rescore(world: World) -> None:
     push_rows(project=world.project, rows=[a_row("port", "cedar", document=None), a_row()], by=world.mona)
     push_rows(project=world.project, rows=[{"document_id": "mill", "reference": "Shut."}], by=world.mona)
-    assert not Summary.objects.filter(is_peer=True, document_set__project=world.project, score=None).exists()
+    assert not Summary.objects.filter(
+        is_summary=True, document_set__project=world.project, score=None
+    ).exists()
     stored = dict(Score.objects.filter(project=world.project).values_list("summary_id", "signature"))
     rescore(project=world.project)
     assert dict(Score.objects.filter(project=world.project).values_list("summary_id", "signature")) == stored
@@ -111,7 +113,7 @@ def test_one_bad_row_refuses_all_and_is_named(world: World) -> None:
 
 def test_each_bad_row_is_left_out_with_its_reason(world: World) -> None:
     """Unreadable, of a set that nobody knows, and against a text that was judged: the others are taken."""
-    judged = world.peers["port", "alder"]
+    judged = world.summaries["port", "alder"]
     rows = [
         a_row(),
         a_row(system=""),

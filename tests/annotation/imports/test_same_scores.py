@@ -134,8 +134,8 @@ def test_a_reference_that_comes_later_meets_the_summaries_that_name_none(
     project, mona = _project("by-push", world.mona), signed_in(world.mona)
     _by_push([FIRST | RAIN | {"reference_id": "a"}, SECOND], project, mona)
     _by_push([{"document_id": "d1", "reference_id": "b", **BRIDGE}], project, mona)
-    pairs = Comparison.objects.filter(peer__document_set__project=project)
-    assert set(pairs.values_list("peer__system__name", "model__external_id")) == {
+    pairs = Comparison.objects.filter(summary__document_set__project=project)
+    assert set(pairs.values_list("summary__system__name", "reference__external_id")) == {
         ("alder", "a"),
         ("birch", "a"),
         ("birch", "b"),

@@ -61,7 +61,7 @@ def test_separators_inside_of_json_texts_end_no_line(tmp_path: Path) -> None:
     line = json.dumps(row(summary="a\u2028b\x85c"), ensure_ascii=False)
     path = raw(tmp_path, line)
     [one] = read_dataset(path).dataset.sets.values()
-    assert one.peers["alder", 10].summary == "a\u2028b\x85c"
+    assert one.summaries["alder", 10].summary == "a\u2028b\x85c"
 
 
 def test_a_line_too_long_to_be_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +141,7 @@ def test_parquet_rows_are_counted_from_1(tmp_path: Path) -> None:
     parquet.write_table(pyarrow.Table.from_pylist(rows), path)
     reading = read_dataset(path)
     assert [problem.describe("row") for problem in reading.problems.shown] == ["row 3, system: has no value."]
-    assert set(reading.dataset.sets["d1"].peers) == {("alder", None), ("birch", None)}
+    assert set(reading.dataset.sets["d1"].summaries) == {("alder", None), ("birch", None)}
 
 
 def test_parquet_text_that_is_not_utf8_is_named(tmp_path: Path) -> None:

@@ -236,7 +236,7 @@ def test_what_has_one_meaning_is_read_on_every_road_and_told(
     path = written(tmp_path, READ[name])
     out = StringIO()
     call_command("import_dataset", "ferry", str(path), "--create", stdout=out)
-    summary = Summary.objects.get(document_set__project__slug="ferry", is_peer=True)
+    summary = Summary.objects.get(document_set__project__slug="ferry", is_summary=True)
     assert (summary.text, summary.document_set.documents.get().text) == ("The ferry was late.", ARTICLE)
     files = [{"name": path.name, "content": READ[name]}]
     answer = client_of("mona").post("/api/v1/projects/harbour/imports/", {"files": files}, format="json")
@@ -255,7 +255,7 @@ def test_a_list_in_jsonl_and_a_text_in_brackets_are_read(tmp_path: Path, db: Non
     rows = {**FERRY, "reference": ["It was late.", "['No', list]"], "summary": "['So' it was] late."}
     path = written(tmp_path, json.dumps(rows))
     call_command("import_dataset", "ferry", str(path), "--create", stdout=StringIO())
-    texts = set(Summary.objects.filter(is_peer=False).values_list("text", flat=True))
+    texts = set(Summary.objects.filter(is_summary=False).values_list("text", flat=True))
     assert texts == {"It was late.", "['No', list]"}
     table = tmp_path / "table.csv"
     table.write_text("document,system,summary\nThe ferry was late.,v1,\"[It, ['was' late]\"\n")
@@ -289,8 +289,8 @@ def test_the_line_to_type_is_shown_and_works(tmp_path: Path, db: None) -> None:
         "summary=summary",
         stdout=StringIO(),
     )
-    assert Summary.objects.get(is_peer=True).text == "It left."
-    assert Summary.objects.get(is_peer=False).text == "It was late again."
+    assert Summary.objects.get(is_summary=True).text == "It left."
+    assert Summary.objects.get(is_summary=False).text == "It was late again."
 
 
 def line(document: str, claim: str, votes: list[Any]) -> dict[str, Any]:
@@ -313,8 +313,10 @@ def test_a_claim_without_a_vote_stays_where_the_others_are(
     call_command("import_dataset", "ferry", str(path), "--create", stdout=StringIO())
     project = Project.objects.get(slug="ferry")
     owners = Claim.objects.filter(claim_set__summary__document_set__project=project)
-    assert list(owners.values_list("claim_set__summary__is_peer", flat=True)) == [True, True]
-    assert list(Check.objects.filter(project=project).values_list("side", "final_label")) == [("peer", "yes")]
+    assert list(owners.values_list("claim_set__summary__is_summary", flat=True)) == [True, True]
+    assert list(Check.objects.filter(project=project).values_list("side", "final_label")) == [
+        ("summary", "yes")
+    ]
     rescore(project=project)
     scores = {score.summary.document_set.external_id: score for score in project.scores.all()}
     # Two of three votes say yes in d1; nobody answered in d2.

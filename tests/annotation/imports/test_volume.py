@@ -65,7 +65,7 @@ def test_statements_do_not_grow_with_sets(db: None, tmp_path: Path, *, is_new: b
                 systems=[{"system": "alder", "summary_text": "It rained. Trams stopped."}],
                 claims=[{"claim_text": "Trams stopped.", "verdicts": {"alder": "unsure"}}],
             ),
-            id="claims of the peers",
+            id="claims of the summaries",
         ),
         pytest.param(
             nested(systems=[{"system": name, "summary_text": ""} for name in ("alder", "birch")]),

@@ -39,10 +39,12 @@ def bring(project: Project, folder: Path, claims: list[dict[str, Any]], name: st
 def test_a_check_keeps_one_verdict_and_its_votes(project: Project, tmp_path: Path) -> None:
     report = bring(project, tmp_path, CLAIMS)
     assert report.counts.verdicts.created == 4
-    verdict = Verdict.objects.get(check_row__claim__text="It rained", check_row__peer__system__name="alder")
+    verdict = Verdict.objects.get(
+        check_row__claim__text="It rained", check_row__summary__system__name="alder"
+    )
     assert (verdict.person, verdict.origin_name, verdict.label) == (None, "import:votes.jsonl", "no")
     assert verdict.votes == [["rater 1", "no"], ["rater 2", "no"], ["rater 3", "yes"]]
-    labels = Check.objects.order_by("claim__position", "peer__system__name").values_list(
+    labels = Check.objects.order_by("claim__position", "summary__system__name").values_list(
         "human_label", flat=True
     )
     # The two without a verdict: all say yes; one of two does.

@@ -67,7 +67,7 @@ def add_document_set(
     *,
     external_id: str,
     documents: Sequence[str],
-    peers: dict[str, str],
+    summaries: dict[str, str],
     reference: str | None = None,
     target_words: int | None = None,
 ) -> DocumentSet:
@@ -81,16 +81,16 @@ def add_document_set(
             unit.position = number
             unit.save(update_fields=["position"])
         first += len(units)
-    model = None
+    row = None
     if reference is not None:
-        model = Summary.objects.create(document_set=document_set, is_model=True, text=reference)
-        add_units(reference, summary=model)
-    for name, text in peers.items():
+        row = Summary.objects.create(document_set=document_set, is_reference=True, text=reference)
+        add_units(reference, summary=row)
+    for name, text in summaries.items():
         system, _ = System.objects.get_or_create(project=project, name=name)
-        peer = Summary.objects.create(
-            document_set=document_set, system=system, is_peer=True, text=text, target_words=target_words
+        summary = Summary.objects.create(
+            document_set=document_set, system=system, is_summary=True, text=text, target_words=target_words
         )
-        add_units(text, summary=peer)
-        if model is not None:
-            Comparison.objects.create(peer=peer, model=model)
+        add_units(text, summary=summary)
+        if row is not None:
+            Comparison.objects.create(summary=summary, reference=row)
     return document_set

@@ -46,7 +46,7 @@ def test_a_worker_outlives_its_broker(
                 external_id=f"set {number}",
                 documents=[f"On day {number} the mill burned down."],
                 reference=f"On day {number} the mill burned down.",
-                peers={"a": f"On day {number} it burned."},
+                summaries={"a": f"On day {number} it burned."},
             )
         environment = {**subprocess_env, "CELERY_BROKER_URL": url}
         with workers(environment) as [worker]:

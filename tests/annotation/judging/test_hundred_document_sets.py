@@ -77,7 +77,7 @@ def project_of(items: Sequence[SummaryInput]) -> Project:
             external_id=str(number),
             documents=[item.document],
             reference=item.reference,
-            peers={"elm": item.summary},
+            summaries={"elm": item.summary},
         )
         for position, text in enumerate(item.questions or (), start=1):
             make_question(document_set, text, position=position, origin="person")
@@ -104,7 +104,7 @@ def test_ten_faulty_sets_of_a_hundred_are_unscored_with_reasons_and_cost_the_oth
             assert found[str(number)] == pytest.approx(expected.scores, abs=1e-12)
             assert (job.state, job.error, job.unscored) == ("done", "", 0)
             continue
-        checks = Check.objects.filter(peer__document_set=job.document_set)
+        checks = Check.objects.filter(summary__document_set=job.document_set)
         told = [job.error, *checks.values_list("unscored_reason", flat=True)]
         assert LASTING[FAULTY[number]][1] in " ".join(told), FAULTY[number]
         assert not checks.exclude(final_label=None).exists(), FAULTY[number]

@@ -36,7 +36,7 @@ def project(transactional_db: None) -> Project:
         external_id="a",
         documents=["The mill burned down at night. Nobody was hurt."],
         reference="The mill burned down at night.",
-        peers={"elm": "The mill burned down at night. Rain fell.", "fir": "Nobody was hurt."},
+        summaries={"elm": "The mill burned down at night. Rain fell.", "fir": "Nobody was hurt."},
     )
     return made
 

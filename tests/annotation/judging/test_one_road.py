@@ -30,7 +30,7 @@ SOURCE = (
     "The mill {0} burned down at night. Nobody was hurt. A new mill opens in June. It rained in town {0}."
 )
 REFERENCE = "The mill {0} burned down. Nobody was hurt. It rained in town {0}."
-PEERS = {
+SUMMARIES = {
     "elm": "The mill {0} burned down at night. It rained in town {0}.",
     "fir": "Nobody was hurt. Prices rose sharply. Nobody was hurt.",
     "yew": "",
@@ -54,12 +54,12 @@ def test_equal_replies_make_equal_scores(
     items = []
     for number in range(3):
         source, reference = SOURCE.format(number), REFERENCE.format(number)
-        peers = {name: text.format(number) for name, text in PEERS.items()}
+        summaries = {name: text.format(number) for name, text in SUMMARIES.items()}
         add_document_set(
-            project, external_id=str(number), documents=[source], reference=reference, peers=peers
+            project, external_id=str(number), documents=[source], reference=reference, summaries=summaries
         )
         items += [
-            SummaryInput(source, text, reference, key=f"{number} {name}") for name, text in peers.items()
+            SummaryInput(source, text, reference, key=f"{number} {name}") for name, text in summaries.items()
         ]
     judge_to_end(project, llm_judge, METRICS)
     asked = {str(call.body["messages"]) for call in llm_server.calls}

@@ -26,7 +26,9 @@ NEAR = Criterion("near", "Is it near?", (0, 2), reads="reference", answered_by="
 @pytest.fixture
 def project(db: None) -> Project:
     made = Project.objects.create(slug="mill", name="Mill study")
-    add_document_set(made, external_id="a", documents=[TEXT], reference=TEXT, peers={"elm": TEXT, "oak": " "})
+    add_document_set(
+        made, external_id="a", documents=[TEXT], reference=TEXT, summaries={"elm": TEXT, "oak": " "}
+    )
     return made
 
 

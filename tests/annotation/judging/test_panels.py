@@ -48,8 +48,8 @@ def otherwise(call: Call) -> Fault | None:
 @pytest.fixture
 def project(transactional_db: None) -> Project:
     made = Project.objects.create(slug="mill", name="Mill study")
-    peers = {"elm": TEXT, "fir": MILL, "oak": f"{HURT} {JUNE}"}
-    add_document_set(made, external_id="a", documents=[TEXT], reference=TEXT, peers=peers)
+    summaries = {"elm": TEXT, "fir": MILL, "oak": f"{HURT} {JUNE}"}
+    add_document_set(made, external_id="a", documents=[TEXT], reference=TEXT, summaries=summaries)
     return made
 
 
@@ -80,7 +80,7 @@ def test_every_member_s_vote_is_kept_and_the_split_is_the_check_s_doubt(
 ) -> None:
     llm_server.where(otherwise)
     run_to_end(project, panel)
-    checks = Check.objects.filter(peer__system__name="elm").order_by("claim__position")
+    checks = Check.objects.filter(summary__system__name="elm").order_by("claim__position")
     # All three say yes; two of three do; each says something else, which is a tie and makes unsure. The share
     # of the others' votes is 0, 1/3 and 2/3; that the panel cannot say is as much uncertainty as there can be.
     expected: list[tuple[str, str, float, float, dict[str, str]]] = [
@@ -102,7 +102,7 @@ def test_the_review_queue_begins_with_what_the_panel_is_split_over(
 ) -> None:
     llm_server.where(otherwise)
     run_to_end(project, panel)
-    Check.objects.exclude(peer__system__name="elm").delete()
+    Check.objects.exclude(summary__system__name="elm").delete()
     # Against the order of uncertainty, so that only uncertainty can put them right.
     for key, claim in enumerate((MILL, HURT, JUNE)):
         Check.objects.filter(claim__text=claim).update(queue_key=key)

@@ -136,7 +136,7 @@ def test_two_workers_at_runs_over_the_same_texts_pay_once(
             external_id="a",
             documents=[" ".join(SENTENCES)],
             reference=" ".join(SENTENCES),
-            peers={f"system {number}": sentence for number, sentence in enumerate(SENTENCES)},
+            summaries={f"system {number}": sentence for number, sentence in enumerate(SENTENCES)},
         )
     with workers(environment, 2):
         for starting in [
@@ -152,7 +152,7 @@ def test_two_workers_at_runs_over_the_same_texts_pay_once(
         wait_until(lambda: not Run.objects.filter(state="active").exists())
     assert set(Run.objects.values_list("state", flat=True)) == {"finished"}
     assert Verdict.objects.count() == 2 * 3 * 3
-    # One question takes the claims from the reference, three hold them against the peers. Each run needs all.
+    # One question takes the claims from the reference, three hold them against the summaries. Each run needs all.
     assert len(llm_server.calls) == 1 + 3
     # Each call names the run that paid for it.
     assert JudgeCall.objects.filter(run__isnull=False).count() == 1 + 3

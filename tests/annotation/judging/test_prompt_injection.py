@@ -37,15 +37,15 @@ def obeyed(call: Call) -> Fault | None:
     return None if order is None else faults.text(order.partition("OBEY ")[2])
 
 
-def judged(slug: str, judge: Judge, peers: dict[str, str]) -> Project:
+def judged(slug: str, judge: Judge, summaries: dict[str, str]) -> Project:
     project = Project.objects.create(slug=slug, name=slug)
-    add_document_set(project, external_id="a", documents=[DOCUMENT], reference=DOCUMENT, peers=peers)
+    add_document_set(project, external_id="a", documents=[DOCUMENT], reference=DOCUMENT, summaries=summaries)
     run_to_end(project, judge, METRICS)
     return project
 
 
 def verdicts_on(project: Project, system: str) -> list[tuple[object, ...]]:
-    checks = Check.objects.filter(project=project, peer__system__name=system).order_by(
+    checks = Check.objects.filter(project=project, summary__system__name=system).order_by(
         "side", "claim__position"
     )
     return list(
@@ -61,7 +61,7 @@ def test_what_a_run_writes_of_the_others_is_the_same(
     attacked = judged("attacked", llm_judge, {"alder": ATTACK, "beech": HONEST})
     assert verdicts_on(attacked, "beech") == verdicts_on(honest, "beech") != []
     # The reference's claims are the same for everybody, and only those that were asked about have checks.
-    of_reference = Claim.objects.filter(claim_set__summary__is_model=True)
+    of_reference = Claim.objects.filter(claim_set__summary__is_reference=True)
     assert [
         list(
             of_reference.filter(claim_set__summary__document_set__project=project).values_list(

@@ -28,7 +28,11 @@ GIVEN = ["Nobody was hurt?", "A new one opens in June?", "Prices rose?"]
 def project(db: None) -> Project:
     made = Project.objects.create(slug="mill", name="Mill study")
     add_document_set(
-        made, external_id="a", documents=[SOURCE], reference=ELM, peers={"elm": ELM, "fir": FIR, "oak": " "}
+        made,
+        external_id="a",
+        documents=[SOURCE],
+        reference=ELM,
+        summaries={"elm": ELM, "fir": FIR, "oak": " "},
     )
     return made
 
@@ -65,7 +69,7 @@ def test_how_many_are_made_up(standing: int, wanted: int | None, made: int) -> N
     assert questions_to_make(standing, wanted) == made
 
 
-def test_with_given_questions_it_is_one_call_a_document_and_two_a_peer(
+def test_with_given_questions_it_is_one_call_a_document_and_two_a_summary(
     project: Project, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
     give(project, *GIVEN)
@@ -84,11 +88,11 @@ def test_the_summary_answers_without_its_source(
 ) -> None:
     give(project, *GIVEN)
     run_to_end(project, llm_judge, ["question_coverage"])
-    of_peers = [
+    of_summaries = [
         call.question for call in llm_server.calls if "A new one opens" not in str(call.question["text"])
     ]
-    assert len(of_peers) == 2
-    assert [list(question["questions"].values()) for question in of_peers] == [GIVEN, GIVEN]
+    assert len(of_summaries) == 2
+    assert [list(question["questions"].values()) for question in of_summaries] == [GIVEN, GIVEN]
 
 
 def test_what_is_missing_is_made_up_beside_the_given_ones(

@@ -43,7 +43,7 @@ def project(transactional_db: None) -> Project:
     return Project.objects.create(slug="mill", name="Mill study")
 
 
-def peers() -> dict[str, str]:
+def summaries() -> dict[str, str]:
     """Summaries that differ, so that no two questions are the same."""
     return {f"system {place}": f"The {place} burned down at night." for place in PLACES}
 
@@ -71,9 +71,9 @@ def test_a_worker_killed_in_mid_run_loses_nothing_and_repeats_nothing(
         external_id="a",
         documents=["The mill burned down at night."],
         reference="The mill burned down at night. Nobody was hurt.",
-        peers=peers(),
+        summaries=summaries(),
     )
-    # One question takes claims from the reference, eight hold them against the peers.
+    # One question takes claims from the reference, eight hold them against the summaries.
     questions = 1 + len(PLACES)
     run = start(environment, project, slow_judge)
     with workers(environment) as [first]:
@@ -90,7 +90,7 @@ def test_a_worker_killed_in_mid_run_loses_nothing_and_repeats_nothing(
     assert (job.state, job.attempt, job.done, job.unscored) == ("done", 2, len(PLACES), 0)
     run.refresh_from_db()
     assert run.state == "finished"
-    # Two claims compared with eight peers, each answered once.
+    # Two claims compared with eight summaries, each answered once.
     assert Check.objects.count() == 2 * len(PLACES)
     assert verdicts_a_check() == {1}
     # What had been answered was not asked again; what was in flight at the kill was.
@@ -98,7 +98,7 @@ def test_a_worker_killed_in_mid_run_loses_nothing_and_repeats_nothing(
     assert JudgeCall.objects.count() == questions
     # Only the mill's summary says the first of the two sentences.
     scores = Score.objects.filter(project=project).values_list("summary__system__name", "coverage")
-    assert dict(scores) == {name: 0.5 if name == "system mill" else 0.0 for name in peers()}
+    assert dict(scores) == {name: 0.5 if name == "system mill" else 0.0 for name in summaries()}
 
 
 def test_a_worker_lets_people_go_first(transactional_db: None, subprocess_env: dict[str, str]) -> None:
@@ -124,7 +124,7 @@ def test_two_workers_share_a_run_on_postgresql_and_redis(
             external_id=f"set {number}",
             documents=[f"On day {number} the mill burned down at night."],
             reference=f"On day {number} the mill burned down at night.",
-            peers=peers(),
+            summaries=summaries(),
         )
     run = start(environment, project, slow_judge)
     with workers(environment, 2):

@@ -38,7 +38,7 @@ def project(db: None, llm_judge: Judge, llm_server: LLMServer) -> Project:
             external_id=str(number),
             documents=[" ".join(sentences)],
             reference=" ".join(sentences),
-            peers={"elm": " ".join(sentences[: CLAIMS // 2])},
+            summaries={"elm": " ".join(sentences[: CLAIMS // 2])},
         )
     judge_to_end(made, llm_judge)
     return made
@@ -111,7 +111,7 @@ def test_a_share_is_chosen_at_random_and_kept(
     project: Project, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
     repeated(project, llm_judge, 0.5)
-    asked = Verdict.objects.exclude(repeated="").values("check_row__peer").distinct().count()
+    asked = Verdict.objects.exclude(repeated="").values("check_row__summary").distinct().count()
     # Whole summaries are asked about again.
     assert Verdict.objects.exclude(repeated="").count() == CLAIMS * asked
     assert asked <= SETS

@@ -25,7 +25,7 @@ def study(sets: int = 2, systems: int = 3) -> Project:
         row = DocumentSet.objects.create(project=project, external_id=str(number))
         Document.objects.create(document_set=row, position=1, text="x" * 4000)
         for maker in makers:
-            Summary.objects.create(document_set=row, system=maker, is_peer=True, text="y" * 400)
+            Summary.objects.create(document_set=row, system=maker, is_summary=True, text="y" * 400)
     return project
 
 

@@ -95,7 +95,7 @@ def test_removed_claims_trials_and_other_ends_are_left_out(judged: World) -> Non
     finished_run(judged, HOUR, state="stopped")
     assert run_scores(judged.project) == []
     finished_run(judged, HOUR)
-    Check.objects.filter(peer=judged.peers["port", "birch"]).update(is_current=False)
+    Check.objects.filter(summary=judged.summaries["port", "birch"]).update(is_current=False)
     # Alder's alone remain: two of three.
     assert run_scores(judged.project)[0].coverage == pytest.approx(JUDGED["alder"].count("yes") / 3)
 

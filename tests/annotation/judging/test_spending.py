@@ -78,7 +78,7 @@ def test_a_run_stops_before_it_costs_more_than_its_cap_and_goes_on_with_a_higher
     made = len(llm_server.calls)
     JudgeCall.objects.all().delete()
     Verdict.objects.filter(judge=priced).delete()
-    ClaimSet.objects.filter(summary=world.models["bridge"]).delete()
+    ClaimSet.objects.filter(summary=world.references["bridge"]).delete()
     cap = whole / 2
     run = start_run(project=world.project, judge=priced, max_cost=cap, by=None)
     perform_all(run)

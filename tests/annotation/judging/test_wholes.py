@@ -43,7 +43,11 @@ METRICS = ["question_coverage", "conciseness", "completeness"]
 def project(db: None) -> Project:
     made = Project.objects.create(slug="mill", name="Mill study")
     add_document_set(
-        made, external_id="a", documents=[SOURCE], reference=ELM, peers={"elm": ELM, "fir": FIR, "oak": " "}
+        made,
+        external_id="a",
+        documents=[SOURCE],
+        reference=ELM,
+        summaries={"elm": ELM, "fir": FIR, "oak": " "},
     )
     return made
 
@@ -68,7 +72,7 @@ def test_given_questions_are_asked_of_the_source_and_of_every_summary(
     # The scripted server says yes where every word of the question stands in the text.
     ask(project, "Nobody was hurt?", "A new one opens in June?", "Prices rose?")
     run_to_end(project, llm_judge, ["question_coverage"])
-    source = answers().filter(check_row__peer=None).order_by("check_row__claim__position")
+    source = answers().filter(check_row__summary=None).order_by("check_row__claim__position")
     assert list(source.values_list("label", flat=True)) == ["yes", "yes", "no"]
     assert list(source.values_list("evidence", flat=True))[:2] == [[2], [3]]
     # Elm answers one of the two that the source answers, fir none, and the empty one none by rule.
@@ -103,7 +107,7 @@ def test_questions_belong_to_the_documents_and_serve_every_judge(project: Projec
     before = list(questions().values_list("pk", "text"))
     run_to_end(project, judge_by_name("lexical"), ["question_coverage"])
     assert list(questions().values_list("pk", "text")) == before
-    assert answers().filter(judge__name="lexical", check_row__peer=None).count() == len(before)
+    assert answers().filter(judge__name="lexical", check_row__summary=None).count() == len(before)
 
 
 def test_conciseness_mixes_lengths_with_the_rating(project: Project, llm_judge: Judge) -> None:
@@ -148,7 +152,7 @@ def test_topics_are_named_once_and_looked_for_in_every_summary(
     Summary.objects.create(
         document_set=document_set,
         system=System.objects.create(project=project, name="yew"),
-        is_peer=True,
+        is_summary=True,
         text="It opens in June.",
     )
     run_to_end(project, llm_judge, ["topic_preservation"])
@@ -191,7 +195,7 @@ def test_completeness_says_what_is_missing(project: Project, llm_judge: Judge) -
 
 def test_redundancy_names_the_sentences_that_repeat(project: Project, llm_judge: Judge) -> None:
     twice = "The mill burned down. Nobody was hurt. The mill burned down."
-    add_document_set(project, external_id="b", documents=[SOURCE], reference=ELM, peers={"yew": twice})
+    add_document_set(project, external_id="b", documents=[SOURCE], reference=ELM, summaries={"yew": twice})
     run_to_end(project, llm_judge, ["redundancy"])
     # One of three sentences repeats another; the empty summary of oak has no sentence, so nothing to say of it.
     assert score_of(project, "yew").redundancy == pytest.approx(2 / 3)
@@ -210,7 +214,7 @@ def test_coherence_and_conciseness_are_rated_in_one_call(
 
 
 def test_completeness_of_a_source_without_elements_says_so(project: Project, llm_judge: Judge) -> None:
-    add_document_set(project, external_id="b", documents=["?! ..."], reference=ELM, peers={"yew": ELM})
+    add_document_set(project, external_id="b", documents=["?! ..."], reference=ELM, summaries={"yew": ELM})
     run_to_end(project, llm_judge, ["completeness"])
     assert computed(project, "yew", "completeness") == (0.0, "The source has no elements to cover.")
 
@@ -221,14 +225,14 @@ def test_conciseness_that_cannot_be_computed_says_why(project: Project, llm_judg
         external_id="b",
         documents=["工厂昨夜起火。没有人受伤。"],
         reference="工厂昨夜起火。",
-        peers={"yew": "工厂昨夜起火。"},
+        summaries={"yew": "工厂昨夜起火。"},
     )
     run_to_end(project, llm_judge, ["conciseness"])
     project.refresh_from_db()
-    peer = Summary.objects.get(system__name="yew")
-    (record,) = summary_records(project, [peer.pk])
+    summary = Summary.objects.get(system__name="yew")
+    (record,) = summary_records(project, [summary.pk])
     result = score(record.value, score_rules(project))
-    made = explain(project, peer, record.value, result, record.conciseness_terms)
+    made = explain(project, summary, record.value, result, record.conciseness_terms)
     (formula,) = [each for each in made.formulas if each.column == "conciseness"]
     assert (formula.value, formula.text) == (None, "Words cannot be counted in this script.")
 
@@ -278,7 +282,7 @@ def test_a_panel_answers_by_majority_and_its_split_is_the_doubt(
         )
     )
     run_to_end(project, panel)
-    checks = Check.objects.filter(peer__system__name="elm").order_by("claim__position")
+    checks = Check.objects.filter(summary__system__name="elm").order_by("claim__position")
     # Two of the three find elm's own words in elm.
     assert [check.final_label for check in checks] == ["yes", "yes"]
     assert [check.uncertainty for check in checks] == [pytest.approx(1 / 3)] * 2

@@ -41,13 +41,13 @@ def asked(world: World) -> dict[str, str]:
 
 def rate(world: World, who: str, asked: dict[str, str], place: tuple[str, str], **values: int) -> int:
     given = {asked[name]: value for name, value in values.items()}
-    return rate_summary(summary=world.peers[place], by=getattr(world, who), values=given)
+    return rate_summary(summary=world.summaries[place], by=getattr(world, who), values=given)
 
 
 def judge_rates(world: World, place: tuple[str, str], value: float | None) -> None:
     Rating.objects.create(
         criterion=world.project.criteria.get(name="tone", retired_at=None),
-        summary=world.peers[place],
+        summary=world.summaries[place],
         role="judge",
         judge=world.judge,
         origin_name="lexical",
@@ -73,7 +73,7 @@ def test_questions_that_read_the_same_are_asked_together_the_reference_last(
         "birch",
         "checked",
         "lexical",
-        *world.models["port"].text.split(". "),
+        *world.references["port"].text.split(". "),
     ):
         assert hidden not in page
     saved = rex.post(f"{PAGE}{shown.summary_id}/", {f"value-{asked['tone']}": "4", "active_ms": "800"})
@@ -92,7 +92,7 @@ def test_the_desk_ends_and_skips(world: World, asked: dict[str, str], rex: Clien
     skipped = next_to_rate(world.project, world.rex, after=first.summary_id)
     assert skipped is not None
     assert skipped.summary_id > first.summary_id
-    for place in world.peers:
+    for place in world.summaries:
         rate(world, "rex", asked, place, tone=3, near=1)
     assert next_to_rate(world.project, world.rex) is None
     assert "Nothing is left to rate" in rex.get(PAGE).content.decode()
@@ -110,7 +110,7 @@ def test_an_equal_answer_changes_nothing_and_another_is_the_next_version(
 
 def test_who_has_seen_the_answers_is_no_longer_blind(world: World, asked: dict[str, str]) -> None:
     place = ("port", "alder")
-    Look.objects.create(summary=world.peers[place], person=world.cleo, revealed_at=timezone.now())
+    Look.objects.create(summary=world.summaries[place], person=world.cleo, revealed_at=timezone.now())
     rate(world, "cleo", asked, place, tone=2)
     rate(world, "rex", asked, place, tone=4)
     assert Rating.objects.get(person=world.cleo).had_seen
@@ -125,9 +125,9 @@ def test_who_has_seen_the_answers_is_no_longer_blind(world: World, asked: dict[s
 def test_what_is_no_answer_is_refused(
     world: World, asked: dict[str, str], rex: Client, typed: dict[str, str], said: str
 ) -> None:
-    peer = world.peers["port", "alder"]
+    summary = world.summaries["port", "alder"]
     answer = rex.post(
-        f"{PAGE}{peer.public_id}/", {f"value-{asked[name]}": each for name, each in typed.items()}
+        f"{PAGE}{summary.public_id}/", {f"value-{asked[name]}": each for name, each in typed.items()}
     )
     assert answer.status_code == 422
     assert said in answer.content.decode()
@@ -153,7 +153,7 @@ def test_the_final_answer_is_peoples_mean_else_the_judges(world: World, asked: d
     assert own_inputs(world.project) != before
     found = own_scores(world.project)
     # (1/4 + 4/4) / 2; the judge's failure does not replace 5, which is 1; 3 of 1 to 5 is the middle.
-    assert {place: found.of(world.peers[place].pk)[1] for place in (alder, birch, bridge)} == {
+    assert {place: found.of(world.summaries[place].pk)[1] for place in (alder, birch, bridge)} == {
         alder: 0.625,
         birch: 1.0,
         bridge: 0.5,
@@ -195,7 +195,7 @@ def test_the_judge_is_compared_with_blind_ratings(world: World, asked: dict[str,
 
 def test_scores_follow_from_the_exported_ratings(world: World, asked: dict[str, str], tmp_path: Path) -> None:
     for who, shift in (("rex", 0), ("cleo", 1)):
-        for number, place in enumerate(sorted(world.peers)):
+        for number, place in enumerate(sorted(world.summaries)):
             rate(world, who, asked, place, tone=1 + (number + shift) % 5)
     values: dict[str, dict[str, list[float]]] = {}
     for row in exported(world.project, "answers", tmp_path / "answers.jsonl"):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def said(world: World, system: str = "alder") -> list[tuple[str, int, float, tuple[int, ...]]]:
-    found = judge_percents([world.peers["port", system].pk])
+    found = judge_percents([world.summaries["port", system].pk])
     return [(each.judge, each.number, each.percent, each.marks) for each in found]
 
 
@@ -43,7 +43,7 @@ def test_every_judge_has_its_own(world: World) -> None:
 
 
 def test_where_claims_stand_in_for_units_each_is_one(world: World) -> None:
-    Claim.objects.filter(claim_set__summary=world.models["port"]).update(unit=None)
-    found = judge_percents([world.peers["port", "alder"].pk])
+    Claim.objects.filter(claim_set__summary=world.references["port"]).update(unit=None)
+    found = judge_percents([world.summaries["port", "alder"].pk])
     assert [(each.number, each.percent) for each in found] == [(1, 100.0), (2, 0.0), (3, 100.0)]
     assert [each.claim_id for each in found] == [each.unit_id for each in found]

@@ -140,7 +140,7 @@ def test_what_is_no_longer_in_force_is_no_dispute(world: World) -> None:
     claim_set = check.claim.claim_set
     claim_set.is_active = False
     claim_set.save()
-    check.peer.checks.update(is_current=False)
+    check.summary.checks.update(is_current=False)
     assert any("no longer in force" in line for line in complaints())
     rescore(project=world.project)
     assert queue() == []

@@ -25,7 +25,7 @@ from evaluation.blend import score
 from evaluation.metrics import completeness, conciseness_terms, question_coverage_or_none
 from evaluation.text import DOCUMENT_BREAK
 from tests.annotation.asking import answer
-from tests.annotation.cast import PEERS, SOURCE
+from tests.annotation.cast import SOURCE, SUMMARIES
 from tests.annotation.rated import computed, judge_rates
 
 if TYPE_CHECKING:
@@ -47,28 +47,28 @@ def alder(world: World) -> Summary:
     asked = ask_questions(
         document_set=world.sets["port"], texts=[f"Is it {name}?" for name in PAIRS], by=world.mona
     )
-    peer = world.peers["port", "alder"]
+    summary = world.summaries["port", "alder"]
     for question, (source, said) in zip(asked, PAIRS.values(), strict=True):
         answer(question, source, judge=world.judge, reason="from the source")
-        answer(question, said, judge=world.judge, summary=peer, reason="from the summary")
+        answer(question, said, judge=world.judge, summary=summary, reason="from the summary")
     retire_question(question=asked[-1], by=world.mona)
-    return peer
+    return summary
 
 
-def explanation(world: World, peer: Summary) -> Explanation:
-    summary = summary_of(world.project, peer.public_id)
-    record = next(summary_records(world.project, [summary.pk]))
+def explanation(world: World, summary: Summary) -> Explanation:
+    row = summary_of(world.project, summary.public_id)
+    record = next(summary_records(world.project, [row.pk]))
     result = score(record.value, score_rules(world.project))
-    return explain(world.project, summary, record.value, result, record.conciseness_terms)
+    return explain(world.project, row, record.value, result, record.conciseness_terms)
 
 
-def formula(world: World, peer: Summary, column: str) -> tuple[float | None, str] | None:
-    found = {made.column: (made.value, made.text) for made in explanation(world, peer).formulas}
+def formula(world: World, summary: Summary, column: str) -> tuple[float | None, str] | None:
+    found = {made.column: (made.value, made.text) for made in explanation(world, summary).formulas}
     return found.get(column)
 
 
-def questions(world: World, peer: Summary) -> list[ExplainedQuestion]:
-    return list(explanation(world, peer).questions)
+def questions(world: World, summary: Summary) -> list[ExplainedQuestion]:
+    return list(explanation(world, summary).questions)
 
 
 def test_every_question_says_whether_it_counts_and_why(world: World, alder: Summary) -> None:
@@ -91,14 +91,14 @@ def test_question_coverage_with_its_numbers(world: World, alder: Summary) -> Non
 
 def test_without_a_yes_of_the_source_the_reason_stands_in_its_place(world: World) -> None:
     [question] = ask_questions(document_set=world.sets["port"], texts=["Is it so?"], by=world.mona)
-    peer = world.peers["port", "alder"]
-    assert formula(world, peer, "question_coverage") == (None, "1 without an answer")
+    summary = world.summaries["port", "alder"]
+    assert formula(world, summary, "question_coverage") == (None, "1 without an answer")
     answer(question, "no", judge=world.judge)
-    assert formula(world, peer, "question_coverage") == (None, "the source answers yes to none")
+    assert formula(world, summary, "question_coverage") == (None, "the source answers yes to none")
 
 
 def test_a_project_without_questions_has_no_such_line(world: World) -> None:
-    assert formula(world, world.peers["port", "alder"], "question_coverage") is None
+    assert formula(world, world.summaries["port", "alder"], "question_coverage") is None
 
 
 def test_a_failure_takes_back_no_answer_that_was_given(world: World) -> None:
@@ -117,10 +117,10 @@ def test_people_correct_an_answer_of_the_source_for_all_summaries(world: World) 
     [question] = ask_questions(document_set=world.sets["port"], texts=["Is it so?"], by=world.mona)
     source = answer(question, "no", judge=world.judge)
     for system, label in (("alder", "yes"), ("birch", "no")):
-        answer(question, label, judge=world.judge, summary=world.peers["port", system])
+        answer(question, label, judge=world.judge, summary=world.summaries["port", system])
 
     def coverages() -> list[float | None]:
-        rows = Score.objects.filter(summary__document_set=world.sets["port"], summary__is_peer=True)
+        rows = Score.objects.filter(summary__document_set=world.sets["port"], summary__is_summary=True)
         return list(rows.order_by("summary__system__name").values_list("question_coverage", flat=True))
 
     # The source answers yes to none.
@@ -136,18 +136,18 @@ def test_people_correct_an_answer_of_the_source_for_all_summaries(world: World) 
 def test_people_correct_an_answer_of_one_summary(world: World) -> None:
     [question] = ask_questions(document_set=world.sets["port"], texts=["Is it so?"], by=world.mona)
     answer(question, "yes", judge=world.judge)
-    check = answer(question, "no", judge=world.judge, summary=world.peers["port", "alder"])
+    check = answer(question, "no", judge=world.judge, summary=world.summaries["port", "alder"])
     override(check=check, by=world.rex, label="yes")
-    assert Score.objects.get(summary=check.peer).question_coverage == 1.0
+    assert Score.objects.get(summary=check.summary).question_coverage == 1.0
     assert not list(differences(world.project))
 
 
 def test_questions_are_no_claims(world: World) -> None:
-    peer = world.peers["port", "alder"]
+    summary = world.summaries["port", "alder"]
     viewer = Viewer.now(world.rex, world.project)
 
     def figures() -> list[object]:
-        scores = Score.objects.filter(summary=peer).values(
+        scores = Score.objects.filter(summary=summary).values(
             "claims", "claims_unscored", "coverage", "alignment"
         )
         waiting = count(QUEUE.look(viewer, {"only": "all"}))
@@ -161,8 +161,8 @@ def test_questions_are_no_claims(world: World) -> None:
     rescore(project=world.project)
     before = figures()
     [question] = ask_questions(document_set=world.sets["port"], texts=["Is it so?"], by=world.mona)
-    for summary in (None, peer):
-        check = answer(question, "yes", judge=world.judge, summary=summary)
+    for asked in (None, summary):
+        check = answer(question, "yes", judge=world.judge, summary=asked)
         assert check.impact == 0.0
     assert figures() == before
     assert count(QUEUE.look(viewer, {"only": "all", "side": "question"})) == 2
@@ -171,12 +171,12 @@ def test_questions_are_no_claims(world: World) -> None:
 def test_an_empty_summary_answers_no_by_rule(world: World) -> None:
     [question] = ask_questions(document_set=world.sets["port"], texts=["Is it so?"], by=world.mona)
     answer(question, "yes", judge=world.judge)
-    peer = world.peers["port", "alder"]
-    Summary.objects.filter(pk=peer.pk).update(text=" ")
-    peer.refresh_from_db()
-    [asked] = questions(world, peer)
+    summary = world.summaries["port", "alder"]
+    Summary.objects.filter(pk=summary.pk).update(text=" ")
+    summary.refresh_from_db()
+    [asked] = questions(world, summary)
     assert (asked.summary.final, asked.summary.source, asked.standing) == ("no", "rule", "missed")
-    assert formula(world, peer, "question_coverage") == (0.0, "0 yes in both / 1 yes in the source")
+    assert formula(world, summary, "question_coverage") == (0.0, "0 yes in both / 1 yes in the source")
 
 
 @given(st.lists(st.tuples(LABELS, LABELS), max_size=8))
@@ -196,7 +196,11 @@ def test_summarization_names_its_parts(world: World, alder: Summary) -> None:
             claim_set=claims, position=position, text=f"claim {position}", origin="judge"
         )
         check = Check.objects.create(
-            project=world.project, claim=claim, peer=alder, document_set_id=alder.document_set_id, side="peer"
+            project=world.project,
+            claim=claim,
+            summary=alder,
+            document_set_id=alder.document_set_id,
+            side="summary",
         )
         Verdict.objects.create(check_row=check, role="judge", judge=world.judge, label=label)
     # Alignment 3 / 4, question coverage 1 / 2.
@@ -210,7 +214,7 @@ def test_conciseness_with_its_numbers(world: World, alder: Summary) -> None:
     rate(world, alder, 0.8)
     # 13 of 28 words: 1 - (13/28 - .3) / .3 = .4524; 6.5 words a sentence: 1.
     # .7 · (.6 · .4524 + .4) + .3 · .8 = .47 + .24 = .71.
-    terms = conciseness_terms(SOURCE, PEERS["alder"])
+    terms = conciseness_terms(SOURCE, SUMMARIES["alder"])
     assert terms.compression == pytest.approx(2 - 13 / 28 / 0.3)
     assert terms.sentences == 1.0
     value, text = formula(world, alder, "conciseness") or (None, "")
@@ -242,5 +246,5 @@ def test_the_elements_of_completeness_are_listed_where_it_was_computed(world: Wo
     assert elements == completeness(DOCUMENT_BREAK.join(documents), alder.text)
 
 
-def rate(world: World, peer: Summary, value: float | None, *, reason: str = "") -> None:
-    judge_rates(peer, world.judge, value, reason=reason)
+def rate(world: World, summary: Summary, value: float | None, *, reason: str = "") -> None:
+    judge_rates(summary, world.judge, value, reason=reason)

@@ -41,10 +41,10 @@ def test_effect_is_the_share_of_coverage_that_hangs_on_the_answer(world: World) 
 
 def test_rules_that_changed_since_the_project_was_read_count(world: World) -> None:
     Project.objects.update(composite_weight=1.0)
-    peer = world.peers["port", "alder"]
+    summary = world.summaries["port", "alder"]
     assert world.project.composite_weight != 1.0
-    rescore_now(project=world.project, summary_ids=[peer.pk])
-    score = Score.objects.get(summary=peer)
+    rescore_now(project=world.project, summary_ids=[summary.pk])
+    score = Score.objects.get(summary=summary)
     assert score.composite_custom == score.coverage
 
 
@@ -79,12 +79,12 @@ def test_queries_do_not_grow_with_claims(world: World, django_assert_max_num_que
 
 
 def test_what_scores_a_summary_is_read_in_three_statements(world: World) -> None:
-    keys = [peer.pk for peer in world.peers.values()]
+    keys = [summary.pk for summary in world.summaries.values()]
     for some in (keys[:1], keys):
         asked = statements_of(lambda: list(summary_records(world.project, some)))  # noqa: B023 - asked at once
         assert len(asked) == 3, asked
 
 
 def test_a_set_without_claims_says_nothing_of_coverage(world: World) -> None:
-    score = Score.objects.get(summary=world.peers["bridge", "alder"])
+    score = Score.objects.get(summary=world.summaries["bridge", "alder"])
     assert (score.coverage, score.claim_coverage, score.flags) == (None, None, [])

@@ -54,7 +54,7 @@ def wait_until_somebody_waits() -> None:
 
 def test_an_answer_that_is_not_committed_yet_is_waited_for(world: World) -> None:
     check = world.check("alder", 1)
-    before = Score.objects.get(summary=check.peer).claim_coverage
+    before = Score.objects.get(summary=check.summary).claim_coverage
     answered, let_go = threading.Event(), threading.Event()
 
     def answer() -> None:
@@ -71,9 +71,9 @@ def test_an_answer_that_is_not_committed_yet_is_waited_for(world: World) -> None
     reviewer.join(PATIENCE_SECONDS)
     rebuilder.join(PATIENCE_SECONDS)
 
-    after = Score.objects.get(summary=check.peer).claim_coverage
+    after = Score.objects.get(summary=check.summary).claim_coverage
     assert after != before
     row = Check.objects.get(pk=check.pk)
     assert (row.final_source, row.final_label == check.final_label) == ("reviewer", False)
     rescore(project=world.project)
-    assert Score.objects.get(summary=check.peer).claim_coverage == after
+    assert Score.objects.get(summary=check.summary).claim_coverage == after

@@ -93,7 +93,7 @@ def test_an_import_is_judged_under_one_id_and_no_text_is_logged(
     written = json.dumps(logged, ensure_ascii=False).lower()
     assert "zinnober" not in written
     assert KEY not in written
-    for text in ("The ferry", world.peers["port", "alder"].text):
+    for text in ("The ferry", world.summaries["port", "alder"].text):
         assert text.lower() not in written
 
 

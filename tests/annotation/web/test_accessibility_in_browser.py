@@ -116,7 +116,7 @@ def admin_pages(world: World) -> list[str]:
     add_imported_verdict(check, "yes")
     rows = [
         f"dispute/{Dispute.objects.get().pk}",
-        f"summary/{world.peers['port', 'alder'].pk}",
+        f"summary/{world.summaries['port', 'alder'].pk}",
         f"judge/{world.judge.pk}",
     ]
     lists = ("dispute", "summary", "job")

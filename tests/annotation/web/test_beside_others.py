@@ -53,16 +53,17 @@ def beside_a_large_one(world: World) -> World:
     sets = DocumentSet.objects.bulk_create(
         DocumentSet(project=other, external_id=f"d{number}") for number in range(SETS)
     )
-    models = Summary.objects.bulk_create(
-        Summary(document_set=one, is_model=True, text="The ferry was late.", external_id="m") for one in sets
+    references = Summary.objects.bulk_create(
+        Summary(document_set=one, is_reference=True, text="The ferry was late.", external_id="m")
+        for one in sets
     )
-    peers = Summary.objects.bulk_create(
-        Summary(document_set=one, system=system, is_peer=True, text="It was late.")
+    summaries = Summary.objects.bulk_create(
+        Summary(document_set=one, system=system, is_summary=True, text="It was late.")
         for one in sets
         for system in systems
     )
     lists = ClaimSet.objects.bulk_create(
-        ClaimSet(summary=model, origin="judge", origin_name="lexical") for model in models
+        ClaimSet(summary=reference, origin="judge", origin_name="lexical") for reference in references
     )
     claims = Claim.all_claims.bulk_create(
         (
@@ -73,22 +74,23 @@ def beside_a_large_one(world: World) -> World:
         batch_size=10_000,
     )
     Score.objects.bulk_create(
-        Score(project=other, summary=peer, peer_words=3, coverage=0.5, signature="x") for peer in peers
+        Score(project=other, summary=summary, summary_words=3, coverage=0.5, signature="x")
+        for summary in summaries
     )
     checks = Check.objects.bulk_create(
         (
             Check(
                 project=other,
                 claim=claim,
-                peer=peer,
-                document_set_id=peer.document_set_id,
-                side="peer" if claim.position % 2 else "reference",
+                summary=summary,
+                document_set_id=summary.document_set_id,
+                side="summary" if claim.position % 2 else "reference",
                 judge_label="yes",
                 judge_probability=0.9,
                 final_label="no" if claim.position % 5 else "yes",
                 final_source="judge",
             )
-            for place, peer in enumerate(peers)
+            for place, summary in enumerate(summaries)
             for claim in claims[place // SYSTEMS * CLAIMS :][:CLAIMS]
         ),
         batch_size=10_000,

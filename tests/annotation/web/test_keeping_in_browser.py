@@ -16,7 +16,14 @@ from annotation.assessing.services.close_assignment import close_assignment
 from annotation.assessing.services.save_acts import save_acts
 from annotation.models import Assignment, CoverageJudgment
 from tests.accessibility import violations
-from tests.annotation.assessing.web.see_sets import OTHER_PEER, PEER, SECOND_MODEL, lay_set, open_set, saved
+from tests.annotation.assessing.web.see_sets import (
+    OTHER_SUMMARY,
+    SECOND_REFERENCE,
+    SUMMARY,
+    lay_set,
+    open_set,
+    saved,
+)
 from tests.annotation.gunicorn_server import Server
 from tests.annotation.web.test_flow_in_browser import sign_in, sign_in_by_form
 from tests.browser import Desk
@@ -87,8 +94,8 @@ def standing(assignment: Assignment) -> dict[int, int | None]:
 
 def judge(assignment: Assignment, world: World, unit: int, percent: int) -> None:
     """An act of Ana's from another device."""
-    reading = assignment.readings.select_related("comparison__model").order_by("position")[0]
-    place = reading.comparison.model.units.get(position=unit)
+    reading = assignment.readings.select_related("comparison__reference").order_by("position")[0]
+    place = reading.comparison.reference.units.get(position=unit)
     act = UnitAct(reading.public_id, place.public_id, percent)
     save_acts(assignment=assignment, by=world.ana, acts=[act], all_or_none=True)
 
@@ -109,7 +116,7 @@ def server(subprocess_env: dict[str, str]) -> Iterator[Server]:
 def test_nothing_is_lost_when_the_server_dies_in_mid_form(
     world: World, browser: Browser, server: Server
 ) -> None:
-    assignment = lay_set(world, peers=[PEER, OTHER_PEER])
+    assignment = lay_set(world, summaries=[SUMMARY, OTHER_SUMMARY])
     desk = Desk(browser=browser, address=server.address)
     page = ana(desk)
     open_set(page, assignment)
@@ -153,7 +160,7 @@ def test_what_waits_outlives_the_page(world: World, desk: Desk) -> None:
     # What the server does not have yet is put back onto the form.
     page.locator("#progress", has_text="3 of 6").wait_for()
     page.locator("#saved", has_text=WAITING).wait_for()
-    assert page.locator("[data-peer='1'] .chip").count() == 1
+    assert page.locator("[data-summary='1'] .chip").count() == 1
     assert violations(page) == []
     page.unroute("**/acts/")
     saved(page)
@@ -226,7 +233,7 @@ def test_acts_of_one_person_are_not_sent_as_another(world: World, desk: Desk) ->
 
 
 def test_what_was_on_its_way_when_the_page_was_left_arrives(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, models=[SECOND_MODEL])
+    assignment = lay_set(world, references=[SECOND_REFERENCE])
     page = ana(desk)
     open_set(page, assignment)
     press(page, "111")
@@ -384,7 +391,7 @@ def test_a_refused_act_says_why_and_holds_nothing_up(world: World, desk: Desk) -
     page = ana(desk)
     open_set(page, assignment)
     comparison = assignment.readings.get().comparison
-    gone = comparison.model.units.get(position=1)
+    gone = comparison.reference.units.get(position=1)
     before, gone.public_id = gone.public_id, "replaced"
     gone.save(update_fields=["public_id"])
     press(page, "41")
@@ -401,7 +408,7 @@ def test_a_refused_act_says_why_and_holds_nothing_up(world: World, desk: Desk) -
 
 
 def test_a_set_that_ended_meanwhile_says_so(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, models=[SECOND_MODEL])
+    assignment = lay_set(world, references=[SECOND_REFERENCE])
     page = ana(desk)
     open_set(page, assignment)
     press(page, "111")
@@ -437,7 +444,7 @@ def test_whoever_keeps_nothing_is_warned_before_leaving(world: World, desk: Desk
 
 
 def test_a_set_is_not_closed_over_what_waits_in_the_browser(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, models=[SECOND_MODEL])
+    assignment = lay_set(world, references=[SECOND_REFERENCE])
     page = ana(desk)
     open_set(page, assignment)
     press(page, "111")

@@ -50,7 +50,7 @@ def test_what_is_refused_is_said_on_the_page_that_it_was_sent_from(world: World,
 
 
 def test_a_set_that_one_judges_is_not_found_by_its_texts(world: World, signed_in: SignIn) -> None:
-    Summary.objects.filter(pk=world.models["bridge"].pk).update(text="A heron stood there.")
+    Summary.objects.filter(pk=world.references["bridge"].pk).update(text="A heron stood there.")
     world.ana.memberships.update(roles=["assessor", "manager"])
     assert "heron" in signed_in(world.mona).get(f"{UNITS}?q=heron").text.split("</form>", 1)[1]
     assign(document_set=world.sets["bridge"], assessor=world.ana, by=None)
@@ -61,7 +61,7 @@ def test_a_set_that_one_judges_is_not_found_by_its_texts(world: World, signed_in
 def test_the_claims_of_a_long_text_are_searched(
     world: World, signed_in: SignIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claims = f"/p/harbour/claims/{world.models['port'].public_id}/"
+    claims = f"/p/harbour/claims/{world.references['port'].public_id}/"
     rex = signed_in(world.rex)
     assert 'type="search"' not in rex.get(claims).text
     monkeypatch.setattr("annotation.texts.web.claims.MANY_CLAIMS", 3)

@@ -17,7 +17,7 @@ from annotation.reviewing.services.review import override
 from annotation.scoring.rescore import rescore
 from tests.annotation.answering import add_checks
 from tests.annotation.asking import answer, make_question
-from tests.annotation.cast import PEERS, add_set
+from tests.annotation.cast import SUMMARIES, add_set
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -37,12 +37,16 @@ def grow(world: World) -> None:
         name = f"more-{number}"
         add_set(world, name)
         system = System.objects.create(project=world.project, name=name)
-        peer = Summary.objects.create(
-            document_set=world.sets[name], system=system, is_peer=True, target_words=20, text=PEERS["alder"]
+        summary = Summary.objects.create(
+            document_set=world.sets[name],
+            system=system,
+            is_summary=True,
+            target_words=20,
+            text=SUMMARIES["alder"],
         )
-        Comparison.objects.create(peer=peer, model=world.models[name])
+        Comparison.objects.create(summary=summary, reference=world.references[name])
         assign(document_set=world.sets[name], assessor=world.ben, by=None)
-        Unit.objects.create(summary=world.models["port"], position=9 + number, start=1, end=2)
+        Unit.objects.create(summary=world.references["port"], position=9 + number, start=1, end=2)
         write_here(world, name)
         other = Project.objects.create(slug=name, name=name, deciding_judge=world.judge)
         Membership.objects.create(project=other, user=world.olga, roles=["owner"])
@@ -62,7 +66,7 @@ def add_questions(world: World, number: int, *, first: int) -> None:
     """Questions about "port" that the judge has answered from the source and from alder's summary."""
     for position in range(first, first + number):
         question = make_question(world.sets["port"], f"Is it {position}?", position=position, origin="person")
-        for summary in (None, world.peers["port", "alder"]):
+        for summary in (None, world.summaries["port", "alder"]):
             answer(question, "yes", judge=world.judge, summary=summary)
 
 
@@ -81,7 +85,7 @@ def addresses(world: World) -> dict[str, tuple[User, str]]:
             world.olga,
             f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/claims/?verdict=yes",
         ),
-        "summary": (world.olga, f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/"),
+        "summary": (world.olga, f"/p/harbour/scores/summaries/{world.summaries['port', 'alder'].public_id}/"),
         "questions": (world.olga, f"/p/harbour/scores/sets/{world.sets['port'].public_id}/questions/"),
         "runs": (world.olga, "/p/harbour/runs/"),
         "assignments": (world.olga, "/p/harbour/assignments/"),
@@ -91,9 +95,9 @@ def addresses(world: World) -> dict[str, tuple[User, str]]:
         "guidelines": (world.olga, "/p/harbour/settings/guidelines/"),
         "log": (world.olga, "/p/harbour/settings/log/"),
         "comments": (world.olga, f"/p/harbour/comments/claims/{world.check('alder', 1).claim.public_id}/"),
-        "claims": (world.olga, f"/p/harbour/claims/{world.models['port'].public_id}/"),
+        "claims": (world.olga, f"/p/harbour/claims/{world.references['port'].public_id}/"),
         "texts": (world.olga, "/p/harbour/units/"),
-        "units": (world.olga, f"/p/harbour/units/{world.models['port'].public_id}/"),
+        "units": (world.olga, f"/p/harbour/units/{world.references['port'].public_id}/"),
         "adjudicate": (world.olga, "/p/harbour/adjudicate/"),
     }
 

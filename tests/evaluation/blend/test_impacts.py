@@ -14,7 +14,7 @@ LABELS: tuple[Label, ...] = ("yes", "no")
 
 
 def summary(*units: ScoredUnit) -> ScoredSummary:
-    return ScoredSummary("s", comparisons=(ScoredComparison("c", units),), peer_length=5)
+    return ScoredSummary("s", comparisons=(ScoredComparison("c", units),), summary_length=5)
 
 
 def unit(name: str, *labels: Label | None, **columns: object) -> ScoredUnit:
@@ -52,7 +52,7 @@ def test_the_first_answer_of_all_may_move_everything() -> None:
 
 def test_several_model_summaries_share_the_effect() -> None:
     comparisons = (ScoredComparison("c", (unit("u", "yes"),)), ScoredComparison("d", (unit("v", "no"),)))
-    value = ScoredSummary("s", comparisons=comparisons, peer_length=5)
+    value = ScoredSummary("s", comparisons=comparisons, summary_length=5)
     assert flip_impacts(value) == pytest.approx({"u0": 0.5, "v0": 0.5})
 
 

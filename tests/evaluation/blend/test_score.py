@@ -151,7 +151,7 @@ def test_the_weighted_blend_uses_what_there_is(
 def test_the_published_row_of_duc_2002() -> None:
     # Set D061, target 50, 47 words: coverage 0.400, brevity 0.06, composite 0.287.
     units = (ScoredUnit(f"u{n}", percents=(p,)) for n, p in enumerate([0, 0, 0, 60, 60, 60, 100]))
-    result = score_of(*units, peer_length=47, target=50)
+    result = score_of(*units, summary_length=47, target=50)
     assert result.coverage == pytest.approx(0.4)
     assert result.brevity == pytest.approx(0.06)
     assert result.composite_1 == result.coverage
@@ -166,7 +166,7 @@ def test_all_figures_of_a_mixed_comparison() -> None:
         ScoredUnit("a", percents=(60, 80), claims=judged("yes", "no")),
         ScoredUnit("b", 3.0, claims=(*judged("yes", None), ScoredClaim("r", judge="yes", reviewer="no"))),
         ScoredUnit("c"),
-        peer_length=50,
+        summary_length=50,
         target=100,
     )
     assert result.coverage == pytest.approx(0.55)  # (.7 + 3 * .5) / 4
@@ -192,7 +192,7 @@ def test_an_override_inside_a_unit_with_percents_moves_claim_coverage_alone() ->
 
 
 def test_units_that_all_lack_a_value_give_null_and_no_partial_flag() -> None:
-    result = score_of(ScoredUnit("a", claims=judged(None)), ScoredUnit("b"), peer_length=5, target=10)
+    result = score_of(ScoredUnit("a", claims=judged(None)), ScoredUnit("b"), summary_length=5, target=10)
     assert (result.coverage, result.human_share, result.claim_coverage) == (None, None, None)
     assert (result.composite_1, result.composite_2_3) == (None, None)
     assert result.brevity == 0.5
@@ -218,7 +218,7 @@ def test_a_reference_of_fewer_than_three_claims_is_flagged(count: int, *, is_fla
 
 def test_one_yes_and_four_unscored_give_no_score_but_a_flag() -> None:
     few = ("yes", None, None, None, None)
-    found = score_of(ScoredUnit("u", claims=judged(*few)), peer_claims=judged(*few))
+    found = score_of(ScoredUnit("u", claims=judged(*few)), summary_claims=judged(*few))
     assert (found.coverage, found.coverage_judge, found.claim_coverage, found.alignment) == (None,) * 4
     assert (found.human_share, found.factual_alignment, found.summarization) == (None, None, None)
     assert "mostly_unscored" in found.flags
@@ -240,7 +240,7 @@ def test_one_yes_and_four_unscored_give_no_score_but_a_flag() -> None:
 def test_the_least_share_of_scored_claims(
     labels: tuple[Label | None, ...], least: float, value: float | None, *, is_flagged: bool
 ) -> None:
-    summary = summary_of(ScoredUnit("u", claims=judged(*labels)), peer_claims=judged(*labels))
+    summary = summary_of(ScoredUnit("u", claims=judged(*labels)), summary_claims=judged(*labels))
     found = score(summary, ScoreRules(least_scored=least))
     assert (found.coverage, found.claim_coverage, found.alignment) == (value, value, value)
     assert ("mostly_unscored" in found.flags) is is_flagged
@@ -265,7 +265,7 @@ def test_questions_that_are_mostly_unscored_give_no_question_coverage(
     scored: tuple[int, int], value: float | None
 ) -> None:
     options: dict[str, Any] = {"questions_asked": True, "question_coverage": 0.75, "questions_scored": scored}
-    found = score_of(ScoredUnit("u", claims=judged("yes")), peer_claims=judged("yes"), **options)
+    found = score_of(ScoredUnit("u", claims=judged("yes")), summary_claims=judged("yes"), **options)
     assert (found.question_coverage, found.summarization) == (value, value)
     assert ("mostly_unscored" in found.flags) is (value is None)
 
@@ -329,7 +329,7 @@ def test_a_model_summary_comes_before_the_documents_claims() -> None:
 
 
 def test_a_reference_without_claims_is_covered_and_flagged() -> None:
-    result = score_of(ScoredUnit("a", percents=(20,)), peer_claims=judged("yes", "no"))
+    result = score_of(ScoredUnit("a", percents=(20,)), summary_claims=judged("yes", "no"))
     assert result.claim_coverage == 1.0
     assert result.flags == ("no_claims",)
     assert result.factual_alignment == pytest.approx(2 / 3)
@@ -366,7 +366,7 @@ def test_a_reference_without_claims_does_not_raise_the_others() -> None:
 
 
 def test_claims_that_nobody_looked_for_are_not_covered() -> None:
-    result = score_of(ScoredUnit("a", percents=(20,)), peer_claims=judged("yes"), claims_extracted=False)
+    result = score_of(ScoredUnit("a", percents=(20,)), summary_claims=judged("yes"), claims_extracted=False)
     assert (result.claim_coverage, result.factual_alignment, result.summarization) == (None, None, None)
     assert result.flags == ()
     assert result.left_out_of_averages == frozenset()
@@ -377,14 +377,14 @@ def test_claims_that_nobody_looked_for_are_not_covered() -> None:
     [ScoredUnit("a", claims=judged(None, None)), ScoredUnit("a"), ScoredUnit("a", claims=judged("yes"))],
 )
 def test_an_empty_summary_covers_nothing_by_rule(unit: ScoredUnit) -> None:
-    result = score_of(unit, peer_length=0, target=100, is_empty=True, peer_claims=judged("yes"))
+    result = score_of(unit, summary_length=0, target=100, is_empty=True, summary_claims=judged("yes"))
     assert (result.coverage, result.coverage_judge, result.brevity) == (0.0, 0.0, 1.0)
-    # The published adjusted mean 0.333 of an empty peer (AP890925-0124, summary 17): 1/3 * 1.
+    # The published adjusted mean 0.333 of an empty summary (AP890925-0124, summary 17): 1/3 * 1.
     assert result.composite_2_3 == pytest.approx(1 / 3)
     assert result.alignment is None
     assert result.summarization is None
     assert result.human_share == 0.0
-    assert "empty_peer" in result.flags
+    assert "empty_summary" in result.flags
 
 
 def test_claims_against_an_empty_summary_are_scored_no() -> None:
@@ -399,13 +399,13 @@ def test_an_assessors_percent_on_an_empty_summary_stays_theirs() -> None:
 
 
 def test_without_a_target_only_coverage_alone_is_reported() -> None:
-    result = score_of(ScoredUnit("a", percents=(60,)), peer_length=10)
+    result = score_of(ScoredUnit("a", percents=(60,)), summary_length=10)
     assert (result.brevity, result.composite_1, result.composite_2_3) == (None, 0.6, None)
     assert result.composite_custom is None
 
 
 def test_the_projects_own_composite() -> None:
-    summary = summary_of(ScoredUnit("a", percents=(60,)), peer_length=80, target=100)
+    summary = summary_of(ScoredUnit("a", percents=(60,)), summary_length=80, target=100)
     # .5 * .6 + .5 * .2
     assert score(summary, ScoreRules(composite_weight=0.5)).composite_custom == pytest.approx(0.4)
     assert score(summary, ScoreRules(composite_weight=1)).composite_custom == 0.6
@@ -413,7 +413,7 @@ def test_the_projects_own_composite() -> None:
 
 @pytest.mark.parametrize("policy", ["zero", "truncate"])
 def test_an_overlong_summary_has_no_brevity_and_a_flag(policy: Any) -> None:
-    summary = summary_of(ScoredUnit("a", percents=(40,)), peer_length=120, target=100)
+    summary = summary_of(ScoredUnit("a", percents=(40,)), summary_length=120, target=100)
     result = score(summary, ScoreRules(over_length=policy))
     assert (result.brevity, result.flags) == (0.0, ("no_claims", "over_length"))
     assert result.composite_2_3 == pytest.approx(0.266667, abs=5e-7)
@@ -421,7 +421,7 @@ def test_an_overlong_summary_has_no_brevity_and_a_flag(policy: Any) -> None:
 
 def test_words_of_a_script_without_spaces_give_no_brevity() -> None:
     summary = summary_of(
-        ScoredUnit("a", claims=judged("yes")), peer_length=3, target=100, has_word_breaks=False
+        ScoredUnit("a", claims=judged("yes")), summary_length=3, target=100, has_word_breaks=False
     )
     result = score(summary)
     assert (result.brevity, result.composite_2_3, result.composite_1) == (None, None, 1.0)
@@ -432,8 +432,8 @@ def test_words_of_a_script_without_spaces_give_no_brevity() -> None:
 
 def test_alignment_family() -> None:
     # Claim coverage 1/2, alignment 2/3: harmonic mean 2 * (1/3) / (7/6) = 4/7.
-    peer = (*judged("yes", "no"), ScoredClaim("r", judge="no", reviewer="yes"), ScoredClaim("u"))
-    result = score_of(ScoredUnit("a", claims=judged("yes", "no")), peer_claims=peer)
+    summary = (*judged("yes", "no"), ScoredClaim("r", judge="no", reviewer="yes"), ScoredClaim("u"))
+    result = score_of(ScoredUnit("a", claims=judged("yes", "no")), summary_claims=summary)
     assert result.alignment == pytest.approx(2 / 3)
     assert result.factual_alignment == pytest.approx(4 / 7)
     assert (result.summarization, result.summarization_part, result.passed) == (0.5, "claims", True)
@@ -441,15 +441,15 @@ def test_alignment_family() -> None:
 
 
 def test_questions_are_the_coverage_part_where_they_were_asked() -> None:
-    unit, peer = ScoredUnit("a", claims=judged("yes")), judged("yes", "no")
-    result = score_of(unit, peer_claims=peer, question_coverage=0.25)
+    unit, summary = ScoredUnit("a", claims=judged("yes")), judged("yes", "no")
+    result = score_of(unit, summary_claims=summary, question_coverage=0.25)
     assert (result.summarization, result.summarization_part, result.passed) == (0.25, "questions", False)
-    unanswered = score_of(unit, peer_claims=peer, questions_asked=True)
+    unanswered = score_of(unit, summary_claims=summary, questions_asked=True)
     assert (unanswered.summarization, unanswered.summarization_part, unanswered.passed) == (None, None, None)
 
 
 def test_rules_of_summarization_are_the_projects() -> None:
-    summary = summary_of(ScoredUnit("a", claims=judged("yes", "no")), peer_claims=judged("yes"))
+    summary = summary_of(ScoredUnit("a", claims=judged("yes", "no")), summary_claims=judged("yes"))
     assert score(summary, ScoreRules(threshold=0.6)).passed is False
     assert score(summary, ScoreRules(scale=10)).summarization == 5.0
     assert score(summary, ScoreRules(strict=True)).summarization == 0.0
@@ -463,7 +463,7 @@ def test_rules_of_summarization_are_the_projects() -> None:
         (lambda: ScoredUnit("u", adjudicated_percent=-1), InvalidPercent),
         (lambda: ScoredUnit("u", weight=-1), InvalidWeight),
         (lambda: ScoredSummary("s", target=0), InvalidBudget),
-        (lambda: ScoredSummary("s", peer_length=-1), InvalidBudget),
+        (lambda: ScoredSummary("s", summary_length=-1), InvalidBudget),
         (lambda: ScoredSummary("s", question_coverage=50), InvalidPercent),
         (lambda: ScoreRules(human_weight=1.5), InvalidPercent),
         (lambda: ScoreRules(composite_weight=-0.5), InvalidPercent),

@@ -28,8 +28,8 @@ SUMMARIES = st.builds(
     st.just("s"),
     comparisons=COMPARISONS,
     document_claims=CLAIMS,
-    peer_claims=CLAIMS,
-    peer_length=st.integers(0, 200),
+    summary_claims=CLAIMS,
+    summary_length=st.integers(0, 200),
     target=st.none() | st.integers(1, 200),
     has_word_breaks=st.booleans(),
     is_empty=st.booleans(),
@@ -98,7 +98,7 @@ def test_the_order_of_rows_changes_nothing(
             replace(comparison, units=tuple(map(mixed_unit, data.draw(st.permutations(comparison.units)))))
             for comparison in data.draw(st.permutations(summary.comparisons))
         ),
-        peer_claims=tuple(data.draw(st.permutations(summary.peer_claims))),
+        summary_claims=tuple(data.draw(st.permutations(summary.summary_claims))),
         document_claims=tuple(data.draw(st.permutations(summary.document_claims))),
     )
     before, after = score(summary, rules), score(mixed, rules)

@@ -3,7 +3,7 @@ import pytest
 from evaluation.errors import InvalidMark, LengthMismatch
 from evaluation.metrics._marks import Marks
 
-MARKS = Marks.of({1: [2, 3], 2: [3], 3: []}, model_units=3, peer_units=5)
+MARKS = Marks.of({1: [2, 3], 2: [3], 3: []}, reference_units=3, summary_units=5)
 
 
 def test_marks_are_many_to_many() -> None:
@@ -14,25 +14,25 @@ def test_marks_are_many_to_many() -> None:
 
 def test_counts_are_those_of_the_duc_table() -> None:
     # Columns 23 to 25: summary units, marked, unmarked.
-    assert (MARKS.peer_units, len(MARKS.marked), len(MARKS.unmarked)) == (5, 2, 3)
+    assert (MARKS.summary_units, len(MARKS.marked), len(MARKS.unmarked)) == (5, 2, 3)
     assert MARKS.unmarked == (1, 4, 5)
 
 
-def test_every_peer_unit_marked_as_in_the_published_row() -> None:
+def test_every_summary_unit_marked_as_in_the_published_row() -> None:
     # D061, target 50: 5 summary units, 5 marked, 0 unmarked, 7 reference units.
-    marks = Marks.of({4: [1, 2], 5: [3], 6: [4], 7: [5]}, model_units=7, peer_units=5)
+    marks = Marks.of({4: [1, 2], 5: [3], 6: [4], 7: [5]}, reference_units=7, summary_units=5)
     assert (len(marks.marked), len(marks.unmarked)) == (5, 0)
 
 
 def test_equal_marks_are_equal_values() -> None:
-    again = Marks.of({2: (3,), 1: {3, 2}}, model_units=3, peer_units=5)
+    again = Marks.of({2: (3,), 1: {3, 2}}, reference_units=3, summary_units=5)
     assert again == MARKS
     assert hash(again) == hash(MARKS)
 
 
 def test_slips_warn() -> None:
     warnings = MARKS.warnings([60, 0, 20])
-    assert [(warning.model_unit, warning.code) for warning in warnings] == [
+    assert [(warning.reference_unit, warning.code) for warning in warnings] == [
         (2, "marks_with_zero_percent"),
         (3, "percent_without_marks"),
     ]
@@ -49,7 +49,7 @@ def test_what_is_consistent_or_open_does_not_warn() -> None:
 )
 def test_a_mark_on_a_missing_unit_is_refused(mark: dict[int, list[int]], missing: str) -> None:
     with pytest.raises(InvalidMark, match=missing):
-        Marks.of(mark, model_units=3, peer_units=5)
+        Marks.of(mark, reference_units=3, summary_units=5)
 
 
 def test_percents_must_be_one_per_model_unit() -> None:

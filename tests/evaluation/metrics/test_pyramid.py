@@ -17,8 +17,8 @@ def expressed(*places: int) -> list[bool]:
 
 def test_the_published_pyramid() -> None:
     # 28 / 4 = 7 units a reference; the best 7 weigh 4 + 9 + 2 + 1 + 1 = 17; the 4 and one 3 make 7.
-    made = pyramid_score(D0736, expressed(0, 1), models=4)
-    assert made.model_units == 7
+    made = pyramid_score(D0736, expressed(0, 1), references=4)
+    assert made.reference_units == 7
     assert made.weight == 7
     assert made.modified_ideal == 17
     assert made.modified == pytest.approx(0.411765, abs=5e-7)
@@ -28,7 +28,7 @@ def test_the_published_pyramid() -> None:
 
 def test_floor_and_ceil_are_one_here() -> None:
     floor, ceil = (
-        pyramid_score(D0736, expressed(0, 1), models=4, mean_rounding=rounding)
+        pyramid_score(D0736, expressed(0, 1), references=4, mean_rounding=rounding)
         for rounding in ("floor", "ceil")
     )
     assert floor == ceil
@@ -37,35 +37,35 @@ def test_floor_and_ceil_are_one_here() -> None:
 def test_floor_and_ceil_differ_where_the_mean_is_broken() -> None:
     # 2 + 1 + 1 + 1 = 5 contributors of 2 references: 2.5 a summary. Floor 2: 2/3. Ceil 3: 2/4.
     weights, there = [2, 1, 1, 1], [True, False, False, False]
-    assert pyramid_score(weights, there, models=2).modified == pytest.approx(2 / 3)
-    assert pyramid_score(weights, there, models=2, mean_rounding="ceil").modified == 0.5
+    assert pyramid_score(weights, there, references=2).modified == pytest.approx(2 / 3)
+    assert pyramid_score(weights, there, references=2, mean_rounding="ceil").modified == 0.5
 
 
 def test_unmatched_units_lower_the_original_score_alone() -> None:
     # 4 of the best 3 units: 4 + 3 + 3 = 10.
-    made = pyramid_score(D0736, expressed(0), models=4, unmatched=2)
-    assert (made.peer_units, made.original_ideal, made.original) == (3, 10, 0.4)
+    made = pyramid_score(D0736, expressed(0), references=4, unmatched=2)
+    assert (made.summary_units, made.original_ideal, made.original) == (3, 10, 0.4)
     assert made.modified == pytest.approx(4 / 17)
 
 
 def test_contributors_may_outnumber_the_weights() -> None:
     # Two contributors of one reference in a unit of weight 1: 4 contributors, 2 summaries, 2 units each.
-    made = pyramid_score([2, 1], [False, True], models=2, contributors=4)
-    assert (made.model_units, made.modified) == (2, pytest.approx(1 / 3))
+    made = pyramid_score([2, 1], [False, True], references=2, contributors=4)
+    assert (made.reference_units, made.modified) == (2, pytest.approx(1 / 3))
 
 
 def test_modified_score_never_exceeds_one() -> None:
-    # 3 / 3 = 1 unit a reference, whose ideal is 1; the peer expresses all three.
-    assert pyramid_score([1, 1, 1], [True] * 3, models=3).modified == 1
+    # 3 / 3 = 1 unit a reference, whose ideal is 1; the summary expresses all three.
+    assert pyramid_score([1, 1, 1], [True] * 3, references=3).modified == 1
 
 
 def test_nothing_can_be_said() -> None:
-    assert pyramid_score([], [], models=2).modified is None
-    assert pyramid_score([], [], models=2).original is None
-    assert pyramid_score([1], [False], models=2).modified is None  # 1/2 is 0 units a summary by floor
-    assert pyramid_score([1], [False], models=2, mean_rounding="ceil").modified == 0
-    assert pyramid_score([2, 1], [True, False], models=None).modified is None
-    assert pyramid_score([2, 1], [True, False], models=None).original == 1
+    assert pyramid_score([], [], references=2).modified is None
+    assert pyramid_score([], [], references=2).original is None
+    assert pyramid_score([1], [False], references=2).modified is None  # 1/2 is 0 units a summary by floor
+    assert pyramid_score([1], [False], references=2, mean_rounding="ceil").modified == 0
+    assert pyramid_score([2, 1], [True, False], references=None).modified is None
+    assert pyramid_score([2, 1], [True, False], references=None).original == 1
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_nothing_can_be_said() -> None:
         ({"expressed": [True, False]}, LengthMismatch),
         ({"weights": [-1]}, InvalidWeight),
         ({"weights": [math.nan]}, InvalidWeight),
-        ({"models": 0}, EvaluationError),
+        ({"references": 0}, EvaluationError),
         ({"unmatched": -1}, EvaluationError),
         ({"contributors": -1}, EvaluationError),
         ({"mean_rounding": "round"}, EvaluationError),
@@ -82,15 +82,19 @@ def test_nothing_can_be_said() -> None:
 )
 def test_refuses(changes: dict[str, object], error: type[EvaluationError]) -> None:
     with pytest.raises(error):
-        pyramid_score(**{"weights": [1], "expressed": [True], "models": 1, **changes})  # type: ignore[arg-type]
+        pyramid_score(**{"weights": [1], "expressed": [True], "references": 1, **changes})  # type: ignore[arg-type]
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=1, max_size=30), st.integers(1, 9))
-def test_scores_are_shares_and_do_not_depend_on_the_order(units: list[tuple[int, bool]], models: int) -> None:
-    made = pyramid_score([weight for weight, _ in units], [there for _, there in units], models=models)
+def test_scores_are_shares_and_do_not_depend_on_the_order(
+    units: list[tuple[int, bool]], references: int
+) -> None:
+    made = pyramid_score(
+        [weight for weight, _ in units], [there for _, there in units], references=references
+    )
     turned = units[::-1]
     assert made == pyramid_score(
-        [weight for weight, _ in turned], [there for _, there in turned], models=models
+        [weight for weight, _ in turned], [there for _, there in turned], references=references
     )
     for share in (made.modified, made.original):
         assert share is None or 0 <= share <= 1

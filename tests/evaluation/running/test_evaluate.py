@@ -198,7 +198,7 @@ def test_metrics_that_need_no_judge_ask_none(judge: OpenAIJudge, llm_server: LLM
 
 def test_an_empty_summary_is_scored_by_rule(judge: OpenAIJudge, llm_server: LLMServer) -> None:
     result = evaluate_summary(DOCUMENT, " ", judge=judge, metrics=ALL_METRICS, target_words=5)
-    assert result.flags == ("empty_peer",)
+    assert result.flags == ("empty_summary",)
     assert [result[name] for name in ("coverage", "question_coverage", "brevity")] == [0.0, 0.0, 1.0]
     assert [result[name] for name in ("alignment", "summarization", "conciseness")] == [None] * 3
     assert llm_server.calls == []

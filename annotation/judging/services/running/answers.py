@@ -46,7 +46,7 @@ class Judged:
     project's own criteria. If `is_incomplete`, a request about the summary failed.
     """
 
-    peer: Summary
+    summary: Summary
     sides: dict[int, Check.Side] = field(default_factory=dict)
     answers: dict[int, Located] = field(default_factory=dict)
     ratings: dict[str, Rated] = field(default_factory=dict)
@@ -101,9 +101,9 @@ class Given:
     ratings: Mapping[tuple[int, str], LatestWord]
 
     @classmethod
-    def of(cls, judge: Judge, peers: Sequence[int]) -> Given:
-        verdicts = Verdict.objects.filter(judge=judge, check_row__peer_id__in=peers, withdrawn_at=None)
-        ratings = Rating.objects.filter(judge=judge, summary_id__in=peers, criterion__retired_at=None)
+    def of(cls, judge: Judge, summaries: Sequence[int]) -> Given:
+        verdicts = Verdict.objects.filter(judge=judge, check_row__summary_id__in=summaries, withdrawn_at=None)
+        ratings = Rating.objects.filter(judge=judge, summary_id__in=summaries, criterion__retired_at=None)
         columns = ("summary_id", "criterion__name", "value", "reason", "origin_name")
         return cls(latest_verdicts(verdicts), _latest(ratings.order_by("pk").values_list(*columns)))
 
@@ -111,9 +111,9 @@ class Given:
         """True if there is a usable verdict under the signature."""
         return is_usable(self.verdicts.get(pair), signature)
 
-    def has_rating(self, peer: int, name: str, signature: str) -> bool:
+    def has_rating(self, summary: int, name: str, signature: str) -> bool:
         """True if there is a usable rating under the signature."""
-        return is_usable(self.ratings.get((peer, name)), signature)
+        return is_usable(self.ratings.get((summary, name)), signature)
 
 
 def is_usable(word: LatestWord | None, signature: str) -> bool:
@@ -123,7 +123,7 @@ def is_usable(word: LatestWord | None, signature: str) -> bool:
 
 def latest_verdicts(verdicts: QuerySet[Verdict]) -> dict[AnswerPair, LatestWord]:
     """Load the latest of these verdicts on each check."""
-    columns = ("check_row__claim_id", "check_row__peer_id", "label", "reason", "origin_name")
+    columns = ("check_row__claim_id", "check_row__summary_id", "label", "reason", "origin_name")
     return _latest(verdicts.order_by("pk").values_list(*columns))
 
 
@@ -141,35 +141,35 @@ def _latest(
 
 def write(judged: Sequence[Judged], *, project: Project, by: JudgeOfRun) -> None:
     """Write the new answers about these summaries, which the caller's transaction must have locked."""
-    peers = {each.peer.pk: each.peer for each in judged}
-    given = Given.of(by.judge, list(peers))
+    summaries = {each.summary.pk: each.summary for each in judged}
+    given = Given.of(by.judge, list(summaries))
     write_verdicts(
-        {(claim, each.peer.pk): said for each in judged for claim, said in each.answers.items()},
+        {(claim, each.summary.pk): said for each in judged for claim, said in each.answers.items()},
         given.verdicts,
         checks=make_checks(
-            {(claim, each.peer.pk): side for each in judged for claim, side in each.sides.items()},
-            Check.objects.filter(peer__in=peers),
-            {key: peer.document_set_id for key, peer in peers.items()},
+            {(claim, each.summary.pk): side for each in judged for claim, side in each.sides.items()},
+            Check.objects.filter(summary__in=summaries),
+            {key: summary.document_set_id for key, summary in summaries.items()},
             project.pk,
         ),
         by=by,
     )
     _keep_repeated(
-        {(claim, one.peer.pk): label for one in judged for claim, label in one.repeated.items()}, by
+        {(claim, one.summary.pk): label for one in judged for claim, label in one.repeated.items()}, by
     )
     own = {name: row for each in judged for name, row in each.criteria.items()}
     names = {name for each in judged for name in each.ratings}
     criteria = {name: own.get(name) or criterion_of(project, JUDGED[name]) for name in names}
     Rating.objects.bulk_create(
-        Rating(criterion=criteria[name], summary=each.peer, **by.columns, **rated._asdict())
+        Rating(criterion=criteria[name], summary=each.summary, **by.columns, **rated._asdict())
         for each in judged
         for name, rated in each.ratings.items()
         if not (
-            (before := given.ratings.get((each.peer.pk, name)))
+            (before := given.ratings.get((each.summary.pk, name)))
             and before.is_same(rated.value, rated.reason, by.signature)
         )
     )
-    if computed := {each.peer.pk: each.computed for each in judged if each.computed}:
+    if computed := {each.summary.pk: each.computed for each in judged if each.computed}:
         # Read the rows again, because another run may have written other scores.
         rows = list(Summary.objects.filter(pk__in=computed).only("computed"))
         for row in rows:
@@ -185,16 +185,16 @@ def _keep_repeated(repeated: Mapping[AnswerPair, str], by: JudgeOfRun) -> None:
         judge=by.judge,
         origin_name=by.signature,
         label__isnull=False,
-        check_row__peer__in={peer for _, peer in repeated},
+        check_row__summary__in={summary for _, summary in repeated},
         check_row__claim__in={claim for claim, _ in repeated},
     )
     latest = {
-        (row.check_row.claim_id, row.check_row.peer_id): row
+        (row.check_row.claim_id, row.check_row.summary_id): row
         for row in rows.select_related("check_row").order_by("pk")
     }
     changed = [row for pair, row in latest.items() if pair in repeated]
     for row in changed:
-        row.repeated = repeated[row.check_row.claim_id, row.check_row.peer_id]
+        row.repeated = repeated[row.check_row.claim_id, row.check_row.summary_id]
         if row.repeated != row.label:
             row.uncertainty = 1.0
     Verdict.objects.bulk_update(changed, ["repeated", "uncertainty"])
@@ -235,11 +235,13 @@ def make_checks(
     sets: Mapping[int | None, int],
     project: int,
 ) -> dict[AnswerPair, int]:
-    """Return the key of the check of each claim and peer; create the checks that are not `there`.
+    """Return the key of the check of each claim and summary; create the checks that are not `there`.
 
-    `sets` maps the keys of peers to the keys of their document sets.
+    `sets` maps the keys of summaries to the keys of their document sets.
     """
-    found = {(claim, peer): key for claim, peer, key in there.values_list("claim_id", "peer_id", "pk")}
+    found = {
+        (claim, summary): key for claim, summary, key in there.values_list("claim_id", "summary_id", "pk")
+    }
     missing = [pair for pair in wanted if pair not in found]
     # Read the claims again, because they may have been removed or replaced during the judge's call.
     claims = Claim.all_claims.select_related("claim_set").in_bulk({claim for claim, _ in missing})
@@ -247,13 +249,13 @@ def make_checks(
         Check(
             project_id=project,
             claim_id=claim,
-            peer_id=peer,
-            document_set_id=sets[peer],
-            side=wanted[claim, peer],
+            summary_id=summary,
+            document_set_id=sets[summary],
+            side=wanted[claim, summary],
             is_current=claims[claim].removed_at is None and claims[claim].claim_set.is_active,
             has_number=has_number(claims[claim].text),
             queue_key=new_queue_key(),
         )
-        for claim, peer in missing
+        for claim, summary in missing
     )
     return found | dict(zip(missing, (check.pk for check in made), strict=True))

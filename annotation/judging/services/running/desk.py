@@ -99,7 +99,7 @@ class RowDesk:
         self.judge, self._signature, self._parts, self._rows = judge, signature, parts, rows
         self._again, self._repeats = again, repeats
         self.source = known.texts.source(document_set.pk)
-        self.peers = known.texts.peers[document_set.pk]
+        self.summary_rows = known.texts.summaries[document_set.pk]
         self._requested: list[tuple[str, Summary | None]] = []
         self._topics: tuple[str, ...] = ()
         self._why_no_topics = ""
@@ -126,7 +126,7 @@ class RowDesk:
     # Requests about documents
 
     def of_documents(self) -> Sequence[DocumentRequest]:
-        if not self.peers:
+        if not self.summary_rows:
             return ()
         owners = self._texts_without_claims()
         questions = self._question_request()
@@ -142,7 +142,7 @@ class RowDesk:
                 claims = replace(questions, claims=claims.claims, reference=claims.reference)
             requests.append(claims)
             self._requested.append(("claims" if claims.claims else "", owner))
-        if not self.source.text.is_blank and any(map(self._lacks_topics, self.peers)):
+        if not self.source.text.is_blank and any(map(self._lacks_topics, self.summary_rows)):
             # Ask for topics in a separate request, so that its stored call does not depend on the summaries.
             requests.append(DocumentRequest(self.source.text, topics=True))
             self._requested.append(("topics", None))
@@ -154,9 +154,11 @@ class RowDesk:
             return []
         texts = self.known.texts
         bare: list[Summary | None] = [
-            model for model in texts.models(self.document_set.pk) if owner_of(model) not in self.known.claims
+            reference
+            for reference in texts.references(self.document_set.pk)
+            if owner_of(reference) not in self.known.claims
         ]
-        needs_documents = any(not texts.models_of(peer) for peer in self.peers)
+        needs_documents = any(not texts.references_of(summary) for summary in self.summary_rows)
         if needs_documents and owner_of(self.document_set) not in self.known.claims:
             bare.append(None)
         return bare
@@ -221,24 +223,24 @@ class RowDesk:
     def _piece(self, owner: Summary | None) -> TextToJudge:
         return self.source if owner is None else self.known.texts.piece(owner)
 
-    # Questions about peers
+    # Questions about summaries
 
     async def summaries(self) -> Iterable[Summary]:
         left = [
-            peer
-            for peer in self.peers
-            if self._has_news or peer.pk not in self.known.scored or not self._is_answered(peer)
+            summary
+            for summary in self.summary_rows
+            if self._has_news or summary.pk not in self.known.scored or not self._is_answered(summary)
         ]
-        self._rows.note_progress(self, len(self.peers) - len(left), len(self.peers))
+        self._rows.note_progress(self, len(self.summary_rows) - len(left), len(self.summary_rows))
         return self._until_failure(left)
 
-    def _until_failure(self, peers: Iterable[Summary]) -> Iterator[Summary]:
-        for peer in peers:
+    def _until_failure(self, summaries: Iterable[Summary]) -> Iterator[Summary]:
+        for summary in summaries:
             # Stop here if a request has failed, because the failure would affect the other summaries too.
             if self._failures:
                 return
-            self._judged[peer.pk] = Judged(peer, criteria=self.known.criteria)
-            yield peer
+            self._judged[summary.pk] = Judged(summary, criteria=self.known.criteria)
+            yield summary
 
     def open(self, summary: Summary) -> Open:
         judged, piece = self._judged[summary.pk], self._piece(summary)
@@ -337,24 +339,24 @@ class RowDesk:
             answers = [Answer(None, reason=NO_SOURCE)] * len(claims)
         return _located(claims, answers, self.source)
 
-    def _needs_alignment(self, peer: Summary) -> bool:
+    def _needs_alignment(self, summary: Summary) -> bool:
         """True if no claims were extracted from the summary, or if the request that extracted them must be repeated.
 
         It is repeated for claims of this judge without verdicts, to read the verdicts that an interruption lost from
         the call store, and for a summary about which the judge is asked again.
         """
-        active = self.known.claims.get(owner_of(peer))
+        active = self.known.claims.get(owner_of(summary))
         if active is None:
             return True
-        is_cut_off = not any((claim.pk, peer.pk) in self.known.given.verdicts for claim in active.claims)
-        is_asked = is_cut_off or self._repeats(peer.pk)
+        is_cut_off = not any((claim.pk, summary.pk) in self.known.given.verdicts for claim in active.claims)
+        is_asked = is_cut_off or self._repeats(summary.pk)
         return is_asked and bool(active.claims) and active.maker == self._signature
 
     def _open(self, judged: Judged, claims: Iterable[Claim]) -> list[Claim]:
         return [
             claim
             for claim in claims
-            if claim.pk not in judged.answers and not self._is_given(judged.peer, claim.pk)
+            if claim.pk not in judged.answers and not self._is_given(judged.summary, claim.pk)
         ]
 
     def _claims_of(self, *owners: Owner) -> list[Claim]:
@@ -362,82 +364,82 @@ class RowDesk:
             claim for each in owners if (active := self.known.claims.get(each)) for claim in active.claims
         ]
 
-    def _own_claims(self, peer: Summary) -> list[Claim]:
-        return self._claims_of(owner_of(peer))
+    def _own_claims(self, summary: Summary) -> list[Claim]:
+        return self._claims_of(owner_of(summary))
 
     def _questions(self) -> list[Claim]:
         return self.known.questions.of(self.document_set.pk) if "questions" in self._parts else []
 
-    def _reference_claims(self, peer: Summary) -> list[Claim]:
+    def _reference_claims(self, summary: Summary) -> list[Claim]:
         if "coverage" not in self._parts:
             return []
-        models: list[Owner] = [(key, None) for key in self.known.texts.models_of(peer)]
-        return self._claims_of(*(models or [owner_of(self.document_set)]))
+        references: list[Owner] = [(key, None) for key in self.known.texts.references_of(summary)]
+        return self._claims_of(*(references or [owner_of(self.document_set)]))
 
-    def _sides(self, peer: Summary) -> dict[int, Check.Side]:
+    def _sides(self, summary: Summary) -> dict[int, Check.Side]:
         """Map claims to sides: claims and questions about its text, and its own claims about the source."""
-        sides = {claim.pk: Check.Side.REFERENCE for claim in self._reference_claims(peer)}
+        sides = {claim.pk: Check.Side.REFERENCE for claim in self._reference_claims(summary)}
         sides |= {question.pk: Check.Side.QUESTION for question in self._questions()}
         if "alignment" in self._parts:
-            sides |= {claim.pk: Check.Side.PEER for claim in self._own_claims(peer)}
+            sides |= {claim.pk: Check.Side.SUMMARY for claim in self._own_claims(summary)}
         return sides
 
-    def _lacks_topics(self, peer: Summary) -> bool:
+    def _lacks_topics(self, summary: Summary) -> bool:
         """True if the summary has no usable rating of topic preservation by this judge."""
-        return "topics" in self._parts and not self._is_given(peer, TOPICS)
+        return "topics" in self._parts and not self._is_given(summary, TOPICS)
 
-    def _unrated(self, peer: Summary) -> list[RatingName]:
+    def _unrated(self, summary: Summary) -> list[RatingName]:
         """The criteria for which this judge has no usable rating of the summary."""
-        return [name for name in RATED if name in self._parts and not self._is_given(peer, name)]
+        return [name for name in RATED if name in self._parts and not self._is_given(summary, name)]
 
-    def _open_criteria(self, peer: Summary) -> list[Criterion]:
+    def _open_criteria(self, summary: Summary) -> list[Criterion]:
         rows = self.known.criteria.values() if "criteria" in self._parts else ()
-        return [row for row in rows if not self._is_given(peer, row.name)]
+        return [row for row in rows if not self._is_given(summary, row.name)]
 
-    def _is_given(self, peer: Summary, given: str | int) -> bool:
+    def _is_given(self, summary: Summary, given: str | int) -> bool:
         """True if a rating (by name) or a verdict (by claim) is stored and the summary is not asked about again."""
-        if self._repeats(peer.pk):
+        if self._repeats(summary.pk):
             return False
         if isinstance(given, str):
-            return self.known.given.has_rating(peer.pk, given, self._signature)
-        return self.known.given.has_verdict((given, peer.pk), self._signature)
+            return self.known.given.has_rating(summary.pk, given, self._signature)
+        return self.known.given.has_verdict((given, summary.pk), self._signature)
 
-    def _uncomputed(self, peer: Summary) -> list[RunPart]:
+    def _uncomputed(self, summary: Summary) -> list[RunPart]:
         """The scores of the run that can be computed for the summary but are not stored."""
         can_be: Mapping[RunPart, bool] = {
             "completeness": not self.source.text.is_blank,
-            "redundancy": not peer.is_empty,
+            "redundancy": not summary.is_empty,
         }
         return [
             name
             for name, is_possible in can_be.items()
             if name in self._parts
             and is_possible
-            and peer.computed.get(name, {}).get("version") != f"{name}:{VERSION}"
+            and summary.computed.get(name, {}).get("version") != f"{name}:{VERSION}"
         ]
 
-    def _computed(self, name: RunPart, peer: Summary) -> dict[str, object]:
-        summary, language = self._piece(peer).text.text, self.document_set.language
+    def _computed(self, name: RunPart, summary: Summary) -> dict[str, object]:
+        text, language = self._piece(summary).text.text, self.document_set.language
         if name == "completeness":
-            value, reason = explained_completeness(self.source.text.text, summary, language)
+            value, reason = explained_completeness(self.source.text.text, text, language)
         else:
-            value, reason = explained_redundancy(summary, language)
+            value, reason = explained_redundancy(text, language)
         return {"value": value, "reason": reason, "version": f"{name}:{VERSION}"}
 
-    def _is_answered(self, peer: Summary) -> bool:
+    def _is_answered(self, summary: Summary) -> bool:
         """True if the summary needs no more answers or scores."""
-        if self._uncomputed(peer) or self._lacks_topics(peer):
+        if self._uncomputed(summary) or self._lacks_topics(summary):
             return False
-        claims = self._sides(peer)
-        if peer.is_empty:
-            return claims.keys() <= self.known.checked.get(peer.pk, frozenset())
+        claims = self._sides(summary)
+        if summary.is_empty:
+            return claims.keys() <= self.known.checked.get(summary.pk, frozenset())
         if (
-            self._unrated(peer)
-            or self._open_criteria(peer)
-            or ("alignment" in self._parts and owner_of(peer) not in self.known.claims)
+            self._unrated(summary)
+            or self._open_criteria(summary)
+            or ("alignment" in self._parts and owner_of(summary) not in self.known.claims)
         ):
             return False
-        return all(self._is_given(peer, claim) for claim in claims)
+        return all(self._is_given(summary, claim) for claim in claims)
 
 
 def _located(rows: Sequence[Claim], answers: Sequence[Answer], piece: TextToJudge) -> dict[int, Located]:
@@ -449,6 +451,6 @@ def _located(rows: Sequence[Claim], answers: Sequence[Answer], piece: TextToJudg
 
 def _named(summary: Summary) -> str:
     system = summary.system.name if summary.system else ""
-    if summary.is_peer:
+    if summary.is_summary:
         return f"the summary of {system}"
     return f"the reference {summary.external_id or system}".rstrip()

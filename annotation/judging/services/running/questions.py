@@ -73,7 +73,7 @@ class ActiveQuestions:
         self._all |= {key: [] for key in document_sets}
         for row in rows.select_related("claim_set"):
             self._all[row.claim_set.document_set_id or 0].append(row)
-        answers = Verdict.objects.filter(judge=self._by.judge, withdrawn_at=None, check_row__peer=None)
+        answers = Verdict.objects.filter(judge=self._by.judge, withdrawn_at=None, check_row__summary=None)
         self._given |= latest_verdicts(answers.filter(check_row__document_set__in=document_sets))
 
     def of(self, document_set: int) -> list[Claim]:
@@ -104,7 +104,7 @@ class ActiveQuestions:
         answers = {each.text: each.answer for each in read}
         checks = make_checks(
             {(each.pk, None): Check.Side.QUESTION for each in self.of(document_set)},
-            Check.objects.filter(document_set=document_set, peer=None),
+            Check.objects.filter(document_set=document_set, summary=None),
             {None: document_set},
             project,
         )

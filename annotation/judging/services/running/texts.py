@@ -45,17 +45,17 @@ class TextsToJudge:
         self.project = project
         self._languages = {each.pk: each.language for each in document_sets}
         keys = list(self._languages)
-        self.peers: dict[int, list[Summary]] = defaultdict(list)
+        self.summaries: dict[int, list[Summary]] = defaultdict(list)
         self._texts: dict[int, Summary] = {}
         summaries = Summary.objects.filter(document_set_id__in=keys).select_related("system").order_by("pk")
         for summary in summaries:
             self._texts[summary.pk] = summary
-            if summary.is_peer and (only is None or summary.pk in only):
-                self.peers[summary.document_set_id].append(summary)
-        self._models: dict[int, list[int]] = defaultdict(list)
-        comparisons = Comparison.objects.filter(peer__document_set_id__in=keys).order_by("pk")
-        for peer, model in comparisons.values_list("peer_id", "model_id"):
-            self._models[peer].append(model)
+            if summary.is_summary and (only is None or summary.pk in only):
+                self.summaries[summary.document_set_id].append(summary)
+        self._references: dict[int, list[int]] = defaultdict(list)
+        comparisons = Comparison.objects.filter(summary__document_set_id__in=keys).order_by("pk")
+        for key, reference in comparisons.values_list("summary_id", "reference_id"):
+            self._references[key].append(reference)
         self._documents: dict[int, list[Document]] = defaultdict(list)
         for document in Document.objects.filter(document_set_id__in=keys).order_by("position"):
             self._documents[document.document_set_id].append(document)
@@ -65,18 +65,20 @@ class TextsToJudge:
         for unit in [*of_summaries.order_by("position"), *of_documents.order_by("position")]:
             self._units[unit.summary_id, unit.document_id].append(unit)
 
-    def models_of(self, peer: Summary) -> Sequence[int]:
+    def references_of(self, summary: Summary) -> Sequence[int]:
         """The keys of the references that a summary is compared with."""
-        return self._models.get(peer.pk, ())
+        return self._references.get(summary.pk, ())
 
-    def reference_of(self, peer: Summary) -> TextToJudge | None:
+    def reference_of(self, summary: Summary) -> TextToJudge | None:
         """Return the first reference that a summary is compared with; None if there is none."""
-        keys = self.models_of(peer)
+        keys = self.references_of(summary)
         return self.piece(self._texts[keys[0]]) if keys else None
 
-    def models(self, document_set: int) -> list[Summary]:
+    def references(self, document_set: int) -> list[Summary]:
         """The references that summaries of the set are compared with, sorted by key."""
-        keys = {model for peer in self.peers[document_set] for model in self.models_of(peer)}
+        keys = {
+            reference for summary in self.summaries[document_set] for reference in self.references_of(summary)
+        }
         return [self._texts[key] for key in sorted(keys)]
 
     def piece(self, summary: Summary) -> TextToJudge:

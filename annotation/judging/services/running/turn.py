@@ -48,7 +48,7 @@ TURN_SECONDS = 20.0
 """After these seconds, another waiting run has its turn, and the judge is read again."""
 CHECKS_A_TRANSACTION = 100
 OFFLINE_SETS_AT_ONCE = 50
-OFFLINE_PEERS_AT_ONCE = 10
+OFFLINE_SUMMARIES_AT_ONCE = 10
 UNAVAILABLE_IN_A_ROW = 10
 """The number of consecutive document sets without a reply after which the server counts as unavailable."""
 LOOK_SECONDS = 1.0
@@ -116,7 +116,7 @@ class Turn:
         self.token = token
         self._by = JudgeOfRun(judge.row, kept_signature(judge.judge.signature), run)
         self._parts = parts_of(run.metrics)
-        self._only = frozenset(run.peers.values_list("pk", flat=True)) if run.is_trial else None
+        self._only = frozenset(run.summaries.values_list("pk", flat=True)) if run.is_trial else None
         self._claims: dict[Owner, Any] = {}
         self._questions = ActiveQuestions(self._by, run.n_questions)
         self._sets: dict[int, _Set] = {}
@@ -135,7 +135,7 @@ class Turn:
         is_offline = judge.row.kind == Judge.Kind.LEXICAL
         # Work on twice as many sets as there are simultaneous calls, so that calls continue while answers are written.
         self._sets_at_once = OFFLINE_SETS_AT_ONCE if is_offline else 2 * judge.judge.concurrency
-        self._peers_at_once = OFFLINE_PEERS_AT_ONCE if is_offline else 2 * judge.row.concurrency
+        self._summaries_at_once = OFFLINE_SUMMARIES_AT_ONCE if is_offline else 2 * judge.row.concurrency
 
     # Taking work
 
@@ -198,19 +198,23 @@ class Turn:
         # Use the run of the taken jobs, because the project's rules may have changed since the turn began.
         run = claimed[0].job.run or self.run
         texts = TextsToJudge(sets, run.project, self._only)
-        peers = [peer for each in sets for peer in texts.peers[each.pk]]
-        models = [model for each in sets for model in texts.models(each.pk)]
-        owners: list[Owner] = [(one.pk, None) for one in (*peers, *models)] + [(None, one.pk) for one in sets]
+        summaries = [summary for each in sets for summary in texts.summaries[each.pk]]
+        references = [reference for each in sets for reference in texts.references(each.pk)]
+        owners: list[Owner] = [(one.pk, None) for one in (*summaries, *references)] + [
+            (None, one.pk) for one in sets
+        ]
         for owner in owners:
             self._claims.pop(owner, None)
         self._claims |= active_claims(owners)
         if "questions" in self._parts:
             self._questions.load([each.pk for each in sets])
-        keys = [peer.pk for peer in peers]
+        keys = [summary.pk for summary in summaries]
         checked: defaultdict[int, set[int]] = defaultdict(set)
-        if empty := [peer.pk for peer in peers if peer.is_empty]:
-            for peer, claim in Check.objects.filter(peer__in=empty).values_list("peer_id", "claim_id"):
-                checked[peer or 0].add(claim)
+        if empty := [summary.pk for summary in summaries if summary.is_empty]:
+            for summary, claim in Check.objects.filter(summary__in=empty).values_list(
+                "summary_id", "claim_id"
+            ):
+                checked[summary or 0].add(claim)
         known = Known(
             texts,
             self._claims,
@@ -234,14 +238,14 @@ class Turn:
             for each in sets
         ]
 
-    def _repeats(self, peer: int) -> bool:
+    def _repeats(self, summary: int) -> bool:
         """True if the judge is asked again about a summary. The choice is random, but the same after the run is
         resumed.
         """
-        return random.Random(f"{self.run.public_id} {peer}").random() < (self.run.repeat_share or 0.0)
+        return random.Random(f"{self.run.public_id} {summary}").random() < (self.run.repeat_share or 0.0)
 
     async def _work(self, one: _Set) -> None:
-        await judge_texts(one.desk.judge, one.desk, at_once=self._peers_at_once, repeat=one.desk.repeat)
+        await judge_texts(one.desk.judge, one.desk, at_once=self._summaries_at_once, repeat=one.desk.repeat)
         one.desk.require_whole()
 
     # Calls from desks, in the event loop
@@ -360,12 +364,12 @@ class Turn:
 
     def _write(self, held: Sequence[_Due]) -> None:
         """Write answers about summaries, and recompute their scores."""
-        peers = sorted(due.value.peer.pk for due in held)
+        summaries = sorted(due.value.summary.pk for due in held)
         # Lock the summaries first, as every change of a check does. Sort, so that two jobs cannot deadlock.
-        locked = Summary.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=peers)
+        locked = Summary.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=summaries)
         list(locked.order_by("pk").values_list("pk", flat=True))
         write([due.value for due in held], project=self.run.project, by=self._by)
-        rescore_now(project=self.run.project, summary_ids=peers)
+        rescore_now(project=self.run.project, summary_ids=summaries)
         counts: defaultdict[int, Counter[str]] = defaultdict(Counter)
         for due in held:
             unscored, asked = due.value.asked.count(None), len(due.value.asked)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def coverage(world: World) -> float | None:
-    return Score.objects.get(summary=world.peers["port", "alder"]).coverage
+    return Score.objects.get(summary=world.summaries["port", "alder"]).coverage
 
 
 def disputed(world: World) -> Check:

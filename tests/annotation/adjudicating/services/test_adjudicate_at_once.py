@@ -49,7 +49,7 @@ def test_of_two_decisions_on_a_check_one_stands_and_the_other_sees_both(world: W
     assert len(decisions()) == Event.objects.filter(verb="adjudicate").count() == 1
     # Unit 1: yes, no; unit 2 as decided: (.5 + 1) / 2 or (.5 + 0) / 2.
     expected = 0.75 if made[0].label == "yes" else 0.25
-    assert Score.objects.get(summary=check.peer).coverage == pytest.approx(expected)
+    assert Score.objects.get(summary=check.summary).coverage == pytest.approx(expected)
 
 
 def test_of_two_decisions_on_a_unit_one_stands(world: World) -> None:
@@ -64,7 +64,7 @@ def test_of_two_decisions_on_a_unit_one_stands(world: World) -> None:
     assert isinstance(decision, CoverageJudgment)
     # Unit 1 as decided, unit 2 80 %.
     expected = (decision.percent / 100 + 0.8) / 2
-    score = Score.objects.get(summary=world.peers["port", "alder"])
+    score = Score.objects.get(summary=world.summaries["port", "alder"])
     assert score.coverage == pytest.approx(expected)
 
 

@@ -94,7 +94,7 @@ def test_no_percent_tells_which_is_the_judge_s(world: World, cleo: Client) -> No
     dispute = differ_on_a_unit(world)
     # Three claims of the unit, of which the judge says yes to one.
     Claim.objects.update(unit=dispute.unit)
-    verdicts = Verdict.objects.filter(check_row__peer=world.peers["port", "alder"], judge=world.judge)
+    verdicts = Verdict.objects.filter(check_row__summary=world.summaries["port", "alder"], judge=world.judge)
     verdicts.update(label="no")
     verdicts.filter(check_row__claim__position=1).update(label="yes")
     assert sorted(answer.percent for answer in cleo.get(at(dispute)).context["view"].answers) == [20, 40, 60]

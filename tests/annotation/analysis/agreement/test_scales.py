@@ -17,7 +17,7 @@ def test_every_scale_is_there_before_anybody_answers(world: World) -> None:
     scales = scales_of(world.project)
     assert [scale.key for scale in scales] == [
         "verdicts-reference",
-        "verdicts-peer",
+        "verdicts-summary",
         "percents",
         "rating-unmarked",
     ]
@@ -41,7 +41,7 @@ def test_criteria_are_scales_of_their_own(world: World) -> None:
 
 def test_answers_stand_on_their_side_with_the_judges_beside_them(world: World) -> None:
     answer_fourteen(world)
-    reference, peer, *_ = scales_of(world.project)
+    reference, summary, *_ = scales_of(world.project)
     # Rex answered all 14, Cleo 12 of them; the judge has answered each.
-    assert (len(reference.ratings), len(reference.judge), peer.ratings) == (26, 14, ())
+    assert (len(reference.ratings), len(reference.judge), summary.ratings) == (26, 14, ())
     assert set(reference.judge.values()) == {"no"}

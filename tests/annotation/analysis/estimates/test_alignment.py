@@ -27,7 +27,7 @@ def judged(world: World) -> World:
     return world
 
 
-def sample(world: World, *, side: str = "peer", share: float = 1.0) -> Sample:
+def sample(world: World, *, side: str = "summary", share: float = 1.0) -> Sample:
     return sample_checks(
         project=world.project, by=world.mona, method="uniform", share=share, side=side, seed=5
     )
@@ -50,7 +50,7 @@ def test_a_sample_of_everything_gives_what_people_said(judged: World) -> None:
     # Everything is answered: the estimate is the mean of the summaries' own shares of yes.
     column, said = values(judged.project)
     assert (column, len(set(said.values()))) == ("alignment", 2)
-    table = estimates(judged.project, Check.Side.PEER).at(20)
+    table = estimates(judged.project, Check.Side.SUMMARY).at(20)
     assert {system: table.average(system).mean for system in said} == pytest.approx(said)
     # Of coverage nobody has answered anything.
     assert not estimates(judged.project).at(20).averages
@@ -59,11 +59,11 @@ def test_a_sample_of_everything_gives_what_people_said(judged: World) -> None:
 def test_one_sample_of_both_sides_gives_an_estimate_of_each(judged: World) -> None:
     sampled = sample(judged, side="", share=0.9)
     answer_sample(judged, sampled)
-    assert sides(sampled) == {"reference", "peer"}
+    assert sides(sampled) == {"reference", "summary"}
     coverage, alignment = (estimates(judged.project, side).at(20) for side in SIDE_SCORES)
     assert coverage.sample.sample_id == alignment.sample.sample_id
     of_side = {side: sampled.sampled_checks.filter(check_row__side=side).count() for side in SIDE_SCORES}
-    assert (coverage.sample.answered, alignment.sample.answered) == (of_side["reference"], of_side["peer"])
+    assert (coverage.sample.answered, alignment.sample.answered) == (of_side["reference"], of_side["summary"])
     for system in ("alder", "birch"):
         shown = alignment.average(system)
         assert 0 <= shown.low < shown.high <= 1
@@ -72,7 +72,7 @@ def test_one_sample_of_both_sides_gives_an_estimate_of_each(judged: World) -> No
 def test_of_open_samples_the_oldest_is_answered_first(judged: World) -> None:
     first = sample(judged, side="reference", share=0.3)
     second = sample_checks(
-        project=judged.project, by=judged.mona, method="uniform", share=0.3, side="peer", seed=6
+        project=judged.project, by=judged.mona, method="uniform", share=0.3, side="summary", seed=6
     )
     found = open_samples(judged.project)
     assert [(each.sample_id, each.scores) for each in found] == [

@@ -80,14 +80,16 @@ def test_shares_are_parts_of_the_documents_coverage(world: World) -> None:
 
 
 def test_the_judge_is_the_one_of_the_sample(world: World) -> None:
-    Check.objects.filter(peer=world.peers["port", "alder"]).update(judge_probability=0.3)
+    Check.objects.filter(summary=world.summaries["port", "alder"]).update(judge_probability=0.3)
     sample = sample_of(world)
-    Check.objects.filter(peer=world.peers["port", "alder"]).update(judge_probability=0.9)
+    Check.objects.filter(summary=world.summaries["port", "alder"]).update(judge_probability=0.9)
     assert {item.judge for item in framed_items(world.project, sample).items[20]["alder"]} == {0.3}
 
 
 def test_what_a_rule_decides_is_known_for_sure(world: World) -> None:
-    Check.objects.filter(peer=world.peers["port", "birch"]).update(final_source="rule", final_label="no")
+    Check.objects.filter(summary=world.summaries["port", "birch"]).update(
+        final_source="rule", final_label="no"
+    )
     items = framed_items(world.project, sample_of(world)).items[20]["birch"]
     assert {(item.is_sampled, item.probability, item.judge, item.answer) for item in items} == {
         (True, 1.0, 0.0, 0.0)
@@ -95,7 +97,7 @@ def test_what_a_rule_decides_is_known_for_sure(world: World) -> None:
 
 
 def test_items_name_their_claims(world: World) -> None:
-    Check.objects.filter(peer=world.peers["port", "birch"], claim__position=1).update(
+    Check.objects.filter(summary=world.summaries["port", "birch"], claim__position=1).update(
         final_source="rule", final_label="no"
     )
     sampled = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=2)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def address(world: World, summary: str = "") -> str:
-    key = summary or world.peers["port", "alder"].public_id
+    key = summary or world.summaries["port", "alder"].public_id
     return f"/api/v1/projects/harbour/summaries/{key}/explanation/"
 
 
@@ -32,11 +32,11 @@ def test_scores_come_with_their_formulas(world: World, client_of: ApiDoor) -> No
     assert scores["claim_coverage"][1] == "2 yes / 3 scored"
     assert scores["alignment"] == (None, "")
     assert (made["document_id"], made["system"]) == ("port", "alder")
-    assert [unit["number"] for unit in made["peer_units"]] == [1, 2]
+    assert [unit["number"] for unit in made["summary_units"]] == [1, 2]
 
 
 def test_a_model_summary_has_no_scores_to_explain(world: World, client_of: ApiDoor) -> None:
-    assert client_of("vic").get(address(world, world.models["port"].public_id)).status_code == 404
+    assert client_of("vic").get(address(world, world.references["port"].public_id)).status_code == 404
 
 
 def test_it_is_kept_that_a_reviewer_saw_what_was_said(world: World, client_of: ApiDoor) -> None:

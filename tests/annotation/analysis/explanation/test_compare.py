@@ -43,7 +43,7 @@ def test_coverage_shows_the_claims_that_one_summary_alone_expresses(world: World
 
 def test_alignment_shows_what_the_source_does_not_support(world: World) -> None:
     check = world.check("birch", 3)
-    Check.objects.filter(pk=check.pk).update(side="peer", final_label="no", final_source="judge")
+    Check.objects.filter(pk=check.pk).update(side="summary", final_label="no", final_source="judge")
     assert texts(world, "alignment") == {"alder": [], "birch": [check.claim.text]}
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def claims_of_alder(world: World) -> list[ExplainedClaim]:
     """The claims of the reference of "port", as they are compared with alder's summary."""
-    made = explanation(world, world.peers["port", "alder"]).comparisons[0]
+    made = explanation(world, world.summaries["port", "alder"]).comparisons[0]
     return [claim for unit in made.units for claim in unit.claims]
 
 
@@ -38,10 +38,10 @@ def judge_port(world: World, person: User, percent: int) -> None:
     judge_and_close(assign(document_set=world.sets["port"], assessor=person, by=None), percent, marks=[1])
 
 
-def explanation(world: World, peer: Summary) -> Explanation:
-    summary = summary_of(world.project, peer.public_id)
-    record = next(summary_records(world.project, [summary.pk]))
-    return explain(world.project, summary, record.value, score(record.value, score_rules(world.project)))
+def explanation(world: World, summary: Summary) -> Explanation:
+    row = summary_of(world.project, summary.public_id)
+    record = next(summary_records(world.project, [row.pk]))
+    return explain(world.project, row, record.value, score(record.value, score_rules(world.project)))
 
 
 def formula(*units: ScoredUnit) -> str:
@@ -76,14 +76,14 @@ def test_a_long_mean_is_cut_in_the_middle() -> None:
 
 def test_percents_name_their_assessor_and_marks(world: World) -> None:
     judge_port(world, world.ana, 40)
-    first = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
+    first = explanation(world, world.summaries["port", "alder"]).comparisons[0].units[0]
     assert [(said.who, said.percent, said.marks) for said in first.percents] == [("ana", 40, (1,))]
     assert (first.source, first.coverage.value) == ("assessors' percents", 0.4)
 
 
 def test_claims_that_stand_for_units_are_shown_as_units(world: World) -> None:
     Claim.objects.update(unit=None)
-    made = explanation(world, world.peers["port", "alder"]).comparisons[0]
+    made = explanation(world, world.summaries["port", "alder"]).comparisons[0]
     assert [unit.text for unit in made.units] == [
         "The harbour closes in April",
         "its wall is weak",
@@ -98,15 +98,15 @@ def test_without_a_model_summary_the_documents_claims_are_shown(world: World) ->
     )
     for position, text in enumerate(("asked", "not asked yet"), start=1):
         Claim.objects.create(claim_set=claim_set, position=position, text=text, origin="judge")
-    peer = world.peers["bridge", "alder"]
+    summary = world.summaries["bridge", "alder"]
     Check.objects.create(
         project=world.project,
         claim=claim_set.claims.earliest("position"),
-        peer=peer,
+        summary=summary,
         document_set=world.sets["bridge"],
         side="reference",
     )
-    made = explanation(world, peer)
+    made = explanation(world, summary)
     assert [(claim.text, claim.final) for claim in made.document_claims] == [
         ("asked", None),
         ("not asked yet", None),
@@ -122,7 +122,7 @@ def test_without_a_model_summary_the_documents_claims_are_shown(world: World) ->
         "few_claims",
         "mostly_unscored",
         "unscored",
-        "empty_peer",
+        "empty_summary",
         "no_word_breaks",
         "over_length",
         "partial",
@@ -137,7 +137,7 @@ def test_every_flag_of_a_score_has_a_sentence(name: str) -> None:
 
 def test_a_summary_of_another_project_is_not_found(world: World) -> None:
     with pytest.raises(NotFound):
-        summary_of(world.other_project, world.peers["port", "alder"].public_id)
+        summary_of(world.other_project, world.summaries["port", "alder"].public_id)
 
 
 def test_verdicts_come_in_order_with_what_their_author_knew(world: World) -> None:
@@ -162,7 +162,7 @@ def test_decisions_taken_back_stay_in_sight(world: World) -> None:
     place, comparison = world.units("port")[0], world.comparison("port", "alder")
     settled = decide_unit(comparison=comparison, unit=place, by=world.cleo, percent=80, reason="most of it")
     withdraw_answer(answer=settled, by=world.cleo)
-    [percent] = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0].percents
+    [percent] = explanation(world, world.summaries["port", "alder"]).comparisons[0].units[0].percents
     assert (percent.percent, percent.is_withdrawn) == (80, True)
 
 
@@ -170,12 +170,12 @@ def test_an_adjudicated_percent_stands_beside_the_assessors_and_the_dispute(worl
     judge_port(world, world.ana, 20)
     judge_port(world, world.ben, 80)
     place, comparison = world.units("port")[0], world.comparison("port", "alder")
-    unit = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
+    unit = explanation(world, world.summaries["port", "alder"]).comparisons[0].units[0]
     assert (unit.formula, unit.coverage.value) == ("mean of 20 and 80 %", 0.5)
     assert (unit.dispute.state, unit.dispute.answers) == ("open", 2)
     assert unit.dispute.spread == pytest.approx(0.6)
     decide_unit(comparison=comparison, unit=place, by=world.cleo, percent=80)
-    unit = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
+    unit = explanation(world, world.summaries["port", "alder"]).comparisons[0].units[0]
     assert [(said.who, said.kind, said.percent) for said in unit.percents] == [
         ("ana", "assessor", 20),
         ("ben", "assessor", 80),
@@ -189,14 +189,14 @@ def test_a_blended_unit_shows_both_parts(world: World) -> None:
     world.project.save()
     judge_port(world, world.ana, 40)
     # .75 * .4 + .25 * 1/2 = .425
-    unit = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
+    unit = explanation(world, world.summaries["port", "alder"]).comparisons[0].units[0]
     assert unit.formula == "0.75·(40 %) + 0.25·(1 yes / 2 scored)"
     assert unit.coverage.value == pytest.approx(0.425)
 
 
 def test_people_and_the_judge_have_formulas_of_their_own(world: World) -> None:
     judge_port(world, world.ana, 40)
-    made = explanation(world, world.peers["port", "alder"])
+    made = explanation(world, world.summaries["port", "alder"])
     formulas = {formula.column: (formula.text, formula.value) for formula in made.formulas}
     assert formulas["coverage_human"] == ("(0.40 + 0.40) / 2", 0.4)
     assert formulas["coverage_judge"] == ("(0.50 + 1.00) / 2", 0.75)

@@ -31,7 +31,7 @@ def tell_a_story(world: World) -> str:
     add_imported_verdict(check, "no")
     decide_check(check=check, by=world.cleo, label="unsure", reason="It does not say when.")
     override(check=world.check("alder", 3), by=world.rex, label="no", error_type="wrong_entity")
-    return f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/"
+    return f"/p/harbour/scores/summaries/{world.summaries['port', 'alder'].public_id}/"
 
 
 def test_on_paper_everything_is_unfolded_and_ways_elsewhere_are_gone(world: World, desk: Desk) -> None:

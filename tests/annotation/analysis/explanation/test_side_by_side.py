@@ -75,16 +75,16 @@ def test_a_claim_marks_its_own_words_or_its_unit_or_nothing() -> None:
 
 def test_unsupported_claims_are_marked_in_the_summary(world: World, signed_in: SignIn) -> None:
     check = world.check("alder", 3)
-    Check.objects.filter(pk=check.pk).update(side="peer", final_label="no", final_source="judge")
+    Check.objects.filter(pk=check.pk).update(side="summary", final_label="no", final_source="judge")
     found = {each.summary.system: each for each in side_by_side(port(world)).summaries}
     # Its claim comes from no part of the summary, so it stands beside the text.
     assert found[world.systems["alder"]].reworded == (check,)
     assert found[world.systems["birch"]].unsupported == 0
     Claim.objects.filter(pk=check.claim_id).update(start=0, end=9)
     page = signed_in(world.vic).get(address(world)).content.decode()
-    words = world.peers["port", "alder"].text[:9]
+    words = world.summaries["port", "alder"].text[:9]
     assert f'title="Not supported by the source">{words}<span' in page.replace("\n    ", " ")
-    assert page.count(escape(world.peers["port", "birch"].text)) == 1
+    assert page.count(escape(world.summaries["port", "birch"].text)) == 1
 
 
 def test_percents_of_assessors_are_told_of(world: World) -> None:
@@ -109,15 +109,15 @@ def names_on(page: HttpResponse) -> list[str]:
 def test_sets_are_listed_by_what_is_hard(world: World, signed_in: SignIn) -> None:
     """port has .2 and .4, set-00 .5 and nothing; the others are unscored and last in either order."""
     lay_sets(world, 2)
-    hard = world.project.document_sets.get(external_id="set-00").summaries.filter(is_peer=True)
+    hard = world.project.document_sets.get(external_id="set-00").summaries.filter(is_summary=True)
     Score.objects.all().delete()
-    for peer, coverage in zip(
-        (world.peers["port", "alder"], world.peers["port", "birch"], *hard),
+    for summary, coverage in zip(
+        (world.summaries["port", "alder"], world.summaries["port", "birch"], *hard),
         (0.2, 0.4, 0.5, None),
         strict=True,
     ):
-        Score.objects.create(project=world.project, summary=peer, peer_words=9, coverage=coverage)
-    Check.objects.filter(pk=world.check("alder", 3).pk).update(side="peer", final_label="no")
+        Score.objects.create(project=world.project, summary=summary, summary_words=9, coverage=coverage)
+    Check.objects.filter(pk=world.check("alder", 3).pk).update(side="summary", final_label="no")
     client, address = signed_in(world.vic), "/p/harbour/scores/sets/"
     by_name = client.get(address, {"limit": "2"})
     assert names_on(by_name) == ["bridge", "port"]

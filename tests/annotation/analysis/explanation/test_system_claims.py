@@ -35,7 +35,7 @@ def test_a_claim_stands_under_its_final_verdict_with_everything_said_of_it(
     override(check=check, by=world.rex, label="no", reason="It does not.")
     assert check.public_id in listed(world, "no")
     assert check.public_id not in listed(world, "yes")
-    assert check.public_id not in listed(world, "no", side="peer")
+    assert check.public_id not in listed(world, "no", side="summary")
     page = " ".join(signed_in(world.vic).get(address(world)).content.decode().split())
     assert all(words in page for words in ("It does not.", "The text says so.", ">port</a>"))
     # Of alder's claims only.
@@ -49,7 +49,7 @@ def test_claims_without_a_verdict_have_a_list_of_their_own(world: World) -> None
 
 def test_the_list_is_walked_to_its_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paging, "ROWS_ON_A_PAGE", 1)
-    Check.objects.filter(peer__system=world.systems["alder"]).update(
+    Check.objects.filter(summary__system=world.systems["alder"]).update(
         final_label="no", final_source="judge", side="reference", is_current=True
     )
     walked, after = [], ""
@@ -60,7 +60,7 @@ def test_the_list_is_walked_to_its_end(world: World, monkeypatch: pytest.MonkeyP
         walked += [each.claim.check_id for each in claims]
         if not after:
             break
-    rows = Check.objects.filter(peer__system=world.systems["alder"]).order_by("peer_id", "claim_id")
+    rows = Check.objects.filter(summary__system=world.systems["alder"]).order_by("summary_id", "claim_id")
     assert walked == list(rows.values_list("public_id", flat=True))
 
 

@@ -26,7 +26,7 @@ def answered(world: World) -> dict[str, Sample]:
     lay_sets(world, 4)
     judge_to_end(world.project, world.judge, ["coverage", "alignment"])
     samples = {}
-    for seed, (score, side) in enumerate((("coverage", "reference"), ("alignment", "peer"))):
+    for seed, (score, side) in enumerate((("coverage", "reference"), ("alignment", "summary"))):
         samples[score] = sample_checks(
             project=world.project, by=world.mona, method="uniform", share=0.7, side=side, seed=seed
         )

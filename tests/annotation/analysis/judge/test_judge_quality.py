@@ -288,10 +288,10 @@ def finished(world: World, frame: Sequence[Check], asked: Sequence[Check]) -> Sa
 def test_alignment_is_audited_where_coverage_has_no_sample(world: World, checks: list[Check]) -> None:
     # Nobody has answered birch's check.
     frame = [*checks[:4], world.check("birch", 1)]
-    Check.objects.filter(pk__in=[check.pk for check in frame]).update(side=Check.Side.PEER)
+    Check.objects.filter(pk__in=[check.pk for check in frame]).update(side=Check.Side.SUMMARY)
     finished(world, frame, checks[:2])
     found = judge_quality(world.project)
-    assert (found.basis.kind, found.basis.sides, found.checks) == ("sample", ("peer",), 2)
+    assert (found.basis.kind, found.basis.sides, found.checks) == ("sample", ("summary",), 2)
 
 
 def test_another_judges_run_and_price_are_noticed(world: World) -> None:

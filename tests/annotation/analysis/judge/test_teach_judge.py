@@ -86,7 +86,7 @@ def project(llm_judge: Judge, llm_server: LLMServer) -> Project:
             external_id=f"set-{number}",
             documents=[text],
             reference=text,
-            peers={"elm": text, "fir": text},
+            summaries={"elm": text, "fir": text},
         )
     llm_server.where(follows_examples)
     judge_to_end(made, llm_judge)
@@ -185,7 +185,7 @@ def test_a_trial_judges_what_is_measured_and_then_the_rest(
     project: Project, llm_judge: Judge, llm_server: LLMServer, signed_in: SignIn
 ) -> None:
     answer_sample(project, no_hearsay, size=12)
-    sampled = set(Check.objects.filter(sampled__isnull=False).values_list("peer", flat=True))
+    sampled = set(Check.objects.filter(sampled__isnull=False).values_list("summary", flat=True))
     assert 5 < len(sampled) <= 12
     client = owner_at(project, signed_in)
     form = {"judge": "scripted"}
@@ -199,7 +199,7 @@ def test_a_trial_judges_what_is_measured_and_then_the_rest(
     trial = own.runs.get()
     judge_all(trial)
     assert (trial.is_trial, trial.state) == (True, "finished")
-    judged = Verdict.objects.filter(judge=own).values_list("check_row__peer", flat=True)
+    judged = Verdict.objects.filter(judge=own).values_list("check_row__summary", flat=True)
     assert set(judged) == sampled
     assert reports(project)["scripted-examples"].scored == 12
     project.refresh_from_db()

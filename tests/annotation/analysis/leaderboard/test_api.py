@@ -31,7 +31,7 @@ HERE = "/api/v1/projects/harbour/"
 def judge_the_bridge(world: World) -> None:
     """Alder covers a quarter of the second set and birch half of it, so that there is something to compare."""
     for system, coverage in (("alder", 0.25), ("birch", 0.5)):
-        Score.objects.filter(summary=world.peers["bridge", system]).update(
+        Score.objects.filter(summary=world.summaries["bridge", system]).update(
             coverage=coverage, coverage_judge=coverage, revision=new_revision()
         )
 

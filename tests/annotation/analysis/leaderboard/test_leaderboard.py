@@ -36,9 +36,9 @@ def test_the_world_worked_out(world: World) -> None:
 
 
 def test_means_never_cross_target_lengths(world: World) -> None:
-    Summary.objects.filter(pk=world.peers["bridge", "alder"].pk).update(target_words=10)
-    Summary.objects.filter(pk=world.peers["bridge", "birch"].pk).update(target_words=None)
-    Score.objects.filter(summary=world.peers["bridge", "alder"]).update(coverage=0.25)
+    Summary.objects.filter(pk=world.summaries["bridge", "alder"].pk).update(target_words=10)
+    Summary.objects.filter(pk=world.summaries["bridge", "birch"].pk).update(target_words=None)
+    Score.objects.filter(summary=world.summaries["bridge", "alder"]).update(coverage=0.25)
     board = leaderboard(world.project)
     found = {
         table.target_words: {row.system: row.scores["coverage"].mean for row in table.rows}
@@ -49,14 +49,14 @@ def test_means_never_cross_target_lengths(world: World) -> None:
 
 
 def test_one_target_length_can_be_asked_for(world: World) -> None:
-    Summary.objects.filter(pk=world.peers["bridge", "alder"].pk).update(target_words=None)
+    Summary.objects.filter(pk=world.summaries["bridge", "alder"].pk).update(target_words=None)
     assert [table.target_words for table in leaderboard(world.project, target_words=20).tables] == [20]
     assert [table.target_words for table in leaderboard(world.project, target_words=None).tables] == [None]
     assert leaderboard(world.project, target_words=99).tables == ()
 
 
 def test_what_rests_on_no_claims_stays_out_of_the_averages(world: World) -> None:
-    vacuous = Score.objects.get(summary=world.peers["bridge", "alder"])
+    vacuous = Score.objects.get(summary=world.summaries["bridge", "alder"])
     vacuous.claim_coverage = vacuous.factual_alignment = vacuous.summarization = 1.0
     vacuous.alignment, vacuous.flags = 1.0, ["no_claims"]
     vacuous.save()
@@ -70,7 +70,7 @@ def test_what_rests_on_no_claims_stays_out_of_the_averages(world: World) -> None
 
 
 def test_a_summarization_of_questions_does_not_rest_on_claims(world: World) -> None:
-    score = Score.objects.get(summary=world.peers["bridge", "alder"])
+    score = Score.objects.get(summary=world.summaries["bridge", "alder"])
     score.question_coverage, score.summarization, score.flags = 0.5, 0.5, ["no_claims"]
     score.save()
     assert leaderboard(world.project).tables[0].rows[0].scores["summarization"].mean == 0.5
@@ -142,7 +142,7 @@ def test_summarization_of_questions_here_and_claims_there_is_told(world: World) 
 
 def test_a_summarization_that_stays_out_of_the_average_mixes_nothing(world: World) -> None:
     mix_summarization(world)
-    Score.objects.filter(summary=world.peers["port", "birch"]).update(flags=["no_claims"])
+    Score.objects.filter(summary=world.summaries["port", "birch"]).update(flags=["no_claims"])
     assert leaderboard(world.project).tables[0].mixed == ""
 
 

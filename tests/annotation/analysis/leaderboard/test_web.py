@@ -49,10 +49,14 @@ def test_htmx_gets_the_table_alone(world: World, vic: Client) -> None:
 def test_what_is_not_judged_yet_is_not_shown_first(world: World, vic: Client) -> None:
     for place in range(9):
         row = DocumentSet.objects.create(project=world.project, external_id=f"new-{place}")
-        peer = Summary.objects.create(
-            document_set=row, system=world.systems["alder"], is_peer=True, text="It is new.", target_words=90
+        summary = Summary.objects.create(
+            document_set=row,
+            system=world.systems["alder"],
+            is_summary=True,
+            text="It is new.",
+            target_words=90,
         )
-        Score.objects.create(project=world.project, summary=peer, peer_words=3, brevity=0.9)
+        Score.objects.create(project=world.project, summary=summary, summary_words=3, brevity=0.9)
     # Nine unjudged summaries have a brevity; the judged ones are fewer, of 20 words.
     shown = vic.get("/p/harbour/scores/").context
     assert (shown["table"].target_words, shown["score"]) == (20, "coverage")
@@ -130,13 +134,13 @@ def test_a_project_without_scores_says_what_to_do(world: World, signed_in: SignI
 
 
 def test_a_summary_that_nobody_judged_has_a_page(world: World, vic: Client) -> None:
-    page = vic.get(f"/p/harbour/scores/summaries/{world.peers['bridge', 'alder'].public_id}/")
+    page = vic.get(f"/p/harbour/scores/summaries/{world.summaries['bridge', 'alder'].public_id}/")
     assert page.status_code == 200
     assert "not judged" in page.content.decode()
 
 
 def test_the_judge_stands_beside_people_as_one_more_assessor(world: World, vic: Client) -> None:
-    page = vic.get(f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/")
+    page = vic.get(f"/p/harbour/scores/summaries/{world.summaries['port', 'alder'].public_id}/")
     units = page.context["made"].comparisons[0].units
     assert [[said.percent for said in unit.by_judges] for unit in units] == [[50.0], [100.0]]
     assert "judge, from its checks; marked 1" in page.content.decode()
@@ -162,7 +166,7 @@ def test_scores_that_the_project_has_can_be_drawn(world: World, vic: Client) -> 
     page = vic.get("/p/harbour/scores/").content.decode()
     assert 'value="claim_coverage"' in page
     assert 'value="conciseness"' not in page
-    Score.objects.filter(summary=world.peers["port", "birch"]).update(conciseness=0.4)
+    Score.objects.filter(summary=world.summaries["port", "birch"]).update(conciseness=0.4)
     page = vic.get("/p/harbour/scores/?by=conciseness").content.decode()
     assert "Ranking by conciseness" in page
     heads = [head.split()[0] for head in rows_of(page)[0]]
@@ -170,7 +174,7 @@ def test_scores_that_the_project_has_can_be_drawn(world: World, vic: Client) -> 
 
 
 def test_a_systems_page_begins_with_the_lowest_of_the_score_asked_for(world: World, vic: Client) -> None:
-    low, high = world.peers["port", "alder"], world.peers["bridge", "alder"]
+    low, high = world.summaries["port", "alder"], world.summaries["bridge", "alder"]
     Score.objects.filter(summary=low).update(coverage=0.1, alignment=0.9)
     Score.objects.filter(summary=high).update(coverage=0.9, alignment=0.1)
     address = f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/"
@@ -194,9 +198,9 @@ def test_a_system_with_many_summaries_goes_on_on_further_pages(
     for target in (10, 30, None):
         for place, coverage in (("bridge", None), ("port", 0.4)):
             row = Summary.objects.create(
-                document_set=world.sets[place], system=alder, is_peer=True, text="x", target_words=target
+                document_set=world.sets[place], system=alder, is_summary=True, text="x", target_words=target
             )
-            Score.objects.create(project=world.project, summary=row, peer_words=1, coverage=coverage)
+            Score.objects.create(project=world.project, summary=row, summary_words=1, coverage=coverage)
     address = f"/p/harbour/scores/systems/{alder.public_id}/"
     walked, after, pages = [], "", []
     while True:
@@ -251,7 +255,7 @@ def test_a_blank_for_want_of_a_target_leads_to_the_setting_those_who_may_change_
     Summary.objects.filter(document_set__project=world.project).update(target_words=None)
     rescore(project=world.project)
     system = f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/"
-    for page in (system, f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/"):
+    for page in (system, f"/p/harbour/scores/summaries/{world.summaries['port', 'alder'].public_id}/"):
         assert 'href="/p/harbour/settings/#id_target_length"' in mona.get(page).text
     assert '<abbr title="No target length">' in vic.get(system).text
 

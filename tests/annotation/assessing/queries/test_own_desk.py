@@ -8,14 +8,14 @@ from annotation.assessing.queries.own_desk import own_desk
 from annotation.assessing.services.queue import lapse_leases, pull
 from annotation.models import Assignment
 from tests.annotation.assigned import say, sit
-from tests.annotation.cast import PEERS, World, finish
+from tests.annotation.cast import SUMMARIES, World, finish
 from tests.annotation.laying import add_sets, begin, open_queue
 
 
 def test_sets_are_begun_open_or_submitted(world: World) -> None:
     add_sets(world, ["third"])
     closed = sit(world, "ana", "port")
-    for system in PEERS:
+    for system in SUMMARIES:
         say(closed, system, (60, [1], 1000), (20, [2], 1000))
     finish(closed)
     say(sit(world, "ana", "bridge"), "alder", (60, [1], 500))

@@ -30,7 +30,7 @@ def spread(world: World, *names: str, per_set: int = 1) -> list[Assignment]:
 
 def targets(assignment: Assignment) -> list[int | None]:
     rows = assignment.readings.order_by("position")
-    return list(rows.values_list("comparison__peer__target_words", flat=True))
+    return list(rows.values_list("comparison__summary__target_words", flat=True))
 
 
 # One set to one person
@@ -41,7 +41,7 @@ def test_target_lengths_fall_within_a_set(world: World) -> None:
     assert targets(give(world, "quay")) == [200, 200, 50, 50, 10, 10]
 
 
-def test_peers_of_one_length_come_at_random(world: World) -> None:
+def test_summaries_of_one_length_come_at_random(world: World) -> None:
     orders = set()
     for seed in range(20):
         assignment = give(world, "port", seed=seed)
@@ -53,15 +53,15 @@ def test_peers_of_one_length_come_at_random(world: World) -> None:
 def test_what_comes_in_later_stands_behind_what_is_there(world: World) -> None:
     add_sets(world, ["quay"], targets=(10,))
     assignment = give(world, "quay")
-    model = world.sets["quay"].summaries.get(is_model=True)
-    peer = Summary.objects.create(
+    reference = world.sets["quay"].summaries.get(is_reference=True)
+    summary = Summary.objects.create(
         document_set=world.sets["quay"],
         system=world.systems["alder"],
-        is_peer=True,
+        is_summary=True,
         target_words=50,
         text="x",
     )
-    Comparison.objects.create(peer=peer, model=model)
+    Comparison.objects.create(summary=summary, reference=reference)
     assert give(world, "quay") == assignment
     assert targets(assignment) == [10, 10, 50]
 

@@ -23,7 +23,7 @@ def sit(
 
 
 def score_of(world: World, system: str = "alder") -> Score:
-    return Score.objects.get(summary=world.peers["port", system])
+    return Score.objects.get(summary=world.summaries["port", system])
 
 
 def test_a_draft_counts_for_nothing(world: World) -> None:
@@ -94,7 +94,7 @@ def test_a_percent_that_was_taken_back_is_missing(world: World) -> None:
     assert missing_in(assignment)["missing"] == {reading.public_id: {"stage": "units", "count": 1}}
 
 
-def test_unmarked_peer_units_need_their_answer(world: World) -> None:
+def test_unmarked_summary_units_need_their_answer(world: World) -> None:
     assignment = sit(world)
     judge_all(assignment, 20, 40)
     reading = assignment.readings.get()

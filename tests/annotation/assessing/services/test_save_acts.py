@@ -204,7 +204,7 @@ def test_units_of_other_texts_and_summaries_of_other_sets_are_not_found(world: W
 
 
 def test_claims_stand_in_for_units_where_they_are_not_linked(world: World) -> None:
-    claims = ClaimSet.objects.create(summary=world.models["bridge"], origin="import", origin_name="file")
+    claims = ClaimSet.objects.create(summary=world.references["bridge"], origin="import", origin_name="file")
     claim = Claim.objects.create(claim_set=claims, position=1, text="It closes", origin="import")
     assignment = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona)
     saved = send(world, assignment, UnitAct(reading_of(assignment), claim.public_id, 40))
@@ -247,7 +247,7 @@ def test_somebody_elses_assignment_is_not_there_and_without_the_role_nothing_is_
 
 @pytest.fixture
 def asked(world: World) -> Assignment:
-    """An assignment on one peer in a project with two criteria that come before."""
+    """An assignment on one summary in a project with two criteria that come before."""
     ask(world.project, *OWN)
     return sit(world)
 
@@ -301,14 +301,14 @@ def test_an_answer_is_taken_back_before_the_model_was_shown_and_only_changed_aft
 @pytest.mark.parametrize(("target", "is_asked"), [(10, False), (11, True), (None, True), (5, False)])
 def test_headlines_are_not_asked_about(world: World, target: int | None, is_asked: bool) -> None:
     ask(world.project, *PACKS["DUC 2002"])
-    Summary.objects.filter(is_peer=True).update(target_words=target)
+    Summary.objects.filter(is_summary=True).update(target_words=target)
     assignment = sit(world)
     assert (said(send(world, assignment, on_unit(world, assignment)))[0][1] == "ratings_first") is is_asked
 
 
-def test_an_empty_peer_is_not_asked_about_and_nothing_of_it_is_unmarked(world: World) -> None:
+def test_an_empty_summary_is_not_asked_about_and_nothing_of_it_is_unmarked(world: World) -> None:
     ask(world.project, *PACKS["DUC 2002"])
-    world.peers["port", "alder"].units.all().delete()
+    world.summaries["port", "alder"].units.all().delete()
     assignment = sit(world)
     acts = [on_unit(world, assignment, unit, percent=0, marks=()) for unit in (1, 2)]
     saved = send(world, assignment, *acts)
@@ -378,14 +378,14 @@ def test_what_looks_like_a_slip_is_said_and_blocks_nothing(world: World) -> None
 
 @pytest.fixture
 def twofold(world: World) -> Assignment:
-    """One peer of "port" compared with two references; the second has one unit."""
-    model = Summary.objects.create(
-        document_set=world.sets["port"], is_model=True, external_id="second", text="Ferries move."
+    """One summary of "port" compared with two references; the second has one unit."""
+    reference = Summary.objects.create(
+        document_set=world.sets["port"], is_reference=True, external_id="second", text="Ferries move."
     )
-    add_units(model.text, summary=model)
-    world.models["second"] = model
+    add_units(reference.text, summary=reference)
+    world.references["second"] = reference
     assignment = sit(world)
-    comparison = Comparison.objects.create(peer=world.peers["port", "alder"], model=model)
+    comparison = Comparison.objects.create(summary=world.summaries["port", "alder"], reference=reference)
     Reading.objects.create(assignment=assignment, comparison=comparison, position=2)
     return assignment
 
@@ -394,7 +394,7 @@ def on_second(world: World, assignment: Assignment, marks: tuple[int, ...] = ())
     return UnitAct(reading_of(assignment, 2), world.units("second")[0].public_id, 20, marks)
 
 
-def test_the_unmarked_question_comes_once_at_the_peers_last_comparison(
+def test_the_unmarked_question_comes_once_at_the_summaries_last_comparison(
     world: World, twofold: Assignment
 ) -> None:
     first, last = reading_of(twofold), reading_of(twofold, 2)
@@ -403,13 +403,13 @@ def test_the_unmarked_question_comes_once_at_the_peers_last_comparison(
     assert (saved.gates[last].stage, saved.gates[last].after) == ("units", "shut")
     saved = send(world, twofold, on_second(world, twofold))
     assert saved.gates[last].after == "open"
-    # Named by either comparison, the answer is one for the peer.
+    # Named by either comparison, the answer is one for the summary.
     saved = send(world, twofold, on(first, "unmarked", 60))
     assert saved.gates[last].after == "done"
     assert Rating.objects.count() == 1
 
 
-def test_marks_of_all_comparisons_of_a_peer_count_together(world: World, twofold: Assignment) -> None:
+def test_marks_of_all_comparisons_of_a_summary_count_together(world: World, twofold: Assignment) -> None:
     acts = [
         on_unit(world, twofold),
         on_unit(world, twofold, 2),
@@ -520,5 +520,5 @@ def test_a_save_and_a_close_at_once_leave_nothing_half_done(world: World) -> Non
     else:
         assert first.percent == 100
     # What counts is what stands, anyone who was first: unit 2 has 20 %.
-    score = world.peers["port", "alder"].score
+    score = world.summaries["port", "alder"].score
     assert score.coverage == pytest.approx((first.percent / 100 + 0.2) / 2)  # type: ignore[operator]

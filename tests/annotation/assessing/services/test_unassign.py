@@ -105,7 +105,7 @@ def test_flagged_percents_score_and_enter_no_blind_statistic(world: World) -> No
 
 def test_who_saw_the_scores_before_the_set_was_assigned_is_not_blind(world: World) -> None:
     Membership.objects.filter(user=world.ana).update(roles=[Role.ASSESSOR, Role.VIEWER])
-    see_summary(project=world.project, summary=world.peers["port", "alder"], by=world.ana)
+    see_summary(project=world.project, summary=world.summaries["port", "alder"], by=world.ana)
     judge_and_close(given(world))
     assert not CoverageJudgment.objects.filter(had_seen=False).exists()
     assert percent_ratings(world.project) == []

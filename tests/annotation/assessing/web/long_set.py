@@ -1,4 +1,4 @@
-"""A document set with ten claims compared with two peers, for anyone who goes through many at once."""
+"""A document set with ten claims compared with two summaries, for anyone who goes through many at once."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ JUDGED = {"alder": "yes", "birch": "no"}
 
 def add_long_set(world: World) -> DocumentSet:
     """Ten units of a reference with a claim each, "The ferry is old" to "The boom is old"; a check for each of
-    two peers, of which the judge says yes of all for alder and no of all for birch."""
+    two summaries, of which the judge says yes of all for alder and no of all for birch."""
     text = " ".join(f"The {thing} is old." for thing in THINGS)
-    peers = dict.fromkeys(JUDGED, text)
-    add_set(world, "long", source=text, reference=text, peers=peers, target_words=50)
+    summaries = dict.fromkeys(JUDGED, text)
+    add_set(world, "long", source=text, reference=text, summaries=summaries, target_words=50)
     claims = add_claims(
         world, "long", ((f"The {thing} is old", n) for n, thing in enumerate(THINGS, start=1))
     )

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
     from tests.annotation.cast import World
 
-MODEL = (
+REFERENCE = (
     "The port closes in April. Its wall is weak. The repair costs 40 million crowns. "
     "It takes two years. Ferries move to the south. Crews fear for their berths."
 )
 """Six units."""
-SECOND_MODEL = "A weak wall closes the port. Ferries move."
-PEER = "The port will be closed in April. Ferries move south. A spokeswoman is calm."
+SECOND_REFERENCE = "A weak wall closes the port. Ferries move."
+SUMMARY = "The port will be closed in April. Ferries move south. A spokeswoman is calm."
 """Three units, 14 words."""
 SAVED = re.compile("^Saved$")
-OTHER_PEER = "Nothing happens in the port. Nobody minds."
+OTHER_SUMMARY = "Nothing happens in the port. Nobody minds."
 QUESTIONS = [
     Criterion("clear", "Is it clear?", points=((0, "no"), (1, "partly"), (2, "yes"))),
     Criterion("short", "Is it short?", "yes_no"),
@@ -37,16 +37,16 @@ QUESTIONS = [
 def lay_set(
     world: World,
     *,
-    models: Sequence[str] = (MODEL,),
-    peers: Sequence[str] = (PEER,),
+    references: Sequence[str] = (REFERENCE,),
+    summaries: Sequence[str] = (SUMMARY,),
     target_words: int = 50,
     name: str = "quay",
     criteria: Sequence[Criterion] = (),
     **settings: object,
 ) -> Assignment:
-    """A set with these model and summaries, all compared, as an assignment of Ana's in "harbour".
+    """A set with these reference and summaries, all compared, as an assignment of Ana's in "harbour".
 
-    Peers stand in the order given: each has a target one word below that of the one before it. Other
+    Summaries stand in the order given: each has a target one word below that of the one before it. Other
     arguments are settings of the project.
     """
     ask(world.project, *criteria)
@@ -56,23 +56,23 @@ def lay_set(
     document_set = DocumentSet.objects.create(project=world.project, external_id=name)
     Document.objects.create(document_set=document_set, position=1, text="The port closes. A wall is weak.")
     made = []
-    for number, text in enumerate(models):
-        model = Summary.objects.create(
-            document_set=document_set, is_model=True, text=text, external_id=f"model {number}"
+    for number, text in enumerate(references):
+        reference = Summary.objects.create(
+            document_set=document_set, is_reference=True, text=text, external_id=f"reference {number}"
         )
-        add_units(text, summary=model)
-        made.append(model)
-    for number, text in enumerate(peers):
+        add_units(text, summary=reference)
+        made.append(reference)
+    for number, text in enumerate(summaries):
         system = System.objects.create(project=world.project, name=f"{name} {number}")
-        peer = Summary.objects.create(
+        summary = Summary.objects.create(
             document_set=document_set,
             system=system,
-            is_peer=True,
+            is_summary=True,
             target_words=target_words - number,
             text=text,
         )
-        add_units(text, summary=peer)
-        Comparison.objects.bulk_create(Comparison(peer=peer, model=model) for model in made)
+        add_units(text, summary=summary)
+        Comparison.objects.bulk_create(Comparison(summary=summary, reference=reference) for reference in made)
     return assign(document_set=document_set, assessor=world.ana, by=None, seed=1)
 
 

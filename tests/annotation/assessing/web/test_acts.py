@@ -156,8 +156,8 @@ def test_the_model_summary_is_nowhere_before_the_questions_are_answered(
     world: World, ana: Client, assignment: Assignment, questions: None
 ) -> None:
     hidden = [unit.public_id for unit in world.units("port")]
-    model = world.models["port"].text
-    hidden += [model[unit.start : unit.end].strip() for unit in world.units("port")]
+    reference = world.references["port"].text
+    hidden += [reference[unit.start : unit.end].strip() for unit in world.units("port")]
     before = page(ana, assignment).content.decode()
     listed = ana.get("/p/harbour/work/").content.decode()
     assert [words for words in hidden if words in before + listed] == []

@@ -12,11 +12,11 @@ from annotation.assessing.services.save_acts import save_acts
 from annotation.models import CoverageJudgment
 from tests.accessibility import violations
 from tests.annotation.assessing.web.see_sets import (
-    MODEL,
-    OTHER_PEER,
-    PEER,
+    OTHER_SUMMARY,
     QUESTIONS,
-    SECOND_MODEL,
+    REFERENCE,
+    SECOND_REFERENCE,
+    SUMMARY,
     lay_set,
     open_set,
     saved,
@@ -44,7 +44,7 @@ TWICE = {"width": 640, "height": 400}
 """1280 by 800 at 200 %."""
 FOUR_TIMES = {"width": 320, "height": 256}
 """1280 by 1024 at 400 %, the least that reflow is asked for."""
-PARTS_OF_THE_WORK = (".unit.now .t", ".unit.now .scale", "[data-peer='1'] .text", "#bar [data-undo]")
+PARTS_OF_THE_WORK = (".unit.now .t", ".unit.now .scale", "[data-summary='1'] .text", "#bar [data-undo]")
 
 
 def ana(desk: Desk, **options: object) -> Page:
@@ -151,7 +151,7 @@ def test_arrows_within_the_radios_do_not_move_on(world: World, desk: Desk) -> No
 
 
 def test_undo_goes_back_through_the_summaries_of_the_set(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, peers=[PEER, OTHER_PEER])
+    assignment = lay_set(world, summaries=[SUMMARY, OTHER_SUMMARY])
     page = ana(desk)
     open_set(page, assignment)
     press(page, "a4n")
@@ -171,7 +171,7 @@ def test_undo_goes_back_through_the_summaries_of_the_set(world: World, desk: Des
 
 
 def test_keys_that_follow_at_once_are_meant_for_the_next_summary(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, peers=[PEER, OTHER_PEER])
+    assignment = lay_set(world, summaries=[SUMMARY, OTHER_SUMMARY])
     page = ana(desk)
     page.route("**/work/*/", slowly)
     open_set(page, assignment)
@@ -183,7 +183,7 @@ def test_keys_that_follow_at_once_are_meant_for_the_next_summary(world: World, d
 
 
 def test_back_to_the_first_page_finds_a_form_that_works(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, peers=[PEER, OTHER_PEER])
+    assignment = lay_set(world, summaries=[SUMMARY, OTHER_SUMMARY])
     page = ana(desk)
     open_set(page, assignment)
     press(page, "a4")
@@ -225,18 +225,18 @@ def test_digits_that_run_over_the_last_answer_are_no_percents(world: World, desk
     page.clock.install()
     sign_in(page, "ana")
     open_set(page, assignment)
-    model = page.locator("#model-title")
+    reference = page.locator("#reference-title")
     with standing_still(page):
         # Digits fall until the server's answer is there, however slow it is, and for 240 ms more.
         for _ in range(MANY_PRESSES):
             page.keyboard.press("2")
             page.clock.run_for(80)
-            if model.is_visible():
+            if reference.is_visible():
                 break
         for _ in range(3):
             page.keyboard.press("2")
             page.clock.run_for(80)
-    assert model.is_visible()
+    assert reference.is_visible()
     page.wait_for_timeout(CALM_MS)
     assert percents(assignment) == []
     press(page, "a4")
@@ -246,7 +246,7 @@ def test_digits_that_run_over_the_last_answer_are_no_percents(world: World, desk
 
 
 def test_the_model_summary_is_not_told_before_the_answers(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, peers=[PEER, OTHER_PEER], criteria=QUESTIONS)
+    assignment = lay_set(world, summaries=[SUMMARY, OTHER_SUMMARY], criteria=QUESTIONS)
     page = ana(desk)
     told: list[str] = []
     page.on("response", lambda answer: told.append(answer.text()) if "harbour/work/" in answer.url else None)
@@ -257,34 +257,34 @@ def test_the_model_summary_is_not_told_before_the_answers(world: World, desk: De
     press(page, "3")
     page.locator("#progress", has_text="1 of 2 answered").wait_for()
     press(page, "2")
-    page.locator("#model-title", has_text="6 units").wait_for()
+    page.locator("#reference-title", has_text="6 units").wait_for()
     assert "Its wall is weak." in page.content()
     assert answers() == {"clear": 2, "short": 1}
-    # The other peer's own stage is not skipped by it.
+    # The other summary's own stage is not skipped by it.
     press(page, "n")
     page.locator("#before-title").wait_for()
     assert "Its wall is weak" not in page.locator("#see").inner_html()
 
 
-def test_unmarked_peer_units_are_lit_and_asked_about_once(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, models=[MODEL, SECOND_MODEL])
+def test_unmarked_summary_units_are_lit_and_asked_about_once(world: World, desk: Desk) -> None:
+    assignment = lay_set(world, references=[REFERENCE, SECOND_REFERENCE])
     page = ana(desk)
     open_set(page, assignment)
     first, second = (
         len(page.locator("[data-item=unit]").all()),
-        page.locator(".models a").count(),
+        page.locator(".references a").count(),
     )
     assert second == 2
     assert page.locator("[data-reads=unmarked]").count() == 0
     press(page, "a4" + "1" * (first - 1))
     page.locator("#progress", has_text=f"{first} of {first}").wait_for()
     press(page, "n")
-    page.locator(".models a[aria-current]", has_text="Reference 2").wait_for()
+    page.locator(".references a[aria-current]", has_text="Reference 2").wait_for()
     rest = len(page.locator("[data-item=unit]").all())
     page.get_by_text("Available once every reference unit").wait_for()
     press(page, "b4" + "1" * (rest - 1))
     page.locator("[data-reads=unmarked].now").wait_for()
-    lit = [peer.get_attribute("data-peer") for peer in page.locator(".pu.lit").all()]
+    lit = [summary.get_attribute("data-summary") for summary in page.locator(".pu.lit").all()]
     # The first is marked for the other reference, the second for this one.
     assert lit == ["3"]
     press(page, "3")
@@ -352,9 +352,9 @@ def test_the_form_fits_and_works_where_room_is_small(
     open_set(page, assignment)
     for words in ("yes", "yes"):
         page.locator(".unit.now .words label", has_text=words).tap()
-    page.locator("#model-title").wait_for()
+    page.locator("#reference-title").wait_for()
     # A tap fails where something else lies over what it is meant for.
-    page.locator("[data-peer='3']").tap()
+    page.locator("[data-summary='3']").tap()
     for percent in ("60", "0 %", "0 %", "0 %", "0 %", "0 %", "20"):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         page.locator(".unit.now .scale label", has_text=percent).first.tap()
@@ -364,7 +364,7 @@ def test_the_form_fits_and_works_where_room_is_small(
     assert (percents(assignment), marks(assignment)[0]) == ([60, 0, 0, 0, 0, 0], [3])
 
 
-def test_at_twice_the_size_unit_percents_and_peer_are_in_sight_together(world: World, desk: Desk) -> None:
+def test_at_twice_the_size_unit_percents_and_summary_are_in_sight_together(world: World, desk: Desk) -> None:
     page = ana(desk, viewport=TWICE)
     open_set(page, lay_set(world))
     for key in "a4b":
@@ -373,7 +373,7 @@ def test_at_twice_the_size_unit_percents_and_peer_are_in_sight_together(world: W
 
 
 def test_all_of_it_works_without_scripts(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, models=[SECOND_MODEL], criteria=QUESTIONS)
+    assignment = lay_set(world, references=[SECOND_REFERENCE], criteria=QUESTIONS)
     page = desk(java_script_enabled=False)
     sign_in(page, "ana")
     open_set(page, assignment)
@@ -394,12 +394,12 @@ def test_all_of_it_works_without_scripts(world: World, desk: Desk) -> None:
 
 
 def test_no_stage_has_a_fault_for_assistive_techniques(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, models=[MODEL, SECOND_MODEL], criteria=QUESTIONS)
+    assignment = lay_set(world, references=[REFERENCE, SECOND_REFERENCE], criteria=QUESTIONS)
     page = ana(desk)
     open_set(page, assignment)
     found = {"before": violations(page)}
     press(page, "32")
-    page.locator("#model-title").wait_for()
+    page.locator("#reference-title").wait_for()
     press(page, "a4")
     saved(page)
     found["units"] = violations(page)
@@ -408,17 +408,17 @@ def test_no_stage_has_a_fault_for_assistive_techniques(world: World, desk: Desk)
     page.keyboard.press("Escape")
     open_set(page, assignment, 2)
     page.get_by_text("Questions about the summary").click()
-    found["second model, answers open"] = violations(page)
+    found["second reference, answers open"] = violations(page)
     assert {stage: faults for stage, faults in found.items() if faults} == {}
 
 
 def test_a_closed_set_is_walked_through_and_not_changed(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, models=[SECOND_MODEL], peers=[PEER, OTHER_PEER])
+    assignment = lay_set(world, references=[SECOND_REFERENCE], summaries=[SUMMARY, OTHER_SUMMARY])
     acts = [
         UnitAct(reading.public_id, unit.public_id, 40, (1,))
-        for reading in assignment.readings.select_related("comparison__model")
+        for reading in assignment.readings.select_related("comparison__reference")
         if reading.comparison
-        for unit in reading.comparison.model.units.all()
+        for unit in reading.comparison.reference.units.all()
     ]
     save_acts(assignment=assignment, by=world.ana, acts=acts, all_or_none=True)
     finish(assignment)

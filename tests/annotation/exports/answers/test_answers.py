@@ -99,7 +99,7 @@ def test_nothing_of_an_open_assignment_is_there(world: World, tmp_path: Path) ->
     assignment = assess(world, world.ana, PERCENTS)
     Rating.objects.create(
         criterion=world.project.criteria.get(),
-        summary=world.peers["port", "alder"],
+        summary=world.summaries["port", "alder"],
         role="assessor",
         person=world.ana,
         assignment=assignment,

@@ -27,7 +27,7 @@ def judgments(world: World, folder: Path, kind: str) -> Rows:
 
 
 def test_an_answer_names_its_question(world: World, tmp_path: Path, question: Claim) -> None:
-    answer(question, "yes", judge=world.judge, summary=world.peers["port", "alder"])
+    answer(question, "yes", judge=world.judge, summary=world.summaries["port", "alder"])
     [row] = judgments(world, tmp_path, "question")
     del row["submitted_at"]
     assert row == {
@@ -55,7 +55,7 @@ def test_an_answer_names_its_question(world: World, tmp_path: Path, question: Cl
 def test_the_source_answers_once_and_has_no_system(world: World, tmp_path: Path, question: Claim) -> None:
     answer(question, "yes", judge=world.judge)
     for system in ("alder", "birch"):
-        answer(question, "no", judge=world.judge, summary=world.peers["port", system])
+        answer(question, "no", judge=world.judge, summary=world.summaries["port", system])
     rows = judgments(world, tmp_path, "question")
     assert [(row["system"], row["target_words"], row["value"]) for row in rows] == [
         (None, None, "yes"),
@@ -87,7 +87,7 @@ def test_answers_to_a_retired_question_do_not_stand(world: World, tmp_path: Path
 
 
 def test_ratings_name_what_they_rate(world: World, tmp_path: Path) -> None:
-    alder = world.peers["port", "alder"]
+    alder = world.summaries["port", "alder"]
     for value in (0.5, 0.8, None):
         judge_rates(alder, world.judge, value)
     columns = ("claim_id", "rater", "rater_kind", "value", "superseded")
@@ -113,6 +113,6 @@ def test_the_number_of_queries_does_not_grow_with_answers(
     for asked in ask_questions(
         document_set=world.sets["bridge"], texts=[f"Is it {number}?" for number in range(5)], by=None
     ):
-        for summary in (None, *world.peers.values()):
+        for summary in (None, *world.summaries.values()):
             answer(asked, "yes", judge=world.judge, summary=summary)
     assert count() == before

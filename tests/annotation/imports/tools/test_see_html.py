@@ -69,14 +69,14 @@ def test_letters_are_models_and_numbers_are_peers(tmp_path: Path) -> None:
     one = dataset.sets["D1"]
     assert (one.references["A"][50].text, one.author_of("A")) == ("One. Uno.", "A")
     assert one.references["A"][50].units == ((0, 4), (5, 9))
-    assert one.peers["2", 50].summary == "Two."
+    assert one.summaries["2", 50].summary == "Two."
     assert ("2", 50, "A") in one.pairs
 
 
 def test_a_folder_tells_more_than_a_letter(tmp_path: Path) -> None:
     names = {"x/peers/D1.M.050.J.A.html": see_page("One."), "x/models/D1.M.050.J.A.html": see_page("Uno.")}
     dataset, _, _ = read(tmp_path, names)
-    assert dataset.sets["D1"].peers["A", 50].summary == "One."
+    assert dataset.sets["D1"].summaries["A", 50].summary == "One."
     assert dataset.sets["D1"].references["A"][50].text == "Uno."
 
 
@@ -108,5 +108,5 @@ def test_what_is_wrong_is_named_with_its_file(tmp_path: Path, files: dict[str, s
 
 def test_a_file_that_is_not_utf8_is_told(tmp_path: Path) -> None:
     dataset, _, remarks = read(tmp_path, {"D1.M.050.J.2.html": b"caf\xe9"})
-    assert dataset.sets["D1"].peers["2", 50].summary == "café"
+    assert dataset.sets["D1"].summaries["2", 50].summary == "café"
     assert remarks == ("D1.M.050.J.2.html is not UTF-8: read as Windows-1252.",)

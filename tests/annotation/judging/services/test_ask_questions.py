@@ -32,7 +32,7 @@ def standing(world: World) -> list[str]:
 
 
 def question_coverage(world: World) -> float | None:
-    return Score.objects.get(summary=world.peers["port", "alder"]).question_coverage
+    return Score.objects.get(summary=world.summaries["port", "alder"]).question_coverage
 
 
 def test_questions_stand_in_their_order_with_who_gave_them(world: World) -> None:
@@ -117,7 +117,7 @@ def test_a_set_has_no_more_than_it_may(world: World) -> None:
 
 
 def test_retiring_takes_the_question_out_of_the_scores_and_keeps_its_answers(world: World) -> None:
-    alder = world.peers["port", "alder"]
+    alder = world.summaries["port", "alder"]
     first, second = ask(world, "Does it close?", "Is it weak?")
     for question, said in ((first, "yes"), (second, "no")):
         answer(question, "yes", judge=world.judge)
@@ -133,7 +133,7 @@ def test_retiring_takes_the_question_out_of_the_scores_and_keeps_its_answers(wor
 def test_without_a_standing_question_none_was_asked(world: World) -> None:
     [question] = ask(world, "Does it close?")
     answer(question, "yes", judge=world.judge)
-    answer(question, "yes", judge=world.judge, summary=world.peers["port", "alder"])
+    answer(question, "yes", judge=world.judge, summary=world.summaries["port", "alder"])
     rescore(project=world.project)
     assert question_coverage(world) == 1.0
     retire_question(question=question, by=world.mona)
@@ -143,7 +143,7 @@ def test_without_a_standing_question_none_was_asked(world: World) -> None:
 def test_giving_questions_rescores_without_those_made_up(world: World) -> None:
     [question] = made_up(world, "Does it close?")
     answer(question, "yes", judge=world.judge)
-    answer(question, "no", judge=world.judge, summary=world.peers["port", "alder"])
+    answer(question, "no", judge=world.judge, summary=world.summaries["port", "alder"])
     rescore(project=world.project)
     assert question_coverage(world) == 0.0
     ask(world, "Did it rain?")

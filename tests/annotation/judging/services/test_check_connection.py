@@ -36,7 +36,7 @@ def test_a_server_that_answers(world: World, judge: Judge, llm_server: LLMServer
     assert not JudgeCall.objects.exists()
     sent = str(llm_server.calls[0].body)
     assert module.CLAIM in sent
-    assert world.peers["bridge", "alder"].text not in sent
+    assert world.summaries["bridge", "alder"].text not in sent
 
 
 def test_the_reply_format_is_found_anew(world: World, judge: Judge, llm_server: LLMServer) -> None:

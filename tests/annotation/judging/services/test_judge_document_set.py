@@ -52,7 +52,7 @@ def project(db: None) -> Project:
 
 def labels(project: Project, side: str, system: str) -> list[str | None]:
     """Final labels of a system's checks in the order of the claims."""
-    checks = Check.objects.filter(project=project, side=side, peer__system__name=system)
+    checks = Check.objects.filter(project=project, side=side, summary__system__name=system)
     return list(checks.order_by("claim__claim_set", "claim__position").values_list("final_label", flat=True))
 
 
@@ -71,19 +71,19 @@ def derived_rows(project: Project) -> list[object]:
 # Coverage, offline
 
 
-def test_every_claim_of_the_model_summary_is_held_against_every_peer(world: World) -> None:
+def test_every_claim_of_the_model_summary_is_held_against_every_summary(world: World) -> None:
     run = run_to_end(world.project, world.judge)
     assert run.state == "finished"
     # "port" has 3 claims; "bridge" had none, and its reference has two clauses in each of 2 units or fewer.
     for external_id in ("port", "bridge"):
-        claims = Claim.objects.filter(claim_set__summary=world.models[external_id]).count()
-        checks = Check.objects.filter(peer__document_set=world.sets[external_id])
+        claims = Claim.objects.filter(claim_set__summary=world.references[external_id]).count()
+        checks = Check.objects.filter(summary__document_set=world.sets[external_id])
         assert checks.count() == 2 * claims
         assert checks.filter(verdicts__run=run).distinct().count() == 2 * claims
 
 
 def test_claims_are_taken_from_a_model_summary_that_has_none_with_units_and_offsets(world: World) -> None:
-    model = world.models["bridge"]
+    model = world.references["bridge"]
     run_to_end(world.project, world.judge)
     claim_set = ClaimSet.objects.get(summary=model)
     assert (claim_set.origin, claim_set.origin_name, claim_set.version) == ("judge", lexical_signature(), 1)
@@ -98,9 +98,9 @@ def test_claims_are_taken_from_a_model_summary_that_has_none_with_units_and_offs
 
 
 def test_claims_that_are_there_are_used_as_they_are(world: World) -> None:
-    before = list(Claim.objects.filter(claim_set__summary=world.models["port"]).values())
+    before = list(Claim.objects.filter(claim_set__summary=world.references["port"]).values())
     run_to_end(world.project, world.judge)
-    assert list(Claim.objects.filter(claim_set__summary=world.models["port"]).values()) == before
+    assert list(Claim.objects.filter(claim_set__summary=world.references["port"]).values()) == before
 
 
 def test_a_verdict_tells_its_judge_run_signature_and_evidence(project: Project) -> None:
@@ -109,7 +109,7 @@ def test_a_verdict_tells_its_judge_run_signature_and_evidence(project: Project) 
         external_id="a",
         documents=["The mill burned down at night."],
         reference="The mill burned down at night.",
-        peers={"elm": "It was a dry spring. The mill burned down at night."},
+        summaries={"elm": "It was a dry spring. The mill burned down at night."},
     )
     run = run_to_end(project, lexical())
     verdict = Verdict.objects.get()
@@ -127,7 +127,7 @@ def test_scores_follow_the_verdicts(project: Project) -> None:
         external_id="a",
         documents=["The mill burned down at night. Nobody was hurt."],
         reference="The mill burned down at night. Nobody was hurt.",
-        peers={"elm": "The mill burned down at night.", "fir": "Prices rose sharply."},
+        summaries={"elm": "The mill burned down at night.", "fir": "Prices rose sharply."},
     )
     run_to_end(project, lexical())
     # Two units of one claim each. Elm expresses the first alone, fir none.
@@ -162,7 +162,8 @@ def test_verdicts_of_another_judge_move_no_score(world: World) -> None:
     before = score_of_port(world)
     run_to_end(world.project, bystander)
     assert (
-        Verdict.objects.filter(judge=bystander, check_row__peer__document_set=world.sets["port"]).count() == 6
+        Verdict.objects.filter(judge=bystander, check_row__summary__document_set=world.sets["port"]).count()
+        == 6
     )
     assert score_of_port(world) == before
 
@@ -186,12 +187,12 @@ def test_a_second_run_writes_nothing_new(world: World) -> None:
 
 def test_a_run_goes_on_where_an_earlier_one_stopped(world: World) -> None:
     first = run_to_end(world.project, world.judge)
-    lost = Verdict.objects.filter(run=first, check_row__peer=world.peers["bridge", "birch"])
+    lost = Verdict.objects.filter(run=first, check_row__summary=world.summaries["bridge", "birch"])
     missing = lost.count()
     lost.delete()
     second = run_to_end(world.project, world.judge)
-    assert set(Verdict.objects.filter(run=second).values_list("check_row__peer", flat=True)) == {
-        world.peers["bridge", "birch"].pk
+    assert set(Verdict.objects.filter(run=second).values_list("check_row__summary", flat=True)) == {
+        world.summaries["bridge", "birch"].pk
     }
     assert Verdict.objects.filter(run=second).count() == missing
 
@@ -213,7 +214,7 @@ def test_a_summary_without_a_score_gets_one(world: World) -> None:
 
 def test_how_much_is_written_at_once_changes_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turn, "CHECKS_A_TRANSACTION", 1)
-    monkeypatch.setattr(turn, "OFFLINE_PEERS_AT_ONCE", 1)
+    monkeypatch.setattr(turn, "OFFLINE_SUMMARIES_AT_ONCE", 1)
     run = run_to_end(world.project, world.judge, ["factual_alignment"])
     assert set(run.jobs.values_list("state", "done")) == {("done", 2)}
     one_by_one = derived_rows(world.project)
@@ -248,7 +249,7 @@ def test_two_judges_that_work_side_by_side_share_the_claims(transactional_db: No
         assert set(run.jobs.values_list("state", "attempt", "error")) == {("done", 1, "")}
         # Every check, made by whichever of the two, was answered once by each.
         assert Verdict.objects.filter(run=run).count() == Check.objects.count()
-    # Two references and four peers: one set of claims each.
+    # Two references and four summaries: one set of claims each.
     assert ClaimSet.objects.count() == 6
     before = derived_rows(world.project)
     rescore(project=world.project)
@@ -258,13 +259,13 @@ def test_two_judges_that_work_side_by_side_share_the_claims(transactional_db: No
 # Empty texts, no reference, several documents
 
 
-def test_an_empty_peer_has_checks_but_asks_nobody(project: Project) -> None:
+def test_an_empty_summary_has_checks_but_asks_nobody(project: Project) -> None:
     add_document_set(
         project,
         external_id="a",
         documents=["The mill burned."],
         reference="The mill burned. Nobody was hurt.",
-        peers={"elm": "  "},
+        summaries={"elm": "  "},
         target_words=10,
     )
     run_to_end(project, lexical(), ["factual_alignment"])
@@ -275,7 +276,7 @@ def test_an_empty_peer_has_checks_but_asks_nobody(project: Project) -> None:
     ]
     score = score_of(project, "elm")
     assert (score.coverage, score.brevity, score.alignment) == (0.0, 1.0, None)
-    assert "empty_peer" in score.flags
+    assert "empty_summary" in score.flags
 
 
 def test_without_a_model_summary_claims_are_those_of_the_documents(project: Project) -> None:
@@ -284,7 +285,7 @@ def test_without_a_model_summary_claims_are_those_of_the_documents(project: Proj
         project,
         external_id="a",
         documents=["The mill burned down at night. Nobody was hurt.", second],
-        peers={"elm": "The mill burned down at night. A new one opens soon."},
+        summaries={"elm": "The mill burned down at night. A new one opens soon."},
     )
     run_to_end(project, lexical())
     claims = list(Claim.objects.order_by("position").select_related("unit__document", "claim_set"))
@@ -302,25 +303,28 @@ def test_without_a_model_summary_claims_are_those_of_the_documents(project: Proj
     assert score_of(project, "elm").coverage == pytest.approx(2 / 3)
 
 
-def test_alignment_holds_a_peer_s_own_claims_against_all_documents(project: Project) -> None:
+def test_alignment_holds_a_summary_s_own_claims_against_all_documents(project: Project) -> None:
     add_document_set(
         project,
         external_id="a",
         documents=["The mill burned down at night. Nobody was hurt.", "A new mill opens in June."],
-        peers={"elm": "A new mill opens in June. Prices rose sharply."},
+        summaries={"elm": "A new mill opens in June. Prices rose sharply."},
     )
     run_to_end(project, lexical(), ["alignment"])
     checks = list(Check.objects.order_by("claim__position"))
-    assert [(check.side, check.final_label) for check in checks] == [("peer", "yes"), ("peer", "no")]
+    assert [(check.side, check.final_label) for check in checks] == [("summary", "yes"), ("summary", "no")]
     verdict = checks[0].verdicts.get()
     assert verdict.evidence == [3]
     assert score_of(project, "elm").alignment == 0.5
     assert score_of(project, "elm").coverage is None
 
 
-def test_imported_peer_claims_are_used_for_alignment(project: Project) -> None:
+def test_imported_summary_claims_are_used_for_alignment(project: Project) -> None:
     document_set = add_document_set(
-        project, external_id="a", documents=["The mill burned."], peers={"elm": "The mill burned. Rain fell."}
+        project,
+        external_id="a",
+        documents=["The mill burned."],
+        summaries={"elm": "The mill burned. Rain fell."},
     )
     claim_set = ClaimSet.objects.create(
         summary=document_set.summaries.get(), origin="imported", origin_name="file"
@@ -328,11 +332,11 @@ def test_imported_peer_claims_are_used_for_alignment(project: Project) -> None:
     Claim.objects.create(claim_set=claim_set, position=1, text="The mill burned", origin="imported")
     run_to_end(project, lexical(), ["alignment"])
     assert ClaimSet.objects.count() == 1
-    assert labels(project, "peer", "elm") == ["yes"]
+    assert labels(project, "summary", "elm") == ["yes"]
 
 
 def test_without_a_source_text_alignment_stays_unscored(project: Project) -> None:
-    add_document_set(project, external_id="a", documents=[" "], peers={"elm": "The mill burned."})
+    add_document_set(project, external_id="a", documents=[" "], summaries={"elm": "The mill burned."})
     run = run_to_end(project, lexical(), ["alignment"])
     check = Check.objects.get()
     assert (check.final_label, check.unscored_reason) == (None, "The document set has no source text.")
@@ -345,14 +349,14 @@ def test_a_summary_is_never_held_against_itself(project: Project) -> None:
         external_id="a",
         documents=["D."],
         reference="The mill burned.",
-        peers={"elm": "The mill burned."},
+        summaries={"elm": "The mill burned."},
     )
-    both = Summary.objects.get(document_set=document_set, is_peer=True)
-    Summary.objects.filter(pk=both.pk).update(is_model=True, external_id="elm's")
+    both = Summary.objects.get(document_set=document_set, is_summary=True)
+    Summary.objects.filter(pk=both.pk).update(is_reference=True, external_id="elm's")
     run_to_end(project, lexical())
     assert {
         check.claim.claim_set.summary_id for check in Check.objects.select_related("claim__claim_set")
-    } == {Summary.objects.get(is_peer=False).pk}
+    } == {Summary.objects.get(is_summary=False).pk}
 
 
 def test_where_texts_are_cut_to_their_target_only_what_is_left_is_judged(project: Project) -> None:
@@ -362,7 +366,7 @@ def test_where_texts_are_cut_to_their_target_only_what_is_left_is_judged(project
         external_id="a",
         documents=["D."],
         reference="The mill burned down at night. Nobody was hurt.",
-        peers={"elm": "The mill burned down at night. Nobody was hurt."},
+        summaries={"elm": "The mill burned down at night. Nobody was hurt."},
         target_words=6,
     )
     run_to_end(project, lexical())
@@ -407,7 +411,7 @@ def test_answers_of_a_server_become_verdicts_with_their_calls_kept(
     # The server finds a claim where every word of it stands in the text; alder's first unit holds these.
     assert (verdict.label, verdict.probability, verdict.evidence) == ("yes", 0.9, [1])
     assert verdict.origin_name.startswith("openai:scripted|")
-    # One call takes claims from bridge's reference, each of the four peers costs one.
+    # One call takes claims from bridge's reference, each of the four summaries costs one.
     assert len(llm_server.calls) == 5
     assert list(llm_judge.calls.order_by("pk").values_list("step", flat=True)) == [
         "cover_summary",
@@ -419,7 +423,7 @@ def test_answers_of_a_server_become_verdicts_with_their_calls_kept(
     assert llm_judge.calls.filter(prompt_tokens=0).count() == 0
 
 
-def test_peers_are_asked_about_side_by_side_as_far_as_the_judge_allows(
+def test_summaries_are_asked_about_side_by_side_as_far_as_the_judge_allows(
     world: World, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
     # While nothing is known of a server the first call goes ahead alone.
@@ -457,7 +461,7 @@ def test_a_server_that_refuses_stops_the_run_and_the_key_stays_secret(
     assert [job.state for job in run.jobs.order_by("pk")] == ["failed", "cancelled"]
     told = [run.stop_reason, *run.jobs.values_list("error", flat=True)]
     assert "sk-a-wrong-key" not in " ".join(told)
-    # Of the two peers of the first set, asked side by side, none is asked twice, and none of the second.
+    # Of the two summaries of the first set, asked side by side, none is asked twice, and none of the second.
     assert len(llm_server.calls) <= 2
 
 
@@ -494,7 +498,7 @@ def test_a_server_that_is_away_leaves_the_job_waiting_and_keeps_what_was_answere
     job.refresh_from_db()
     assert (job.state, job.attempt, job.done) == ("waiting", 1, 1)
     assert "could not be asked" in job.error
-    judged = Verdict.objects.filter(run=run).values_list("check_row__peer__system__name", flat=True)
+    judged = Verdict.objects.filter(run=run).values_list("check_row__summary__system__name", flat=True)
     assert set(judged) == {"alder"}
 
 
@@ -521,7 +525,7 @@ def test_an_answer_that_cannot_be_used_is_kept_as_unscored_with_its_reason(
     check = world.check("birch", 1)
     assert (check.judge_label, check.final_label) == (None, None)
     assert "Not this one" in check.unscored_reason
-    score = Score.objects.get(summary=world.peers["port", "birch"])
+    score = Score.objects.get(summary=world.summaries["port", "birch"])
     assert (score.coverage, score.claims_unscored) == (None, 3)
 
 
@@ -564,7 +568,7 @@ def test_what_a_run_left_unscored_is_asked_anew_by_the_next_one(
     llm_server.where(lambda call: faults.text("rubbish") if "claims" in call.question else None)
     first = run_to_end(world.project, llm_judge, ALL)
     assert before_unscored(llm_judge)
-    # Two askings of each question, not one more for the same question of another peer.
+    # Two askings of each question, not one more for the same question of another summary.
     asked = [call.body["messages"][-1]["content"] for call in llm_server.calls if "claims" in call.question]
     assert {asked.count(question) for question in asked} == {2}
     llm_server.where(lambda call: None)
@@ -584,7 +588,7 @@ def test_a_judge_that_finds_no_claim_in_any_sentence_is_asked_twice_and_believed
     assert set(run.jobs.values_list("state", flat=True)) == {"done"}
     asked = [call for call in llm_server.calls if "reference" in call.question]
     assert len(asked) == 2
-    row = Score.objects.get(summary=world.peers["bridge", "alder"])
+    row = Score.objects.get(summary=world.summaries["bridge", "alder"])
     assert (row.claim_coverage, "no_claims" in row.flags) == (1.0, True)
 
 
@@ -613,10 +617,10 @@ def test_texts_that_fail_alike_are_told_by_name_in_one_sentence(
     )
     assert error.startswith("No claims could be extracted from the summary of alder, the summary of birch. ")
     assert error.count("No claims could be extracted") == 1
-    assert world.peers["bridge", "alder"].public_id not in error
+    assert world.summaries["bridge", "alder"].public_id not in error
 
 
-def test_a_peer_that_cannot_be_cut_into_claims_costs_the_others_nothing(
+def test_a_summary_that_cannot_be_cut_into_claims_costs_the_others_nothing(
     world: World, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
     def garbles_birch(call: Call) -> Fault | None:
@@ -628,18 +632,18 @@ def test_a_peer_that_cannot_be_cut_into_claims_costs_the_others_nothing(
     job = run.jobs.get(document_set=world.sets["port"])
     assert (job.state, job.attempt) == ("failed", 1)
     assert "from the summary of birch." in job.error
-    # Alder's two sentences are one claim each; both peers are covered.
-    checks = Check.objects.filter(peer__document_set=world.sets["port"], verdicts__run=run)
-    by_peer = {
-        (name, side): checks.filter(peer=world.peers["port", name], side=side).count()
+    # Alder's two sentences are one claim each; both summaries are covered.
+    checks = Check.objects.filter(summary__document_set=world.sets["port"], verdicts__run=run)
+    by_summary = {
+        (name, side): checks.filter(summary=world.summaries["port", name], side=side).count()
         for name in ("alder", "birch")
-        for side in ("reference", "peer")
+        for side in ("reference", "summary")
     }
-    assert by_peer == {
+    assert by_summary == {
         ("alder", "reference"): 3,
-        ("alder", "peer"): 2,
+        ("alder", "summary"): 2,
         ("birch", "reference"): 3,
-        ("birch", "peer"): 0,
+        ("birch", "summary"): 0,
     }
 
 
@@ -662,7 +666,7 @@ def steps(judge: Judge) -> list[str]:
     return sorted(judge.calls.values_list("step", flat=True))
 
 
-def test_a_document_set_costs_one_shared_call_and_two_for_each_peer(
+def test_a_document_set_costs_one_shared_call_and_two_for_each_summary(
     project: Project, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
     add_document_set(
@@ -670,7 +674,7 @@ def test_a_document_set_costs_one_shared_call_and_two_for_each_peer(
         external_id="a",
         documents=["The mill burned down at night. Nobody was hurt. A new one opens in June."],
         reference="The mill burned down at night. Nobody was hurt.",
-        peers={"elm": "The mill burned down at night.", "fir": "A new one opens in June. Rain fell."},
+        summaries={"elm": "The mill burned down at night.", "fir": "A new one opens in June. Rain fell."},
     )
     run_to_end(project, llm_judge, ["factual_alignment", "question_coverage", "conciseness"])
     assert steps(llm_judge) == [
@@ -685,7 +689,7 @@ def test_a_document_set_costs_one_shared_call_and_two_for_each_peer(
     assert (fir.coverage, fir.alignment) == (0.0, 0.5)
 
 
-def test_what_two_calls_for_each_peer_take_two_round_trips(
+def test_what_two_calls_for_each_summary_take_two_round_trips(
     project: Project, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
     add_document_set(
@@ -693,11 +697,11 @@ def test_what_two_calls_for_each_peer_take_two_round_trips(
         external_id="a",
         documents=["The mill burned down at night."],
         reference="The mill burned down at night.",
-        peers={"elm": "The mill burned down.", "fir": "Rain fell."},
+        summaries={"elm": "The mill burned down.", "fir": "Rain fell."},
     )
     llm_server.latency = 0.2
     run_to_end(project, llm_judge, ["factual_alignment", "question_coverage"])
-    # After the shared call all four of the two peers are under way together.
+    # After the shared call all four of the two summaries are under way together.
     assert llm_server.most_at_once == 4
 
 
@@ -705,11 +709,14 @@ def test_a_job_that_was_cut_off_after_the_claims_pays_for_nothing_again(
     project: Project, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
     add_document_set(
-        project, external_id="a", documents=["The mill burned."], peers={"elm": "The mill burned. Rain fell."}
+        project,
+        external_id="a",
+        documents=["The mill burned."],
+        summaries={"elm": "The mill burned. Rain fell."},
     )
     run_to_end(project, llm_judge, ["alignment"])
     made = len(llm_server.calls)
     Verdict.objects.all().delete()
     run_to_end(project, llm_judge, ["alignment"])
     assert len(llm_server.calls) == made
-    assert labels(project, "peer", "elm") == ["yes", "no"]
+    assert labels(project, "summary", "elm") == ["yes", "no"]

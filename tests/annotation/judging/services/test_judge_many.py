@@ -42,7 +42,7 @@ def project_of(sets: int) -> Project:
             external_id=str(number),
             documents=[f"The {place} {number} burned down at night. Nobody was hurt."],
             reference=f"The {place} {number} burned down.",
-            peers={"elm": f"The {place} {number} burned down."},
+            summaries={"elm": f"The {place} {number} burned down."},
         )
     return project
 

@@ -24,8 +24,8 @@ def other_judge(**columns: Any) -> Judge:
     )
 
 
-def test_a_run_has_one_job_for_each_document_set_with_peers(world: World) -> None:
-    add_document_set(world.project, external_id="no peers", documents=["A text."], peers={})
+def test_a_run_has_one_job_for_each_document_set_with_summaries(world: World) -> None:
+    add_document_set(world.project, external_id="no summaries", documents=["A text."], summaries={})
     run = start_run(project=world.project, judge=world.judge, metrics=["coverage"], by=world.mona)
     assert list(run.jobs.values_list("document_set__external_id", "total", "state")) == [
         ("port", 2, "waiting"),
@@ -72,7 +72,7 @@ def test_metrics_that_no_judge_answers_are_refused_with_those_that_are(
     assert refused.value.code == "unknown_metric"
 
 
-def test_a_project_without_peer_summaries_is_refused(world: World) -> None:
+def test_a_project_without_summary_summaries_is_refused(world: World) -> None:
     with pytest.raises(Invalid, match="no summaries") as refused:
         start_run(project=world.other_project, judge=world.judge, by=None)
     assert refused.value.code == "no_summaries"
@@ -114,10 +114,10 @@ def test_the_first_judge_of_a_project_becomes_its_deciding_one(world: World) -> 
 def test_a_judge_that_decides_again_moves_the_scores_at_once(world: World) -> None:
     Project.objects.filter(pk=world.project.pk).update(deciding_judge=None)
     world.project.refresh_from_db()
-    Score.objects.filter(summary=world.peers["port", "alder"]).update(coverage=None)
+    Score.objects.filter(summary=world.summaries["port", "alder"]).update(coverage=None)
     start_run(project=world.project, judge=world.judge, by=None)
     # Its old verdicts on alder are yes, no in the first unit and yes in the second: (1/2 + 1) / 2.
-    assert Score.objects.get(summary=world.peers["port", "alder"]).coverage == 0.75
+    assert Score.objects.get(summary=world.summaries["port", "alder"]).coverage == 0.75
 
 
 def test_a_deciding_judge_is_not_replaced(world: World) -> None:

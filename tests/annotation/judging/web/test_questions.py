@@ -105,7 +105,7 @@ def test_a_summarys_page_shows_each_question_with_both_answers(
     kept, missed, retired = ask_questions(
         document_set=world.sets["port"], texts=["Does it close?", "Is it weak?", "Is it far?"], by=None
     )
-    alder = world.peers["port", "alder"]
+    alder = world.summaries["port", "alder"]
     for question, said in ((kept, "yes"), (missed, "no"), (retired, None)):
         answer(question, "yes", judge=world.judge, reason="hidden source")
         answer(question, said, judge=world.judge, summary=alder, reason=f"hidden {said}")

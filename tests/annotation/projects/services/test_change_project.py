@@ -49,7 +49,7 @@ def test_a_senseless_slug_is_refused(world: World) -> None:
 
 def test_another_composite_weight_is_scored_at_once(world: World) -> None:
     change_project(project=world.project, by=world.mona, composite_weight=0.5)
-    score = Score.objects.get(summary=world.peers["port", "alder"])
+    score = Score.objects.get(summary=world.summaries["port", "alder"])
     # 13 of 20 words: b = 7/20 = .35; c = .75; X = .5 * .75 + .5 * .35 = .55.
     assert score.brevity == pytest.approx(0.35)
     assert score.composite_custom == pytest.approx(0.55)
@@ -65,7 +65,7 @@ def test_a_rescoring_that_is_cut_short_is_taken_up_by_a_worker(
     monkeypatch.setattr("annotation.projects.services.change_project.rescore", killed)
     with pytest.raises(SystemExit):
         change_project(project=world.project, by=world.mona, composite_weight=0.5)
-    score = Score.objects.filter(summary=world.peers["port", "alder"])
+    score = Score.objects.filter(summary=world.summaries["port", "alder"])
     work_on(Job.Kind.IMPORT)
     assert score.get().composite_custom != pytest.approx(0.55)
     Project.objects.update(rescore_due_at=timezone.now() - 2 * OVERDUE_AFTER)
@@ -119,12 +119,12 @@ def test_the_text_that_was_judged_cannot_change(world: World) -> None:
 
 def test_without_a_deciding_judge_only_people_score(world: World) -> None:
     change_project(project=world.project, by=world.olga, deciding_judge=None)
-    score = Score.objects.get(summary=world.peers["port", "alder"])
+    score = Score.objects.get(summary=world.summaries["port", "alder"])
     assert (score.coverage, score.claims_unscored) == (None, 3)
 
 
 def judged(world: World, percent: int = 45) -> Assignment:
-    """Ana's open assignment on one peer, both units of it judged."""
+    """Ana's open assignment on one summary, both units of it judged."""
     assignment = assign_part(world, "port", world.ana, "alder")
     for unit in world.units("port"):
         judge_unit(

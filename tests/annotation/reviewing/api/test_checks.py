@@ -119,7 +119,7 @@ def test_a_decision_is_taken_back(world: World, client_of: ApiDoor) -> None:
         ("?label=yes", 2),
         ("?label=no", 4),
         ("?label=unscored", 0),
-        ("?side=peer", 0),
+        ("?side=summary", 0),
         ("?only=answered", 1),
         ("?only=waiting&system=birch", 2),
         ("?only=disputed", 0),
@@ -129,7 +129,7 @@ def test_a_decision_is_taken_back(world: World, client_of: ApiDoor) -> None:
 )
 def test_checks_are_filtered(world: World, client_of: ApiDoor, query: str, found: int) -> None:
     override(check=world.check("birch", 1), by=world.rex, label="no")
-    alder = world.peers["port", "alder"]
+    alder = world.summaries["port", "alder"]
     ids = {
         "bridge": world.sets["bridge"].public_id,
         "alder": alder.public_id,

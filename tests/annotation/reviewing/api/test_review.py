@@ -35,7 +35,7 @@ def test_checks_are_handed_out_to_one_person_each(world: World, client_of: ApiDo
 
 
 def test_nothing_left_is_null(world: World, client_of: ApiDoor) -> None:
-    assert post(client_of("rex"), "checks/next/?side=peer").json() == {"check": None, "sample": None}
+    assert post(client_of("rex"), "checks/next/?side=summary").json() == {"check": None, "sample": None}
 
 
 def test_a_look_is_kept_and_holds_the_check(world: World, client_of: ApiDoor) -> None:
@@ -90,7 +90,7 @@ def test_an_open_sample_comes_first_unless_the_queue_is_narrowed(world: World, c
 def test_the_detail_of_a_check_carries_its_texts(world: World, client_of: ApiDoor) -> None:
     check = world.check("alder", 2)
     texts = client_of("rex").get(at(world, "alder", 2)).json()["texts"]
-    assert [unit["text"] for unit in texts["compared"]] == [unit.text for unit in text_of(check.peer)]
+    assert [unit["text"] for unit in texts["compared"]] == [unit.text for unit in text_of(check.summary)]
     assert [unit["text"] for unit in texts["context"] if unit["is_here"]]
 
 

@@ -58,17 +58,17 @@ def long_source(world: World, sentences: int) -> None:
         start += len(sentence) + 1
 
 
-def peer_side(world: World) -> str:
+def summary_side(world: World) -> str:
     """The check of alder's third claim turned to the source."""
     check = world.check("alder", 3)
-    check.side = "peer"
+    check.side = "summary"
     check.save(update_fields=["side"])
     return check.public_id
 
 
 def test_a_long_text_is_shown_around_what_was_found(world: World) -> None:
     long_source(world, WHOLE_TEXT_UP_TO * 2)
-    check = check_of(world.project, peer_side(world))
+    check = check_of(world.project, summary_side(world))
     view = check_view(check, world.rex)
     # Number 41 of 80 names the quay; two on either side of it are shown, after a gap.
     assert [passage.number for passage in view.passages] == [39, 40, 41, 42, 43]
@@ -79,6 +79,6 @@ def test_a_long_text_is_shown_around_what_was_found(world: World) -> None:
 
 def test_the_whole_of_a_long_text_is_shown_when_asked_for(world: World) -> None:
     long_source(world, WHOLE_TEXT_UP_TO * 2)
-    view = check_view(check_of(world.project, peer_side(world)), world.rex, whole_text=True)
+    view = check_view(check_of(world.project, summary_side(world)), world.rex, whole_text=True)
     assert len(view.passages) == 80
     assert view.is_whole_text

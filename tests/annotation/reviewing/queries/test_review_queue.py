@@ -59,7 +59,7 @@ def test_a_reader_keeps_to_a_document_set_and_answers_move_no_claim(world: World
     _ask_of_bridge(world)
     # Imported in the order port, bridge. In each set the claims of references come first, then those of summaries, one
     # summary after the other; in a summary those of which the judge is least sure, equal ones by their random key.
-    sides = ["reference", "question", "peer"]
+    sides = ["reference", "question", "summary"]
     expected = [
         check.public_id
         for name in ("port", "bridge")
@@ -67,7 +67,7 @@ def test_a_reader_keeps_to_a_document_set_and_answers_move_no_claim(world: World
             world.sets[name].checks.all(),
             key=lambda check: (
                 sides.index(check.side),
-                check.peer_id or 0,
+                check.summary_id or 0,
                 -check.uncertainty,
                 check.queue_key,
             ),
@@ -109,7 +109,7 @@ def _ask_of_bridge(world: World) -> None:
         Check.objects.create(
             project=world.project,
             claim=claim,
-            peer=world.peers["bridge", "alder"],
+            summary=world.summaries["bridge", "alder"],
             document_set=world.sets["bridge"],
             side="reference",
             queue_key=claim.position,

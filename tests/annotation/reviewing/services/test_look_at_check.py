@@ -50,7 +50,7 @@ def test_the_second_answer_knew_also_after_the_first_was_taken_back(world: World
 
 
 def open_alder(world: World, person: User) -> None:
-    see_summary(project=world.project, summary=world.peers["port", "alder"], by=person)
+    see_summary(project=world.project, summary=world.summaries["port", "alder"], by=person)
 
 
 def test_whoever_saw_why_a_summary_scores_as_it_does_knows_of_its_checks(world: World) -> None:

@@ -22,7 +22,7 @@ from tests.annotation.cast import World
 
 
 def coverage(world: World, system: str) -> float | None:
-    return Score.objects.get(summary=world.peers["port", system]).coverage
+    return Score.objects.get(summary=world.summaries["port", system]).coverage
 
 
 def test_the_world_is_scored_as_its_docstring_says(world: World) -> None:
@@ -42,7 +42,7 @@ def test_an_override_changes_the_final_label_and_the_score(world: World) -> None
 
 def test_a_confirmation_counts_as_a_persons_verdict(world: World) -> None:
     override(check=world.check("alder", 3), by=world.rex, label="yes")
-    score = Score.objects.get(summary=world.peers["port", "alder"])
+    score = Score.objects.get(summary=world.summaries["port", "alder"])
     assert score.coverage == pytest.approx(0.75)
     # Unit 1: no person's verdict, h = 0; unit 2: its one claim has one, h = 1. Mean 0.5.
     assert score.human_share == pytest.approx(0.5)
@@ -165,11 +165,15 @@ def test_evidence_that_the_text_does_not_hold_is_refused(world: World) -> None:
 
 
 def test_evidence_for_a_claim_of_the_summary_lies_in_the_source(world: World) -> None:
-    alder = world.peers["port", "alder"]
+    alder = world.summaries["port", "alder"]
     claim_set = ClaimSet.objects.create(summary=alder, is_active=True)
     claim = Claim.objects.create(claim_set=claim_set, position=1, text="It closes", origin="judge")
     check = Check.objects.create(
-        project=world.project, claim=claim, peer=alder, document_set_id=alder.document_set_id, side="peer"
+        project=world.project,
+        claim=claim,
+        summary=alder,
+        document_set_id=alder.document_set_id,
+        side="summary",
     )
     # The source has three sentences, the summary only two.
     assert override(check=check, by=world.rex, label="yes", evidence=[3]).verdict.evidence == [3]

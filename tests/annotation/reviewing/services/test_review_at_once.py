@@ -55,7 +55,9 @@ def test_two_people_who_answer_at_once_both_stand_and_make_a_dispute(world: Worl
     assert (check.is_disputed, check.final_label) == (True, said.latest("pk").label)
     # Unit 1 has yes and the latest answer: 1 where it is yes too, else .5; unit 2 has yes. The mean of both.
     unit_1 = 1.0 if check.final_label == "yes" else 0.5
-    assert Score.objects.get(summary=world.peers["port", "alder"]).coverage == pytest.approx((unit_1 + 1) / 2)
+    assert Score.objects.get(summary=world.summaries["port", "alder"]).coverage == pytest.approx(
+        (unit_1 + 1) / 2
+    )
 
 
 def test_answers_to_two_checks_of_a_summary_at_once_both_count(world: World) -> None:
@@ -64,13 +66,13 @@ def test_answers_to_two_checks_of_a_summary_at_once_both_count(world: World) -> 
         lambda: override(check=world.check("alder", 2), by=world.cleo, label="yes"),
     )
     # Unit 1 has no and yes: .5; unit 2 has the judge's yes: 1.
-    assert Score.objects.get(summary=world.peers["port", "alder"]).coverage == pytest.approx(0.75)
+    assert Score.objects.get(summary=world.summaries["port", "alder"]).coverage == pytest.approx(0.75)
 
 
 def test_answers_to_a_question_from_its_source_and_from_summaries_at_once_all_count(world: World) -> None:
     question = make_question(world.sets["port"], "Does it close?")
-    peers = [world.peers["port", system] for system in ("alder", "birch")]
-    checks = [answer(question, "no", judge=world.judge, summary=summary) for summary in (None, *peers)]
+    summaries = [world.summaries["port", system] for system in ("alder", "birch")]
+    checks = [answer(question, "no", judge=world.judge, summary=summary) for summary in (None, *summaries)]
     people = (world.olga, world.rex, world.cleo)
     for label, coverage in (("yes", 1.0), ("no", None), ("yes", 1.0)):
         at_once(
@@ -79,7 +81,7 @@ def test_answers_to_a_question_from_its_source_and_from_summaries_at_once_all_co
                 for check, by in zip(checks, people, strict=True)
             )
         )
-        scores = Score.objects.filter(summary__in=peers).values_list("question_coverage", flat=True)
+        scores = Score.objects.filter(summary__in=summaries).values_list("question_coverage", flat=True)
         assert list(scores) == [coverage, coverage]
 
 

@@ -26,7 +26,7 @@ def sample(world: World) -> Sample:
 def addresses(world: World) -> list[str]:
     scores = "/p/harbour/scores"
     return [
-        f"{scores}/summaries/{world.peers['port', 'alder'].public_id}/",
+        f"{scores}/summaries/{world.summaries['port', 'alder'].public_id}/",
         f"{scores}/sets/{world.sets['port'].public_id}/",
         f"{scores}/systems/{world.systems['alder'].public_id}/claims/?verdict=yes",
     ]

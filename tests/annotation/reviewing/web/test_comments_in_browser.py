@@ -41,7 +41,7 @@ def test_a_thread_opens_where_one_is_and_each_place_has_its_own(world: World, de
     assert Dispute.objects.get(pk=dispute.pk).state == Dispute.State.OPEN
     assert Comment.objects.count() == 2
 
-    page.goto(f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/")
+    page.goto(f"/p/harbour/scores/summaries/{world.summaries['port', 'alder'].public_id}/")
     page.get_by_role("link", name="2 comments on").click()
     expect(sheet.locator(".words")).to_have_text(["Which April?", "a b, see 1"])
     assert violations(page) == []

@@ -33,11 +33,11 @@ def source(world: World, question: Claim) -> Check:
 
 @pytest.fixture
 def alder(world: World, question: Claim) -> Check:
-    return answer(question, "no", judge=world.judge, summary=world.peers["port", "alder"])
+    return answer(question, "no", judge=world.judge, summary=world.summaries["port", "alder"])
 
 
 def coverage(world: World) -> float | None:
-    return Score.objects.get(summary=world.peers["port", "alder"]).question_coverage
+    return Score.objects.get(summary=world.summaries["port", "alder"]).question_coverage
 
 
 @pytest.mark.usefixtures("source", "alder")
@@ -100,7 +100,7 @@ def test_reviewers_who_differ_make_a_dispute_that_an_adjudicator_resolves(
 def test_who_reads_what_a_score_is_made_of_has_seen_the_answers_of_the_source(
     world: World, signed_in: SignIn, source: Check, alder: Check
 ) -> None:
-    signed_in(world.cleo).get(f"/p/harbour/scores/summaries/{alder.peer.public_id}/", {"anyway": "1"})
+    signed_in(world.cleo).get(f"/p/harbour/scores/summaries/{alder.summary.public_id}/", {"anyway": "1"})
     seen = Look.objects.filter(person=world.cleo, revealed_at__isnull=False)
     assert {source.pk, alder.pk} <= set(seen.values_list("check_row", flat=True))
     assert override(check=source, by=world.cleo, label="no").verdict.had_seen
@@ -113,7 +113,7 @@ def test_the_api_gives_and_takes_answers(
     listed = client.get("/api/v1/projects/harbour/checks/", {"side": "question"}).json()["results"]
     assert [(row["id"], row["summary"], row["document_id"]) for row in listed] == [
         (source.public_id, None, "port"),
-        (alder.public_id, alder.peer.public_id, "port"),
+        (alder.public_id, alder.summary.public_id, "port"),
     ]
     given = client.post(
         f"/api/v1/projects/harbour/checks/{source.public_id}/verdicts/", {"label": "no"}

@@ -53,7 +53,7 @@ def expect_saved(page: Page) -> None:
 
 
 def check_of(world: World, system: str, thing: str) -> Check:
-    return Check.objects.get(peer=world.peers["long", system], claim__text=f"The {thing} is old")
+    return Check.objects.get(summary=world.summaries["long", system], claim__text=f"The {thing} is old")
 
 
 def answers(check: Check) -> list[str | None]:
@@ -79,7 +79,7 @@ def test_ten_claims_by_one_key_each(world: World, desk: Desk) -> None:
             moved = f"Coverage {before / 10:.3f} → {after / 10:.3f}"
             told = moved if before != after else "No scores changed."
             page.locator("#strip .moved", has_text=told).wait_for()
-            stands = Score.objects.get(summary=world.peers["long", system]).coverage
+            stands = Score.objects.get(summary=world.summaries["long", system]).coverage
             assert stands == pytest.approx(after / 10)
     page.get_by_text("That was the last claim.").wait_for()
 

@@ -48,7 +48,7 @@ def test_every_system_gets_its_share(world: World) -> None:
     # Four of six, three of each of two systems.
     sampled = sample(world, share=0.67)
     assert chances(sampled) == pytest.approx([2 / 3] * 4)
-    systems = sorted(row.check_row.peer.system.name for row in sampled.sampled_checks.all())
+    systems = sorted(row.check_row.summary.system.name for row in sampled.sampled_checks.all())
     assert systems == ["alder"] * 2 + ["birch"] * 2
 
 
@@ -58,7 +58,7 @@ def test_checks_that_the_judge_is_unsure_of_have_a_higher_chance(world: World) -
     assert len(chances(sampled)) == 3
     for name in ("alder", "birch"):
         spreads = {check.pk: 0.3 if check.judge_probability == 0.9 else 0.4 for check in world.checks(name)}
-        for row in sampled.sampled_checks.filter(check_row__peer__system__name=name):
+        for row in sampled.sampled_checks.filter(check_row__summary__system__name=name):
             part = spreads[row.check_row_id] / sum(spreads.values())
             assert row.inclusion_probability == pytest.approx(0.25 + 0.75 * part)
 
@@ -77,7 +77,7 @@ def test_the_same_seed_samples_the_same(world: World) -> None:
 
 
 def test_what_a_rule_decides_is_never_sampled(world: World) -> None:
-    Check.objects.filter(peer=world.peers["port", "birch"]).update(final_source="rule")
+    Check.objects.filter(summary=world.summaries["port", "birch"]).update(final_source="rule")
     assert len(sample(world, share=1.0).frame) == 3
 
 
@@ -148,7 +148,7 @@ def test_where_the_judges_verdict_is_shown_at_once_nothing_is_sampled(world: Wor
         ({"share": 0.0}, "share"),
         ({"share": 1.5}, "share"),
         ({"side": "back"}, "side"),
-        ({"side": "peer"}, "side"),
+        ({"side": "summary"}, "side"),
     ],
 )
 def test_a_sample_that_makes_no_sense_is_refused(world: World, order: dict[str, object], field: str) -> None:

@@ -35,7 +35,7 @@ def test_every_act_answers_with_the_claim_that_it_made(world: World, wall: Claim
     status, reworded = ask(world.rex, f"claims/{wall.public_id}/reword/", {"text": "The wall is weak"})
     assert (status, reworded["text"], reworded["position"]) == (200, "The wall is weak", 2)
     assert ask(world.cleo, f"claims/{reworded['id']}/remove/", {}) == (204, None)
-    port = world.models["port"].public_id
+    port = world.references["port"].public_id
     status, added = ask(world.rex, "claims/", {"text_id": port, "text": "Ferries use a quay", "unit": 2})
     assert (status, added["position"], added["origin"]) == (201, 4, "person")
 

@@ -54,20 +54,20 @@ if TYPE_CHECKING:
 
 
 def claim(world: World, position: int) -> Claim:
-    return Claim.objects.get(claim_set__summary=world.models["port"], position=position)
+    return Claim.objects.get(claim_set__summary=world.references["port"], position=position)
 
 
 def texts(world: World) -> list[str]:
-    claims = Claim.objects.filter(claim_set__summary=world.models["port"]).order_by("position")
+    claims = Claim.objects.filter(claim_set__summary=world.references["port"]).order_by("position")
     return list(claims.values_list("text", flat=True))
 
 
 def coverage(world: World, system: str = "alder") -> float | None:
-    return Score.objects.get(summary=world.peers["port", system]).coverage
+    return Score.objects.get(summary=world.summaries["port", system]).coverage
 
 
 def check_of(world: World, text: str, system: str = "alder") -> Check:
-    return Check.objects.get(claim__text=text, peer=world.peers["port", system], is_current=True)
+    return Check.objects.get(claim__text=text, summary=world.summaries["port", system], is_current=True)
 
 
 def reword(world: World, position: int = 2, text: str = "The wall is weak") -> Claim:
@@ -83,7 +83,7 @@ def is_sound(project: Project) -> bool:
 # What the scores say
 
 
-def test_a_reworded_claim_is_checked_again_with_every_peer_and_the_old_words_keep_their_answers(
+def test_a_reworded_claim_is_checked_again_with_every_summary_and_the_old_words_keep_their_answers(
     world: World,
 ) -> None:
     old = world.check("alder", 2)
@@ -92,8 +92,8 @@ def test_a_reworded_claim_is_checked_again_with_every_peer_and_the_old_words_kee
     new = reword_claim(claim=old.claim, by=world.cleo, text=" The  wall is\nweak ")
     assert (new.text, new.unit, new.weight, new.origin) == ("The wall is weak", old.claim.unit, 1.0, "person")
     assert texts(world)[1] == "The wall is weak"
-    checks = Check.objects.filter(claim=new).order_by("peer__system__name")
-    assert list(checks.values_list("peer__system__name", "side", "final_label")) == [
+    checks = Check.objects.filter(claim=new).order_by("summary__system__name")
+    assert list(checks.values_list("summary__system__name", "side", "final_label")) == [
         ("alder", "reference", None),
         ("birch", "reference", None),
     ]
@@ -114,8 +114,8 @@ def test_a_removed_claim_is_no_longer_checked(world: World) -> None:
     assert is_sound(world.project)
 
 
-def test_an_added_claim_is_compared_with_every_peer(world: World) -> None:
-    add_claim(owner=world.models["port"], by=world.rex, text="The wall costs money", unit=1)
+def test_an_added_claim_is_compared_with_every_summary(world: World) -> None:
+    add_claim(owner=world.references["port"], by=world.rex, text="The wall costs money", unit=1)
     assert coverage(world) == 0.75  # open: it counts for nothing yet
     override(check=check_of(world, "The wall costs money"), by=world.rex, label="no")
     assert coverage(world) == pytest.approx(2 / 3)  # (1/3 + 1) / 2
@@ -124,32 +124,36 @@ def test_an_added_claim_is_compared_with_every_peer(world: World) -> None:
     assert is_sound(world.project)
 
 
-def test_a_peers_own_claims_are_compared_with_its_sources(world: World) -> None:
-    peer = world.peers["port", "alder"]
-    claim_set = ClaimSet.objects.create(summary=peer, origin="judge", origin_name="lexical")
+def test_a_summaries_own_claims_are_compared_with_its_sources(world: World) -> None:
+    summary = world.summaries["port", "alder"]
+    claim_set = ClaimSet.objects.create(summary=summary, origin="judge", origin_name="lexical")
     own = Claim.objects.create(claim_set=claim_set, position=1, text="It closes in April", origin="judge")
     check = Check.objects.create(
-        project=world.project, claim=own, peer=peer, document_set_id=peer.document_set_id, side="peer"
+        project=world.project,
+        claim=own,
+        summary=summary,
+        document_set_id=summary.document_set_id,
+        side="summary",
     )
     Verdict.objects.create(check_row=check, role="judge", judge=world.judge, label="yes")
     rescore(project=world.project)
-    assert Score.objects.get(summary=peer).alignment == 1.0
+    assert Score.objects.get(summary=summary).alignment == 1.0
     new = reword_claim(claim=own, by=world.rex, text="The harbour of Lund closes")
     made = Check.objects.get(claim=new)
-    assert (made.side, made.peer) == ("peer", peer)
-    assert Score.objects.get(summary=peer).alignment is None
+    assert (made.side, made.summary) == ("summary", summary)
+    assert Score.objects.get(summary=summary).alignment is None
     override(check=made, by=world.rex, label="no")
-    assert Score.objects.get(summary=peer).alignment == 0.0
+    assert Score.objects.get(summary=summary).alignment == 0.0
     # Coverage looks at the reference alone.
     assert coverage(world) == 0.75
 
 
-def test_claims_of_the_documents_are_compared_with_peers_without_a_model_summary(world: World) -> None:
+def test_claims_of_the_documents_are_compared_with_summaries_without_a_model_summary(world: World) -> None:
     lone = DocumentSet.objects.create(project=world.project, external_id="lone")
     document = Document.objects.create(document_set=lone, position=1, text="The mill burned. Nobody died.")
     add_units(document.text, document=document)
-    peer = Summary.objects.create(
-        document_set=lone, system=world.systems["alder"], is_peer=True, text="The mill burned."
+    summary = Summary.objects.create(
+        document_set=lone, system=world.systems["alder"], is_summary=True, text="The mill burned."
     )
     rescore(project=world.project)
     added: list[Claim] = []
@@ -165,8 +169,8 @@ def test_claims_of_the_documents_are_compared_with_peers_without_a_model_summary
     assert (mill.claim_set.origin, mill.claim_set.origin_name) == ("person", "rex")
     second = add_claim(owner=lone, by=world.rex, text="Nobody died")
     for made, label in ((mill, "yes"), (second, "no")):
-        override(check=Check.objects.get(claim=made, peer=peer), by=world.rex, label=label)
-    assert Score.objects.get(summary=peer).coverage == 0.5
+        override(check=Check.objects.get(claim=made, summary=summary), by=world.rex, label=label)
+    assert Score.objects.get(summary=summary).coverage == 0.5
     assert is_sound(world.project)
 
 
@@ -308,13 +312,13 @@ def test_a_claim_on_which_a_decision_rests_is_changed_by_adjudicators_alone(worl
 
 def test_a_claim_of_a_model_summary_names_its_unit(world: World) -> None:
     with pytest.raises(Invalid, match="Enter the claim's unit"):
-        add_claim(owner=world.models["port"], by=world.rex, text="It rained")
+        add_claim(owner=world.references["port"], by=world.rex, text="It rained")
     with pytest.raises(Invalid, match="no unit 9"):
-        add_claim(owner=world.models["port"], by=world.rex, text="It rained", unit=9)
+        add_claim(owner=world.references["port"], by=world.rex, text="It rained", unit=9)
 
 
 def test_claims_that_replace_units_stay_once_they_have_percents(world: World) -> None:
-    Claim.objects.filter(claim_set__summary=world.models["port"]).update(unit=None)
+    Claim.objects.filter(claim_set__summary=world.references["port"]).update(unit=None)
     assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=1)
     shown = claim(world, 1).public_id
     # Not judged yet: they may be changed, and an open form is refused the claim that is gone.
@@ -325,7 +329,7 @@ def test_claims_that_replace_units_stay_once_they_have_percents(world: World) ->
     judge_unit(reading=reading, by=world.ana, unit_id=claim(world, 2).public_id, percent=40, marks=[1])
     for act in (
         lambda: remove_claim(claim=claim(world, 1), by=world.rex),
-        lambda: add_claim(owner=world.models["port"], by=world.rex, text="It rained"),
+        lambda: add_claim(owner=world.references["port"], by=world.rex, text="It rained"),
     ):
         with pytest.raises(Conflict) as refusal:
             act()
@@ -340,7 +344,7 @@ def test_every_act_is_in_the_log_with_both_wordings(world: World) -> None:
     event = Event.objects.get(verb="reword claim")
     assert (event.actor, event.target_id) == (world.olga, new.public_id)
     assert event.data == {
-        "text": world.models["port"].public_id,
+        "text": world.references["port"].public_id,
         "before": "its wall is weak",
         "after": "The wall is weak",
     }
@@ -360,9 +364,11 @@ def test_a_judge_answers_in_its_next_run_only_what_is_new(world: World) -> None:
     before = Verdict.objects.count()
     reword(world, text="The harbour of Lund closes in April")
     run_to_end(world.project, world.judge)
-    # One claim, two peers: the lexical judge finds these words in alder's summary and not in birch's.
+    # One claim, two summaries: the lexical judge finds these words in alder's summary and not in birch's.
     made = Verdict.objects.order_by("pk")[before:]
-    assert {(each.check_row.peer.system.name, each.label) for each in made if each.check_row.peer.system} == {
+    assert {
+        (each.check_row.summary.system.name, each.label) for each in made if each.check_row.summary.system
+    } == {
         ("alder", "yes"),
         ("birch", "no"),
     }
@@ -373,7 +379,7 @@ def test_an_answer_that_comes_too_late_stays_with_the_old_words(world: World) ->
     old = claim(world, 2)
     reword(world)
     Check.objects.filter(claim=old).delete()
-    judged = Judged(world.peers["port", "alder"], {old.pk: Check.Side.REFERENCE})
+    judged = Judged(world.summaries["port", "alder"], {old.pk: Check.Side.REFERENCE})
     judged.answers[old.pk] = Located(Answer("yes", 0.9), [1])
     write([judged], project=world.project, by=JudgeOfRun(world.judge, "lexical|v:1", None))
     assert not Check.objects.get(claim=old).is_current

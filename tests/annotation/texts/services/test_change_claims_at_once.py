@@ -33,11 +33,11 @@ def test_changes_of_two_claims_are_both_done(world: World) -> None:
     said = codes_of(
         lambda: reword_claim(claim=first, by=world.rex, text="The harbour closes"),
         lambda: remove_claim(claim=last, by=world.cleo),
-        lambda: add_claim(owner=world.models["port"], by=world.olga, text="It costs money", unit=1),
-        lambda: add_claim(owner=world.models["port"], by=world.olga, text="It costs time", unit=1),
+        lambda: add_claim(owner=world.references["port"], by=world.olga, text="It costs money", unit=1),
+        lambda: add_claim(owner=world.references["port"], by=world.olga, text="It costs time", unit=1),
     )
     assert said == [""] * 4
-    claims = claims_of(ClaimSet.objects.get(summary=world.models["port"]))
+    claims = claims_of(ClaimSet.objects.get(summary=world.references["port"]))
     assert {claim.text for claim in claims} == {
         "The harbour closes",
         "its wall is weak",

@@ -39,7 +39,7 @@ def at(summary: Summary, number: int) -> str:
 def summary_of(world: World, text: str, *stretches: tuple[int, int]) -> Summary:
     """A reference of that text with these units."""
     row = Summary.objects.create(
-        document_set=world.sets["bridge"], is_model=True, external_id="own", text=text
+        document_set=world.sets["bridge"], is_reference=True, external_id="own", text=text
     )
     Unit.objects.bulk_create(
         Unit(summary=row, position=number, start=start, end=end)
@@ -77,18 +77,18 @@ def test_the_white_space_between_two_units_is_in_the_joined_one_as_it_stands(wor
 
 def test_the_last_unit_has_none_to_be_joined_with(world: World) -> None:
     with pytest.raises(Invalid):
-        join(world, world.models["bridge"], 2)
+        join(world, world.references["bridge"], 2)
 
 
 @pytest.mark.parametrize(("weights", "joined"), [((1, 1), 1), ((2, 5), 5), ((4, 3), 4)])
 def test_a_joined_unit_has_the_weight_of_both_or_the_larger_one(
     world: World, weights: tuple[int, int], joined: int
 ) -> None:
-    model = world.models["bridge"]
+    reference = world.references["bridge"]
     for number, weight in enumerate(weights, start=1):
-        Unit.objects.filter(summary=model, position=number).update(weight=weight)
-    join(world, model, 1)
-    assert [unit.weight for unit in current_units(model)] == [joined]
+        Unit.objects.filter(summary=reference, position=number).update(weight=weight)
+    join(world, reference, 1)
+    assert [unit.weight for unit in current_units(reference)] == [joined]
 
 
 # Splitting
@@ -152,21 +152,21 @@ def test_text_from_right_to_left_is_split_by_its_logical_order(world: World) -> 
 
 
 def test_both_halves_have_the_weight(world: World) -> None:
-    model = world.models["bridge"]
-    Unit.objects.filter(summary=model, position=1).update(weight=3)
-    split(world, model, 1, 12)
-    assert [unit.weight for unit in current_units(model)] == [3, 3, 1]
+    reference = world.references["bridge"]
+    Unit.objects.filter(summary=reference, position=1).update(weight=3)
+    split(world, reference, 1, 12)
+    assert [unit.weight for unit in current_units(reference)] == [3, 3, 1]
 
 
 # What follows
 
 
 @pytest.fixture
-def model(world: World) -> Summary:
+def reference(world: World) -> Summary:
     """The reference of "bridge" with two claims of its first unit, one removed since, and one of its second."""
     removed, *_ = add_claims(world, "bridge", CLAIMS)
     Claim.objects.filter(pk=removed.pk).update(removed_at=timezone.now())
-    return world.models["bridge"]
+    return world.references["bridge"]
 
 
 def claims_of(summary: Summary) -> dict[str, int]:
@@ -175,19 +175,19 @@ def claims_of(summary: Summary) -> dict[str, int]:
     return dict(claims.values_list("text", "unit__position"))
 
 
-def test_claims_go_along_with_joined_units(world: World, model: Summary) -> None:
-    join(world, model, 1)
-    assert set(claims_of(model).values()) == {1}
+def test_claims_go_along_with_joined_units(world: World, reference: Summary) -> None:
+    join(world, reference, 1)
+    assert set(claims_of(reference).values()) == {1}
 
 
-def test_a_claim_goes_to_the_half_that_holds_most_of_its_offsets(world: World, model: Summary) -> None:
+def test_a_claim_goes_to_the_half_that_holds_most_of_its_offsets(world: World, reference: Summary) -> None:
     # "The harbour closes in April because its wall is weak." splits at "because", 28. "April because" is 22-35:
     # 5 of its characters lie before (22-27), 7 after (28-35).
     Claim.all_claims.filter(position=1).update(start=22, end=35)
     # One that ends in the first half stays there though its words are in the other.
     Claim.objects.filter(position=2).update(start=0, end=27)
-    split(world, model, 1, 28)
-    assert claims_of(model) == {
+    split(world, reference, 1, 28)
+    assert claims_of(reference) == {
         "The harbour closes in April": 2,
         "its wall is weak": 1,
         "Ferries move to the southern quay": 3,
@@ -195,21 +195,21 @@ def test_a_claim_goes_to_the_half_that_holds_most_of_its_offsets(world: World, m
 
 
 def test_a_claim_without_offsets_goes_to_the_half_with_most_of_its_words(
-    world: World, model: Summary
+    world: World, reference: Summary
 ) -> None:
-    split(world, model, 1, 28)
-    assert claims_of(model) == {
+    split(world, reference, 1, 28)
+    assert claims_of(reference) == {
         "The harbour closes in April": 1,
         "its wall is weak": 2,
         "Ferries move to the southern quay": 3,
     }
 
 
-def test_nobody_means_the_old_words_by_the_id_of_a_unit(world: World, model: Summary) -> None:
-    before = [unit.public_id for unit in current_units(model)]
-    split(world, model, 1, 28)
-    assert [unit.public_id for unit in current_units(model)][2:] == before[1:]
-    assert before[0] not in [unit.public_id for unit in current_units(model)]
+def test_nobody_means_the_old_words_by_the_id_of_a_unit(world: World, reference: Summary) -> None:
+    before = [unit.public_id for unit in current_units(reference)]
+    split(world, reference, 1, 28)
+    assert [unit.public_id for unit in current_units(reference)][2:] == before[1:]
+    assert before[0] not in [unit.public_id for unit in current_units(reference)]
 
 
 # What stops it
@@ -218,11 +218,13 @@ def test_nobody_means_the_old_words_by_the_id_of_a_unit(world: World, model: Sum
 def test_a_model_summary_is_locked_from_the_first_draft_on(world: World) -> None:
     assignment = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None)
     reading = assignment.readings.earliest("position")
-    judge_unit(reading=reading, by=world.ana, unit_id=at(world.models["bridge"], 2), percent=None, marks=[1])
+    judge_unit(
+        reading=reading, by=world.ana, unit_id=at(world.references["bridge"], 2), percent=None, marks=[1]
+    )
     for act in (
-        lambda: join(world, world.models["bridge"], 1),
-        lambda: split(world, world.models["bridge"], 1, 12),
-        lambda: join(world, reading.comparison.peer, 1),
+        lambda: join(world, world.references["bridge"], 1),
+        lambda: split(world, world.references["bridge"], 1, 12),
+        lambda: join(world, reading.comparison.summary, 1),
     ):
         with pytest.raises(Conflict) as refused:
             act()
@@ -230,10 +232,12 @@ def test_a_model_summary_is_locked_from_the_first_draft_on(world: World) -> None
 
 
 def test_a_verdict_locks_both_texts(world: World) -> None:
-    assert judged_summaries([each.pk for each in (*world.models.values(), *world.peers.values())]) == {
-        world.models["port"].pk,
-        world.peers["port", "alder"].pk,
-        world.peers["port", "birch"].pk,
+    assert judged_summaries(
+        [each.pk for each in (*world.references.values(), *world.summaries.values())]
+    ) == {
+        world.references["port"].pk,
+        world.summaries["port", "alder"].pk,
+        world.summaries["port", "birch"].pk,
     }
 
 
@@ -243,7 +247,7 @@ def test_an_adjudicated_percent_locks_a_model_summary(world: World) -> None:
         comparison=world.comparison("bridge", "alder"), unit=unit, by=world.cleo, percent=40, reason="So."
     )
     with pytest.raises(Conflict) as refused:
-        join(world, world.models["bridge"], 1)
+        join(world, world.references["bridge"], 1)
     assert refused.value.code == "judged"
 
 
@@ -260,10 +264,10 @@ def test_nothing_is_cut_while_a_judge_is_at_work_on_the_set(world: World, state:
         lease_until=timezone.now(),
     )
     with pytest.raises(Conflict) as refused:
-        join(world, world.models["bridge"], 1)
+        join(world, world.references["bridge"], 1)
     assert refused.value.code == "running"
     Job.objects.filter(pk=job.pk).update(state=Job.State.DONE)
-    join(world, world.models["bridge"], 1)
+    join(world, world.references["bridge"], 1)
 
 
 def test_whoever_saw_an_older_cut_gets_both(world: World) -> None:
@@ -284,34 +288,36 @@ def test_whoever_saw_an_older_cut_gets_both(world: World) -> None:
 
 
 def test_a_unit_that_is_gone_or_elsewhere_is_not_found(world: World) -> None:
-    model, gone = world.models["bridge"], at(world.models["bridge"], 1)
-    join(world, model, 1)
-    for unit_id in (gone, at(world.models["port"], 1), "nothing"):
+    reference, gone = world.references["bridge"], at(world.references["bridge"], 1)
+    join(world, reference, 1)
+    for unit_id in (gone, at(world.references["port"], 1), "nothing"):
         with pytest.raises(NotFound):
-            join_units(summary=model, by=world.mona, unit_id=unit_id)
+            join_units(summary=reference, by=world.mona, unit_id=unit_id)
 
 
 def test_nobody_cuts_what_they_have_to_judge(world: World) -> None:
     world.ana.memberships.update(roles=["manager", "assessor"])
     assign(document_set=world.sets["bridge"], assessor=world.ana, by=None)
     with pytest.raises(NotAllowed) as refused:
-        join_units(summary=world.models["bridge"], by=world.ana, unit_id=at(world.models["bridge"], 1))
+        join_units(
+            summary=world.references["bridge"], by=world.ana, unit_id=at(world.references["bridge"], 1)
+        )
     assert refused.value.code == "blind"
 
 
 def test_an_open_form_is_refused_what_it_shows_no_longer(world: World) -> None:
     assignment = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None)
-    model, peer = world.models["bridge"], world.peers["bridge", "alder"]
-    of_peer = assignment.readings.get(comparison__peer=peer).public_id
-    of_other = assignment.readings.exclude(comparison__peer=peer).earliest("position").public_id
-    gone = at(model, 1)
-    join(world, model, 1)
-    join(world, peer, 1)
+    reference, summary = world.references["bridge"], world.summaries["bridge", "alder"]
+    of_summary = assignment.readings.get(comparison__summary=summary).public_id
+    of_other = assignment.readings.exclude(comparison__summary=summary).earliest("position").public_id
+    gone = at(reference, 1)
+    join(world, reference, 1)
+    join(world, summary, 1)
     acts = [
-        # Marks on a peer that was cut, a unit that is gone, and what was not touched.
-        UnitAct(of_peer, at(model, 1), 40, (1,)),
+        # Marks on a summary that was cut, a unit that is gone, and what was not touched.
+        UnitAct(of_summary, at(reference, 1), 40, (1,)),
         UnitAct(of_other, gone, 40),
-        UnitAct(of_other, at(model, 1), 40),
+        UnitAct(of_other, at(reference, 1), 40),
     ]
     saved = save_acts(assignment=assignment, by=world.ana, acts=acts)
     assert [result.status for result in saved.results] == [404, 404, 200]
@@ -329,9 +335,9 @@ def test_acts_are_logged_with_both_cuts(world: World) -> None:
 
 def test_a_text_that_is_cut_at_its_target_keeps_its_border(world: World) -> None:
     Project.objects.filter(pk=world.project.pk).update(over_length="truncate")
-    peer = world.peers["bridge", "birch"]
-    Unit.objects.filter(summary=peer).delete()
-    add_units(peer.text[:40], summary=peer)
-    end = current_units(peer)[-1].end
-    join(world, peer, 1)
-    assert cut(peer) == [(0, end)]
+    summary = world.summaries["bridge", "birch"]
+    Unit.objects.filter(summary=summary).delete()
+    add_units(summary.text[:40], summary=summary)
+    end = current_units(summary)[-1].end
+    join(world, summary, 1)
+    assert cut(summary) == [(0, end)]

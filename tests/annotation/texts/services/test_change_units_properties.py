@@ -64,7 +64,7 @@ def act(world: World, summary: Summary, kind: str, number: int) -> None:
 def test_units_stay_in_order_apart_and_whole(world: World, text: str, acts: list[tuple[str, int]]) -> None:
     with transaction.atomic():
         summary = Summary.objects.create(
-            document_set=world.sets["bridge"], is_model=True, external_id="own", text=text
+            document_set=world.sets["bridge"], is_reference=True, external_id="own", text=text
         )
         add_units(text, summary=summary)
         claim_set = ClaimSet.objects.create(summary=summary, origin="judge", origin_name="lexical")

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def address(world: World, name: str = "claims", text: Summary | None = None) -> str:
-    text_id = (text or world.models["port"]).public_id
+    text_id = (text or world.references["port"]).public_id
     return reverse(name, kwargs={"slug": "harbour", "text_id": text_id})
 
 
 def texts(world: World) -> list[str]:
-    claims = claims_of(ClaimSet.objects.get(summary=world.models["port"], is_active=True))
+    claims = claims_of(ClaimSet.objects.get(summary=world.references["port"], is_active=True))
     return [claim.text for claim in claims]
 
 
@@ -72,13 +72,13 @@ def test_a_wrong_unit_is_refused(world: World, rex: Client) -> None:
 
 
 def test_a_claim_of_another_text_is_not_found_here(world: World, rex: Client, wall: Claim) -> None:
-    place = address(world, "remove-claim", world.peers["port", "alder"])
+    place = address(world, "remove-claim", world.summaries["port", "alder"])
     status, _ = post(rex, place, {"claim": wall.public_id})
     assert (status, wall.text in texts(world)) == (404, True)
 
 
 def test_only_who_may_see_scores_is_told_the_systems(world: World, signed_in: SignIn) -> None:
-    place = address(world, text=world.peers["port", "alder"])
+    place = address(world, text=world.summaries["port", "alder"])
     pages = {name: signed_in(world.users[name]).get(place).content.decode() for name in ("rex", "cleo")}
     assert {name: "Summary of alder" in page for name, page in pages.items()} == {
         "rex": False,

@@ -33,12 +33,12 @@ def send(page: Page) -> None:
 
 
 def texts(world: World) -> list[str]:
-    return [claim.text for claim in claims_of(ClaimSet.objects.get(summary=world.models["port"]))]
+    return [claim.text for claim in claims_of(ClaimSet.objects.get(summary=world.references["port"]))]
 
 
 def test_by_keys_alone(world: World, desk: Desk) -> None:
     page = sign_in(desk(), "rex")
-    page.goto(f"/p/harbour/claims/{world.models['port'].public_id}/")
+    page.goto(f"/p/harbour/claims/{world.references['port'].public_id}/")
     press(page, "j", "j", "r")
     page.keyboard.type("The harbour's wall is weak")
     send(page)

@@ -40,25 +40,25 @@ def test_the_list_leads_to_the_units_of_the_first_text_of_a_set(world: World, mo
     bridge = world.sets["bridge"]
     assert [row.external_id for row in mona.get(ROOM).context["rows"]] == ["bridge", "port"]
     assert f"{ROOM}sets/{bridge.public_id}/" in mona.get(ROOM).content.decode()
-    assert mona.get(f"{ROOM}sets/{bridge.public_id}/")["Location"] == page_of(world.models["bridge"])
-    html = mona.get(page_of(world.models["bridge"])).content.decode()
+    assert mona.get(f"{ROOM}sets/{bridge.public_id}/")["Location"] == page_of(world.references["bridge"])
+    html = mona.get(page_of(world.references["bridge"])).content.decode()
     assert f"/scores/sets/{bridge.public_id}/" in html
-    assert page_of(world.peers["bridge", "alder"]) in html
+    assert page_of(world.summaries["bridge", "alder"]) in html
 
 
 def test_plain_forms_do_everything_and_come_back_to_the_unit(world: World, mona: Client) -> None:
-    model = world.models["bridge"]
-    page = page_of(model)
+    reference = world.references["bridge"]
+    page = page_of(reference)
     # "The harbour closes in April because its wall is weak.": "because" begins at 28.
-    assert mona.post(f"{page}split/", on(model, 1, at=28))["Location"] == f"{page}#unit-1"
-    assert texts(model)[:2] == ["The harbour closes in April", "because its wall is weak."]
-    assert mona.post(f"{page}join/", on(model, 2))["Location"] == f"{page}#unit-2"
-    assert texts(model)[1] == "because its wall is weak. Ferries move to the southern quay."
+    assert mona.post(f"{page}split/", on(reference, 1, at=28))["Location"] == f"{page}#unit-1"
+    assert texts(reference)[:2] == ["The harbour closes in April", "because its wall is weak."]
+    assert mona.post(f"{page}join/", on(reference, 2))["Location"] == f"{page}#unit-2"
+    assert texts(reference)[1] == "because its wall is weak. Ferries move to the southern quay."
 
 
 def test_htmx_gets_the_text_as_it_stands_and_what_was_done(world: World, mona: Client) -> None:
-    model = world.models["bridge"]
-    answer = mona.post(f"{page_of(model)}join/", on(model, 1), headers=HTMX)
+    reference = world.references["bridge"]
+    answer = mona.post(f"{page_of(reference)}join/", on(reference, 1), headers=HTMX)
     html = answer.content.decode()
     assert html.lstrip().startswith('<div id="units"')
     assert 'data-said="Joined."' in html
@@ -66,14 +66,14 @@ def test_htmx_gets_the_text_as_it_stands_and_what_was_done(world: World, mona: C
 
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
 def test_whoever_saw_an_older_cut_sees_both(world: World, mona: Client, headers: dict[str, str]) -> None:
-    model = world.models["bridge"]
-    sent = on(model, 1, at=28)
-    join_units(summary=model, by=world.olga, unit_id=current_units(model)[0].public_id)
-    answer = mona.post(f"{page_of(model)}split/", sent, headers=headers)
+    reference = world.references["bridge"]
+    sent = on(reference, 1, at=28)
+    join_units(summary=reference, by=world.olga, unit_id=current_units(reference)[0].public_id)
+    answer = mona.post(f"{page_of(reference)}split/", sent, headers=headers)
     html = answer.content.decode()
     assert answer.status_code == 409
     assert "Someone changed the units of this summary" in html
-    assert answer.context["cut"].token == token_of(current_units(model))
+    assert answer.context["cut"].token == token_of(current_units(reference))
     assert answer.get("HX-Retarget") == ("#units" if headers else None)
 
 
@@ -88,14 +88,14 @@ def test_whoever_saw_an_older_cut_sees_both(world: World, mona: Client, headers:
 def test_what_makes_no_sense_is_said_on_the_page(
     world: World, mona: Client, verb: str, data: dict[str, str], said: str
 ) -> None:
-    model = world.models["bridge"]
-    answer = mona.post(f"{page_of(model)}{verb}/", on(model, 1, **data))
+    reference = world.references["bridge"]
+    answer = mona.post(f"{page_of(reference)}{verb}/", on(reference, 1, **data))
     assert answer.status_code in (409, 422)
     assert said in answer.content.decode()
 
 
 def test_judged_units_have_no_forms(world: World, mona: Client) -> None:
-    html = mona.get(page_of(world.models["port"])).content.decode()
+    html = mona.get(page_of(world.references["port"])).content.decode()
     assert "so its units stay as they are" in html
     assert "data-join" not in html
     assert "data-split" not in html
@@ -109,8 +109,8 @@ def test_the_blind_see_no_system_no_count_and_not_what_they_have_to_judge(
     ana = signed_in(world.ana)
     pages = [
         ROOM,
-        *(page_of(world.peers["port", name]) for name in world.systems),
-        page_of(world.models["port"]),
+        *(page_of(world.summaries["port", name]) for name in world.systems),
+        page_of(world.references["port"]),
     ]
     for address in pages:
         for headers in ({}, HTMX):
@@ -120,14 +120,14 @@ def test_the_blind_see_no_system_no_count_and_not_what_they_have_to_judge(
             told = [name for name in ("alder", "birch", "lexical", "answers to checks") if says(html, name)]
             assert (address, told) == (address, [])
     assert not says(b"".join(ana.get(f"{ROOM}?file=csv").streaming_content).decode(), "alder")
-    for summary in (world.models["bridge"], world.peers["bridge", "alder"]):
+    for summary in (world.references["bridge"], world.summaries["bridge", "alder"]):
         assert ana.get(page_of(summary)).status_code == 403
 
 
 def test_white_space_of_the_text_does_not_shift_the_places(world: World, mona: Client) -> None:
     # Two words apart by \r\n: a browser would count that as one character, so places come with the words.
     row = Summary.objects.create(
-        document_set=world.sets["bridge"], is_model=True, external_id="crlf", text="One\r\n\r\ntwo three"
+        document_set=world.sets["bridge"], is_reference=True, external_id="crlf", text="One\r\n\r\ntwo three"
     )
     Unit.objects.create(summary=row, position=1, start=0, end=16)
     html = mona.get(page_of(row)).content.decode()
@@ -135,7 +135,7 @@ def test_white_space_of_the_text_does_not_shift_the_places(world: World, mona: C
 
 
 def test_an_empty_summary_has_a_page(world: World, mona: Client) -> None:
-    peer = world.peers["bridge", "alder"]
-    Unit.objects.filter(summary=peer).delete()
-    Summary.objects.filter(pk=peer.pk).update(text="")
-    assert "This summary is empty." in mona.get(page_of(peer)).content.decode()
+    summary = world.summaries["bridge", "alder"]
+    Unit.objects.filter(summary=summary).delete()
+    Summary.objects.filter(pk=summary.pk).update(text="")
+    assert "This summary is empty." in mona.get(page_of(summary)).content.decode()

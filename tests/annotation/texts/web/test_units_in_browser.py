@@ -50,8 +50,8 @@ def expect_units(page: Page, *texts: str) -> None:
 
 
 def test_by_keys_alone_as_fast_as_they_are_pressed(world: World, opened: Callable[..., Page]) -> None:
-    model = world.models["bridge"]
-    page = opened(model)
+    reference = world.references["bridge"]
+    page = opened(reference)
     # Four words on, the cursor stands before "April": j and k only move the hand, and away from the cursor.
     for key in ("j", "k", *["ArrowRight"] * 4, "s"):
         page.keyboard.press(key)
@@ -61,13 +61,13 @@ def test_by_keys_alone_as_fast_as_they_are_pressed(world: World, opened: Callabl
     for key in ("m", "m"):
         page.keyboard.press(key)
     expect_units(page, f"{FIRST} {SECOND}")
-    assert [unit.position for unit in current_units(model)] == [1]
+    assert [unit.position for unit in current_units(reference)] == [1]
 
 
 def test_a_click_on_the_border_joins_and_one_into_the_text_splits(
     world: World, opened: Callable[..., Page]
 ) -> None:
-    page = opened(world.models["bridge"])
+    page = opened(world.references["bridge"])
     # At the left edge of "because": nearer to the gap before it than to the one after it.
     page.locator("#unit-1 [data-at]", has_text="because").click(position={"x": 3, "y": 8})
     expect_units(page, "The harbour closes in April", "because its wall is weak.", SECOND)
@@ -76,13 +76,13 @@ def test_a_click_on_the_border_joins_and_one_into_the_text_splits(
 
 
 def test_a_double_click_splits_once(world: World, opened: Callable[..., Page]) -> None:
-    page = opened(world.models["bridge"])
+    page = opened(world.references["bridge"])
     page.locator("#unit-1 [data-at]", has_text="because").dblclick(position={"x": 3, "y": 8})
     expect_units(page, "The harbour closes in April", "because its wall is weak.", SECOND)
 
 
 def test_a_finger_sets_the_cursor_and_the_button_splits(world: World, opened: Callable[..., Page]) -> None:
-    page = opened(world.models["bridge"], viewport=PHONE, has_touch=True, is_mobile=True)
+    page = opened(world.references["bridge"], viewport=PHONE, has_touch=True, is_mobile=True)
     page.locator("#unit-2 [data-at]", has_text="southern").tap(position={"x": 3, "y": 8})
     page.get_by_role("button", name="Split unit 2").tap()
     expect_units(page, FIRST, "Ferries move to the", "southern quay.")
@@ -91,39 +91,39 @@ def test_a_finger_sets_the_cursor_and_the_button_splits(world: World, opened: Ca
 
 
 def test_without_scripts_the_forms_do_it(world: World, opened: Callable[..., Page]) -> None:
-    page = opened(world.models["bridge"], java_script_enabled=False)
+    page = opened(world.references["bridge"], java_script_enabled=False)
     page.locator("#unit-1 summary").click()
     page.locator("#unit-1").get_by_label("before").select_option(label="6. because")
     page.get_by_role("button", name="Split unit 1").click()
     page.get_by_role("button", name="Join 2 and 3").click()
-    assert [unit.position for unit in current_units(world.models["bridge"])] == [1, 2]
+    assert [unit.position for unit in current_units(world.references["bridge"])] == [1, 2]
 
 
 def test_whoever_is_later_sees_what_the_other_did_and_goes_on(
     world: World, opened: Callable[..., Page]
 ) -> None:
-    model = world.models["bridge"]
-    page = opened(model)
-    join_units(summary=model, by=world.olga, unit_id=current_units(model)[0].public_id)
+    reference = world.references["bridge"]
+    page = opened(reference)
+    join_units(summary=reference, by=world.olga, unit_id=current_units(reference)[0].public_id)
     page.keyboard.press("m")
     page.get_by_text("Someone changed the units of this summary").wait_for()
     expect_units(page, f"{FIRST} {SECOND}")
 
 
-def judge(world: World, model: Summary) -> None:
-    assignment = assign(document_set=model.document_set, assessor=world.ana, by=None, seed=1)
+def judge(world: World, reference: Summary) -> None:
+    assignment = assign(document_set=reference.document_set, assessor=world.ana, by=None, seed=1)
     reading = assignment.readings.earliest("position")
     judge_unit(
-        reading=reading, by=world.ana, unit_id=current_units(model)[0].public_id, percent=40, marks=[1]
+        reading=reading, by=world.ana, unit_id=current_units(reference)[0].public_id, percent=40, marks=[1]
     )
 
 
 def test_axe_finds_nothing_wrong(world: World, opened: Callable[..., Page]) -> None:
-    page = opened(world.models["bridge"], "olga")
+    page = opened(world.references["bridge"], "olga")
     page.keyboard.press("ArrowRight")
     page.locator("#unit-1 summary").click()
     found = violations(page)
-    judge(world, world.models["bridge"])
+    judge(world, world.references["bridge"])
     page.reload()
     found += violations(page) + runs_off(page, PHONE)
     page.set_viewport_size(DESKTOP)

@@ -1,10 +1,10 @@
 // The summary units of a page: marks for the unit in progress, highlights of those marked nowhere, and their chips.
-class Peers {
+class Summaries {
   #all;
 
   constructor(see) {
-    this.#all = [...see.querySelectorAll("[data-peer]")];
-    this.numbers = this.#all.map((peer) => Number(peer.dataset.peer));
+    this.#all = [...see.querySelectorAll("[data-summary]")];
+    this.numbers = this.#all.map((summary) => Number(summary.dataset.summary));
   }
 
   show({ marked, lit }) {
@@ -24,12 +24,12 @@ class Peers {
   }
 
   scrollToShown() {
-    this.#all.find((peer) => peer.matches("[aria-pressed=true], .lit"))?.scrollIntoView({ block: "nearest" });
+    this.#all.find((summary) => summary.matches("[aria-pressed=true], .lit"))?.scrollIntoView({ block: "nearest" });
   }
 
   // Moves the focus to the unit before or after. Returns false if no unit had the focus.
   walk(target, by) {
-    const place = this.#all.indexOf(target.closest?.("[data-peer]"));
+    const place = this.#all.indexOf(target.closest?.("[data-summary]"));
     if (place >= 0) this.#all[place + by]?.focus();
     return place >= 0;
   }
