@@ -18,6 +18,7 @@ from annotation.projects.api import members, projects
 from annotation.reviewing.api import checks, comments, review
 from annotation.sampling.api import samples
 from annotation.texts.api import claims, document_sets, summaries
+from annotation.trials import api as trials
 
 IN_PROJECT: list[URLPattern | URLResolver] = [
     path("", projects.OneProject.as_view()),
@@ -36,6 +37,7 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("checks/<slug:public_id>/", checks.OneCheck.as_view()),
     path("checks/<slug:public_id>/looks/", checks.CheckLooks.as_view()),
     path("checks/<slug:public_id>/verdicts/", checks.CheckVerdicts.as_view()),
+    path("guideline-trials/", trials.GuidelineTrials.as_view()),
     path("samples/", samples.CheckSamples.as_view()),
     path("verdicts/<slug:public_id>/", checks.OneVerdict.as_view()),
     path("adjudications/<slug:public_id>/", disputes.OneAdjudication.as_view()),

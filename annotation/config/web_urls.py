@@ -32,6 +32,7 @@ from annotation.projects.web import (
 from annotation.reviewing.web import comments, ratings, review, review_queue
 from annotation.sampling.web import samples as random_samples
 from annotation.texts.web import claims, units
+from annotation.trials import web as guideline_trials
 from annotation.watching import web as watching
 
 project_urls = [
@@ -54,6 +55,8 @@ project_urls = [
     path("review/samples/<slug:sample_id>/cancel/", random_samples.cancel_sample_page, name="cancel-sample"),
     path("review/ratings/", ratings.rate_summaries, name="rate-summaries"),
     path("review/ratings/<slug:summary_id>/", ratings.rate_summary, name="rate-summary"),
+    path("review/again/", guideline_trials.again, name="again"),
+    path("review/again/<slug:answer_id>/", guideline_trials.answer_again, name="answer-again"),
     path("review/<slug:check_id>/", review.check, name="check"),
     path("review/<slug:check_id>/answer/", review.override, name="override"),
     path("review/<slug:check_id>/withdraw/", review.withdraw_verdict, name="withdraw-verdict"),
@@ -128,6 +131,13 @@ project_urls = [
     path("settings/guidelines/", guidelines.guidelines, name="guidelines"),
     path("settings/guidelines/write/", guidelines.write_guidelines, name="write-guidelines"),
     path("settings/guidelines/<int:version>/", guidelines.guideline, name="guideline"),
+    path("settings/guidelines/trials/start/", guideline_trials.start_trial, name="start-trial"),
+    path("settings/guidelines/trials/<slug:trial_id>/", guideline_trials.trial, name="trial"),
+    path(
+        "settings/guidelines/trials/<slug:trial_id>/decide/",
+        guideline_trials.decide_trial,
+        name="decide-trial",
+    ),
     path("settings/criteria/", criteria.criteria, name="criteria"),
     path("settings/criteria/save/", criteria.save_criterion, name="save-criterion"),
     path("settings/criteria/pack/", criteria.add_pack, name="add-pack"),

@@ -39,6 +39,7 @@ from annotation.models.prompt import PromptVersion
 from annotation.models.run import Export, Import, Job, Run, Worker
 from annotation.models.score import SCORES, Score
 from annotation.models.summary import Comparison, Summary, System, Unit
+from annotation.models.trial import AnswerAgain, GuidelineTrial
 
 __all__ = [
     "SCORES",
@@ -48,6 +49,7 @@ __all__ = [
     "AllowedServer",
     "Analysis",
     "Answer",
+    "AnswerAgain",
     "Assignment",
     "CachedValue",
     "Check",
@@ -65,6 +67,7 @@ __all__ = [
     "Event",
     "Export",
     "Guideline",
+    "GuidelineTrial",
     "Import",
     "Invitation",
     "Job",

@@ -10,6 +10,7 @@ from evaluation.statistics._agreement import (
     observed_agreement,
     observed_agreement_interval,
 )
+from evaluation.statistics._difference import MeanDifference, ValueOf, mean_difference
 from evaluation.statistics._estimates import (
     FEW_DOCUMENTS,
     TOO_FEW_DOCUMENTS,
@@ -67,6 +68,7 @@ __all__ = [
     "KappaWeights",
     "Level",
     "Look",
+    "MeanDifference",
     "PairComparison",
     "Period",
     "PooledEstimates",
@@ -76,6 +78,7 @@ __all__ = [
     "SelfAgreement",
     "SliceDifference",
     "SliceMean",
+    "ValueOf",
     "alpha_interval",
     "best_estimates",
     "bootstrap_interval",
@@ -96,6 +99,7 @@ __all__ = [
     "kappa_interval",
     "krippendorff_alpha",
     "may_be_best",
+    "mean_difference",
     "observed_agreement",
     "observed_agreement_interval",
     "pool_estimates",

@@ -9,6 +9,8 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotFound
 from annotation.projects.services.write_guidelines import LONGEST_NOTE, LONGEST_TEXT
 from annotation.projects.services.write_guidelines import write_guidelines as write
+from annotation.trials.report import answered_versions, trials
+from annotation.trials.services import FEWEST
 from annotation.web.htmx import Request
 from annotation.web.numbers import whole_number
 from annotation.web.refusals import status_of
@@ -67,6 +69,9 @@ def _show(
         "versions": room.project.guidelines.select_related("by").order_by("-version"),
         "longest_text": LONGEST_TEXT,
         "longest_note": LONGEST_NOTE,
+        "trials": trials(room.project) if Verb.VIEW_SCORES in room.verbs else (),
+        "answered": answered_versions(room.project, now.version) if now and Verb.ASSIGN in room.verbs else (),
+        "fewest": FEWEST,
     }
     return render(
         request, "projects/guidelines/page.html", context, status=status_of(refusal) if refusal else 200

@@ -215,6 +215,18 @@ def check_view(
     outcome = outcome_of(check, person)
     if marked is None:
         marked = outcome.own.evidence if outcome.own else ()
+    return _view(check, outcome, marked, whole_text)
+
+
+def view_without_answers(check: Check) -> CheckView:
+    """Build the view of a check with its whole text and without any answer, the reader's own answers included."""
+    nothing = Outcome(
+        check.public_id, check.claim.text, check.is_current, None, False, (), None, None, False, False, ""
+    )
+    return _view(check, nothing, (), whole_text=True)
+
+
+def _view(check: Check, outcome: Outcome, marked: Sequence[int], whole_text: bool) -> CheckView:
     texts = texts_around(check)
     # Hide the judge's evidence until its verdict is shown, because the evidence reveals the label.
     lit = outcome.judge.evidence if outcome.judge else ()

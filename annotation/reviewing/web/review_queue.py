@@ -6,6 +6,7 @@ from django.views.decorators.cache import never_cache
 from annotation.core.lists import Listing
 from annotation.core.permissions import Verb
 from annotation.models import DocumentSet
+from annotation.reviewing.queries.again import waiting_again
 from annotation.reviewing.queries.ratings import rated_by_reviewers
 from annotation.reviewing.queries.review_queue import (
     CHECKS_COUNTED_UP_TO,
@@ -48,6 +49,7 @@ def _beside(queue: Listing) -> dict[str, object]:
     held = held_by_others(queue.found, viewer.person) if is_sample else None
     return {
         "has_ratings": rated_by_reviewers(viewer.project).exists(),
+        "again": waiting_again(viewer.project, viewer.person).count(),
         "counted": min(counted, CHECKS_COUNTED_UP_TO),
         "is_counted_out": counted <= CHECKS_COUNTED_UP_TO,
         "counts_down": counts_down(queue),

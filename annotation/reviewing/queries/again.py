@@ -1,0 +1,39 @@
+"""Checks that a person is asked to answer again in a trial of guidelines."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+from django.db.models import Q
+
+from annotation.models import AnswerAgain, Check
+from annotation.reviewing.queries.known_checks import knows
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+    from annotation.models import Project
+
+
+def waiting_again(project: Project, person: User) -> QuerySet[AnswerAgain]:
+    """Select the rows that the person can answer: their own ones, or those of checks that they can answer blind."""
+    rows = AnswerAgain.objects.filter(
+        trial__project=project, trial__decision="", label=None, check_row__is_current=True
+    )
+    for_anybody = Check.objects.filter(pk__in=rows.filter(person=None).values("check_row"))
+    return rows.filter(
+        Q(person=person) | Q(person=None, check_row__in=for_anybody.exclude(knows(person)).values("pk"))
+    )
+
+
+def next_again(project: Project, person: User) -> AnswerAgain | None:
+    """Find the next row that the person can answer, in an order of the person's own; None if there is none.
+
+    Rows under the old guidelines come first, so that the new ones do not influence them.
+    """
+    rows = waiting_again(project, person).select_related("trial__old", "trial__new")
+    return min(
+        rows, key=lambda row: (not row.is_control, Random(f"{person.pk} {row.pk}").random()), default=None
+    )

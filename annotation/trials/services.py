@@ -1,0 +1,223 @@
+"""Starting a trial of the current guidelines, answering checks again, and deciding which answers count."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from annotation.core.events import log
+from annotation.core.guidelines import current
+from annotation.core.permissions import Verb, require
+from annotation.core.refusals import Conflict, Invalid
+from annotation.models import (
+    SCORE_SIDES,
+    AnswerAgain,
+    GuidelineTrial,
+    Label,
+    Project,
+    Sample,
+    SampledCheck,
+    Verdict,
+)
+from annotation.models.base import new_seed
+from annotation.reviewing.queries.again import waiting_again
+from annotation.reviewing.queries.review_queue import reviewers
+from annotation.scoring.rescore import mark_due, rescore
+from annotation.trials.report import answered_blind, waiting_in
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from annotation.models import Guideline
+
+FEWEST = 15
+"""The smallest trial. A third of it, 5 answers, is given again under the old guidelines."""
+CONTROL_SHARE = 1 / 3
+
+
+@transaction.atomic
+def start_trial(
+    *,
+    project: Project,
+    by: User | None,
+    old_version: int,
+    score: str,
+    size: int,
+    by_others: bool,
+    seed: int | None = None,
+) -> GuidelineTrial:
+    """Sample `size` checks that people answered blind under an older version of the guidelines, to be answered again.
+
+    A random third is answered again under that version, the others under the current version. With `by_others`,
+    people answer who have neither answered the check nor seen its answers; otherwise each check goes to the person
+    who answered it. The same seed gives the same trial. Raises Invalid with the wrong `field`, Conflict (code
+    `trial_open`) if another trial is undecided, and the errors of `require`.
+    """
+    require(by, project, Verb.ASSIGN)
+    Project.objects.select_for_update(of=("self",), no_key=True).get(pk=project.pk)
+    if GuidelineTrial.objects.filter(project=project, decision="").exists():
+        raise Conflict("Decide the open trial first: one trial can be open at a time.", code="trial_open")
+    new, old = _versions(project, old_version)
+    if score not in SCORE_SIDES:
+        raise Invalid(f"The score is one of {', '.join(SCORE_SIDES)}, not {score!r}.", field="score")
+    able = reviewers(project)
+    if by_others and len(able) < 2:
+        raise Invalid("Nobody else can answer: the project has one reviewer.", field="by_others")
+    given = answered_blind(project, old=old, side=SCORE_SIDES[score])
+    given = given if by_others else given.filter(person__username__in=able)
+    # Of several blind answers to a check, the newest one is compared.
+    verdicts = dict(given.order_by("pk").values_list("check_row", "pk"))
+    if not FEWEST <= size <= len(verdicts):
+        found = f"{len(verdicts):,} claims have a blind answer under version {old.version}"
+        raise Invalid(f"A trial needs at least {FEWEST} claims; {found}.", field="size")
+    seed = new_seed() if seed is None else seed
+    chosen = random.Random(f"trial:{seed}").sample(sorted(verdicts), size)
+    people = dict(given.values_list("pk", "person"))
+    trial = GuidelineTrial.objects.create(
+        project=project, old=old, new=new, side=SCORE_SIDES[score], by_others=by_others, seed=seed
+    )
+    AnswerAgain.objects.bulk_create(
+        AnswerAgain(
+            trial=trial,
+            check_row_id=check,
+            verdict_id=verdicts[check],
+            is_control=place < round(size * CONTROL_SHARE),
+            person_id=None if by_others else people[verdicts[check]],
+        )
+        for place, check in enumerate(chosen)
+    )
+    data = {
+        "old_version": old.version,
+        "new_version": new.version,
+        "score": score,
+        "size": size,
+        "seed": seed,
+    }
+    log(project=project, actor=by, verb="start trial", target=trial, data={**data, "by_others": by_others})
+    return trial
+
+
+def _versions(project: Project, old_version: int) -> tuple[Guideline, Guideline]:
+    new = current(project)
+    old = project.guidelines.filter(version=old_version).first()
+    if new is None or old is None or old.version >= new.version:
+        raise Invalid("Choose an older version of the guidelines than the current one.", field="old_version")
+    return new, old
+
+
+@transaction.atomic
+def answer_again(*, project: Project, answer_id: str, by: User, label: str) -> AnswerAgain:
+    """Save an answer that is given again. No score changes.
+
+    Raises Invalid for an unknown label, Conflict (code `not_waiting`) if the answer is given already or can no longer
+    be given by this person, and the errors of `require`.
+    """
+    require(by, project, Verb.REVIEW)
+    if label not in Label.values:
+        raise Invalid(f"A verdict is one of {', '.join(Label.values)}, not {label!r}.", field="label")
+    # The lock makes the second of two people who answer the same check at once see the first answer.
+    held = AnswerAgain.objects.select_for_update(of=("self",), no_key=True).filter(public_id=answer_id)
+    row = held.select_related("trial").first()
+    if row is None or not waiting_again(project, by).filter(pk=row.pk).exists():
+        raise Conflict(
+            "This claim no longer waits for your answer: it has been answered, or the trial is over.",
+            code="not_waiting",
+        )
+    row.person, row.label, row.answered_at = by, label, timezone.now()
+    row.save(update_fields=["person", "label", "answered_at"])
+    log(project=project, actor=by, verb="answer again", target=row.trial, data={"answer": row.public_id})
+    return row
+
+
+def decide_trial(*, trial: GuidelineTrial, by: User | None, decision: str) -> None:
+    """Decide which answers count, and rescore the project. The same decision twice changes nothing.
+
+    - `mix`: answers given again under the new guidelines become verdicts; old verdicts count, too
+    - `new`: the same, and people's verdicts of this score from before the new guidelines are withdrawn; random samples
+      that contain one of them are cancelled
+    - `drop`: answers given again do not count
+
+    Verdicts of a file's raters and adjudicators' decisions stay. `mix` after `new` restores the withdrawn rows.
+    Raises Invalid for an unknown decision, Conflict `trial_incomplete` if answers are missing, Conflict
+    `trial_dropped` after `drop`, Conflict `trial_counted` for `drop` after another decision, and the errors of
+    `require`.
+    """
+    require(by, trial.project, Verb.CHANGE_PROJECT)
+    if decision not in GuidelineTrial.Decision.values:
+        raise Invalid(
+            f"A decision is one of {', '.join(GuidelineTrial.Decision.values)}, not {decision!r}.",
+            field="decision",
+        )
+    with transaction.atomic():
+        project = Project.objects.select_for_update(of=("self",)).get(pk=trial.project_id)
+        trial = GuidelineTrial.objects.select_related("old", "new").get(pk=trial.pk)
+        if trial.decision == decision:
+            return
+        _refuse_decision(trial, decision)
+        before, was_decided_at = trial.decision, trial.decided_at
+        trial.decision, trial.decided_at = decision, timezone.now()
+        trial.save(update_fields=["decision", "decided_at"])
+        data: dict[str, object] = {"decision": decision, "new_version": trial.new.version}
+        if decision != GuidelineTrial.Decision.DROP:
+            data["counted"] = _count_answers(trial) if not before else 0
+            if before == GuidelineTrial.Decision.NEW:
+                withdrawn = Verdict.objects.filter(check_row__project=project, withdrawn_at=was_decided_at)
+                withdrawn.update(withdrawn_at=None)
+                Sample.objects.filter(project=project, cancelled_at=was_decided_at).update(cancelled_at=None)
+            else:
+                data["withdrawn"] = _withdraw_old(trial) if decision == GuidelineTrial.Decision.NEW else 0
+            mark_due(project)
+        log(project=project, actor=by, verb="decide trial", target=trial, data=data)
+    if decision != GuidelineTrial.Decision.DROP:
+        rescore(project=project)
+
+
+def _refuse_decision(trial: GuidelineTrial, decision: str) -> None:
+    if trial.decision == GuidelineTrial.Decision.DROP:
+        raise Conflict("The answers of this trial were dropped. Start a new trial.", code="trial_dropped")
+    if trial.decision and decision == GuidelineTrial.Decision.DROP:
+        raise Conflict("The answers of this trial count already.", code="trial_counted")
+    if decision != GuidelineTrial.Decision.DROP and (missing := waiting_in(trial).count()):
+        raise Conflict(
+            f"{missing} claims wait for an answer. Decide when all are answered.", code="trial_incomplete"
+        )
+
+
+def _count_answers(trial: GuidelineTrial) -> int:
+    """Make verdicts of the answers under the new guidelines, unless a person has answered the check since."""
+    later = Verdict.objects.filter(
+        check_row=OuterRef("check_row"), role=Verdict.Role.REVIEWER, created_at__gt=OuterRef("answered_at")
+    )
+    given = trial.answers.filter(
+        ~Exists(later), is_control=False, label__isnull=False, check_row__is_current=True
+    )
+    made = [
+        Verdict(
+            check_row_id=row.check_row_id,
+            role=Verdict.Role.REVIEWER,
+            person_id=row.person_id,
+            label=row.label,
+            guideline_id=trial.new_id,
+            had_seen=not trial.by_others,
+        )
+        for row in given
+    ]
+    return len(Verdict.objects.bulk_create(made))
+
+
+def _withdraw_old(trial: GuidelineTrial) -> int:
+    old = Verdict.objects.filter(
+        Q(guideline=None) | Q(guideline__version__lt=trial.new.version),
+        check_row__project=trial.project_id,
+        check_row__side=trial.side,
+        role=Verdict.Role.REVIEWER,
+        person__isnull=False,
+        withdrawn_at=None,
+    )
+    sampled = SampledCheck.objects.filter(verdict__in=old).values("sample")
+    Sample.objects.filter(pk__in=sampled, cancelled_at=None).update(cancelled_at=trial.decided_at)
+    return old.update(withdrawn_at=trial.decided_at)
