@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.core.events import log
 from annotation.core.guidelines import current
 from annotation.core.permissions import Verb, require
-from annotation.core.refusals import Conflict, Invalid
+from annotation.core.refusals import Conflict, Invalid, NotFound
 from annotation.models import (
     SCORE_SIDES,
     AnswerAgain,
@@ -113,16 +113,20 @@ def _versions(project: Project, old_version: int) -> tuple[Guideline, Guideline]
 def answer_again(*, project: Project, answer_id: str, by: User, label: str) -> AnswerAgain:
     """Save an answer that is given again. No score changes.
 
-    Raises Invalid for an unknown label, Conflict (code `not_waiting`) if the answer is given already or can no longer
-    be given by this person, and the errors of `require`.
+    Raises NotFound, Invalid for an unknown label, Conflict (code `not_waiting`) if the answer is given already or can
+    no longer be given by this person, and the errors of `require`.
     """
     require(by, project, Verb.REVIEW)
+    # The lock makes the second of two people who answer the same check at once see the first answer.
+    held = AnswerAgain.objects.select_for_update(of=("self",), no_key=True).filter(
+        trial__project=project, public_id=answer_id
+    )
+    row = held.select_related("trial").first()
+    if row is None:
+        raise NotFound("There is no such claim to answer again in this project.")
     if label not in Label.values:
         raise Invalid(f"A verdict is one of {', '.join(Label.values)}, not {label!r}.", field="label")
-    # The lock makes the second of two people who answer the same check at once see the first answer.
-    held = AnswerAgain.objects.select_for_update(of=("self",), no_key=True).filter(public_id=answer_id)
-    row = held.select_related("trial").first()
-    if row is None or not waiting_again(project, by).filter(pk=row.pk).exists():
+    if not waiting_again(project, by).filter(pk=row.pk).exists():
         raise Conflict(
             "This claim no longer waits for your answer: it has been answered, or the trial is over.",
             code="not_waiting",

@@ -31,7 +31,7 @@ SYSTEMS = ("hidden-system",)
 SAID = ("hidden-said", "hidden-comment", "0.8128")
 OTHERS = ("hidden-reason", "hidden-decision", "hidden-note", "0.6174")
 WORDS = (*SYSTEMS, *SAID, *OTHERS)
-DESK = {"review", "check", "next-check", "checks/next/"}
+DESK = {"review", "check", "next-check", "checks/next/", "again"}
 """Where nobody is shown others' answers before their own, whatever their roles."""
 ANSWERS = {"checks/{check}/verdicts/", "checks/answers/"}
 """A good answer to the check is in the request itself, so others' may come back."""

@@ -62,6 +62,9 @@ POSTED = {
     "let-decide",
     "archive-judge",
     "teach-judge",
+    "start-trial",
+    "decide-trial",
+    "answer-again",
 }
 """Routes that answer POST; all others answer GET."""
 
@@ -104,7 +107,10 @@ WEB = {
     "close-project": Verb.CLOSE_PROJECT,
     **dict.fromkeys(("people", "add-member", "change-roles", "remove-member"), Verb.MANAGE_MEMBERS),
     **dict.fromkeys(("invite", "revoke-invitation"), Verb.MANAGE_MEMBERS),
-    **dict.fromkeys(("rate-summaries", "rate-summary"), Verb.REVIEW),
+    **dict.fromkeys(("rate-summaries", "rate-summary", "again", "answer-again"), Verb.REVIEW),
+    "start-trial": Verb.ASSIGN,
+    "trial": Verb.VIEW_SCORES,
+    "decide-trial": Verb.CHANGE_PROJECT,
     **dict.fromkeys(("guidelines", "guideline", "criteria"), Verb.VIEW_PROJECT),
     **dict.fromkeys(
         ("write-guidelines", "save-criterion", "add-pack", "retire-criterion"), Verb.CHANGE_PROJECT

@@ -114,6 +114,7 @@ def quill(world: World) -> User:
 
 
 STAYS_UNDER_THE_PSEUDONYM = {
+    "AnswerAgain.person",
     "CoverageJudgment.person",
     "Check.leased_to",
     "Look.person",

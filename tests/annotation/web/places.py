@@ -12,7 +12,7 @@ from annotation.assessing.services.assign import assign
 from annotation.config.web_urls import project_urls
 from annotation.judging.services.ask_questions import ask_questions
 from annotation.judging.services.start_run import start_run
-from annotation.models import Dispute, Sample
+from annotation.models import AnswerAgain, Dispute, GuidelineTrial, Sample, Verdict
 from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
@@ -50,8 +50,23 @@ class Ids:
         invitation = invite(project=world.project, roles=["viewer"], by=world.olga, note="Dan").invitation
         guideline = write_guidelines(project=world.project, text="# Units\n\nOne at a time.", by=world.mona)
         said = comment_on_claim(project=world.project, claim=check.claim, by=world.rex, text="Hm.")
+        trial = GuidelineTrial.objects.create(
+            project=world.project, old=guideline, new=guideline, side="reference", by_others=True, seed=7
+        )
+        before = Verdict.objects.create(
+            check_row=world.check("birch", 2),
+            role="reviewer",
+            person=world.ben,
+            label="no",
+            reason="Not said.",
+        )
+        again = AnswerAgain.objects.create(
+            trial=trial, check_row=before.check_row, verdict=before, is_control=True
+        )
         return cls(
             {
+                "trial_id": trial.public_id,
+                "answer_id": again.public_id,
                 "member_id": member.public_id,
                 "invitation_id": invitation.public_id,
                 "version": str(guideline.version),

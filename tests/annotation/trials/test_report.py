@@ -1,0 +1,130 @@
+"""The report of a trial: the cost of the change, the moves of answers, the effect on systems."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.trials.report import Move, TrialCost, trials
+from annotation.trials.services import decide_trial
+from evaluation.statistics import MeanDifference, mean_difference
+from tests.annotation.trials.given import again, answer_all, answered, start
+
+if TYPE_CHECKING:
+    from annotation.trials.report import Trial
+    from tests.annotation.cast import World
+
+
+@pytest.fixture(autouse=True)
+def _answered(world: World) -> None:
+    answered(world)
+
+
+def shown(world: World) -> Trial:
+    (found,) = trials(world.project)
+    return found
+
+
+def cost(world: World) -> TrialCost:
+    found = shown(world).cost
+    assert found is not None
+    return found
+
+
+def test_nothing_is_measured_before_all_is_answered(world: World) -> None:
+    trial = start(world)
+    first, *others = trial.answers.all()
+    for row in others:
+        again(world, row, "no")
+    assert (shown(world).answered, shown(world).asked, shown(world).cost) == (29, 30, None)
+    again(world, first, "no")
+    assert (shown(world).waiting, cost(world).new, cost(world).old) == (0, 20, 10)
+
+
+def test_the_cost_is_the_change_beyond_asking_twice(world: World) -> None:
+    trial = start(world)
+    answer_all(world, trial, new=8, old=1)
+    found = cost(world)
+    # 8 of 20 changed under the new guidelines, 1 of 10 under the old ones: .4 - .1.
+    assert (found.changed.first, found.changed.second) == pytest.approx((0.4, 0.1))
+    assert found.changed.difference == pytest.approx(0.3)
+    rows = list(trial.answers.select_related("check_row__document_set"))
+    new, old = (
+        [
+            (row.check_row.document_set.external_id, float(row.label == "no"))
+            for row in rows
+            if row.is_control is side
+        ]
+        for side in (False, True)
+    )
+    assert found.changed == mean_difference(new, old)
+    assert found.moves == (Move("yes", "no", 8, 1),)
+    assert found.sentence.startswith(
+        "Of 30 answers given again, the new guidelines changed 30 % more than asking twice"
+    )
+
+
+def test_documents_of_a_group_count_as_one(world: World) -> None:
+    trial = start(world)
+    answer_all(world, trial, new=8, old=1)
+    assert cost(world).changed.low is not None
+    for row in world.sets.values():
+        row.group = "one"
+        row.save(update_fields=["group"])
+    assert cost(world).changed.low is None
+    assert "too few document sets" in cost(world).sentence
+
+
+@pytest.mark.parametrize(
+    ("difference", "low", "high", "more", "bounds"),
+    [
+        (0.12, 0.03, 0.21, "12 % more", "between 3 % more and 21 % more"),
+        (-0.05, -0.12, 0.02, "5 % less", "between 12 % less and 2 % more; this can be chance"),
+    ],
+)
+def test_the_sentence_says_what_can_be_chance(
+    difference: float, low: float, high: float, more: str, bounds: str
+) -> None:
+    found = TrialCost(40, 20, MeanDifference(0.0, 0.0, difference, low, high), (), ())
+    said = f"the new guidelines changed {more} than asking twice under the old ones does ({bounds})."
+    assert found.sentence == f"Of 60 answers given again, {said}"
+
+
+def test_unsure_counts_as_a_change_but_not_as_yes(world: World) -> None:
+    trial = start(world)
+    for row in trial.answers.all():
+        again(world, row, "yes" if row.is_control else "unsure")
+    found = cost(world)
+    assert found.moves == (Move("yes", "unsure", 20, 0),)
+    assert {row.change.difference for row in found.systems if row.change} == {-1.0}
+
+
+def test_a_systems_average_is_expected_to_move_with_its_answers(world: World) -> None:
+    trial = start(world, size=48)
+    for row in trial.answers.select_related("check_row__peer__system"):
+        is_changed = not row.is_control and row.check_row.peer.system.name == "alder"
+        again(world, row, "no" if is_changed else "yes")
+    # Alder lost all its yes under the new guidelines and none under the old ones, birch lost nothing.
+    found = {row.system: row for row in cost(world).systems}
+    assert {name: row.change and row.change.difference for name, row in found.items()} == {
+        "alder": -1.0,
+        "birch": 0.0,
+    }
+    assert {name: row.expected for name, row in found.items()} == {
+        "alder": 0.0,
+        "birch": found["birch"].average,
+    }
+    assert found["alder"].expected_rank == 2
+    assert [row.system for row in cost(world).systems] == ["birch", "alder"]
+    assert cost(world).is_reordered is (found["alder"].rank == 1)
+
+
+def test_answers_that_count_are_not_added_twice(world: World) -> None:
+    trial = start(world)
+    answer_all(world, trial, new=8, old=1)
+    assert all(row.average is not None for row in cost(world).systems)
+    decide_trial(trial=trial, by=world.olga, decision="mix")
+    assert shown(world).decision == "mix"
+    assert [(row.average, row.expected, row.rank) for row in cost(world).systems] == [(None, None, None)] * 2
+    assert cost(world).changed.difference == pytest.approx(0.3)
