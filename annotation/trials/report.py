@@ -55,7 +55,7 @@ class SystemEffect:
     `change` has the change of its share of yes under the new guidelines as `first`, from `answers` answers, and under
     the old ones as `second`; it is None without an answer under either. `average` is the leaderboard's value now, and
     `expected` that value plus the difference, within [0, 1]. `rank` and `expected_rank` count from 1. These four are
-    None without an average or a change, and once the answers count.
+    None without an average or an interval of the change, and once the answers count.
     """
 
     system: str
@@ -65,6 +65,12 @@ class SystemEffect:
     expected: float | None = None
     rank: int | None = None
     expected_rank: int | None = None
+
+    @property
+    def is_certain(self) -> bool:
+        """Return True if the interval of the change does not contain 0."""
+        change = self.change
+        return change is not None and change.low is not None and change.low * (change.high or 0.0) > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,11 @@ class TrialCost:
             f"Of {self.new + self.old} answers given again, the new guidelines changed {more} "
             f"than asking twice under the old ones does ({bounds})."
         )
+
+    @property
+    def certain(self) -> list[str]:
+        """Name the systems whose change is beyond chance."""
+        return [row.system for row in self.systems if row.is_certain]
 
     @property
     def is_reordered(self) -> bool:
@@ -247,7 +258,8 @@ def _effects(
         for name in systems
         if gains[1][name]
     }
-    now = {name: averages[name] for name in changes.keys() & averages.keys()}
+    known = {name for name, change in changes.items() if change.low is not None}
+    now = {name: averages[name] for name in known & averages.keys()}
     expected = {name: min(1.0, max(0.0, mean + changes[name].difference)) for name, mean in now.items()}
     effects = [
         SystemEffect(
