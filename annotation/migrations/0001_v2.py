@@ -4127,7 +4127,11 @@ class Migration(migrations.Migration):
                 (
                     "side",
                     models.CharField(
-                        choices=[("reference", "Reference"), ("peer", "Peer"), ("question", "Question")],
+                        choices=[
+                            ("reference", "Reference"),
+                            ("summary", "Summary"),
+                            ("question", "Question"),
+                        ],
                         max_length=9,
                     ),
                 ),
@@ -4149,6 +4153,7 @@ class Migration(migrations.Migration):
                             ("drop", "Answers given again do not count"),
                         ],
                         max_length=4,
+                        null=True,
                     ),
                 ),
                 ("decided_at", models.DateTimeField(blank=True, null=True)),
@@ -4252,8 +4257,8 @@ class Migration(migrations.Migration):
             model_name="guidelinetrial",
             constraint=models.CheckConstraint(
                 condition=models.Q(
-                    models.Q(("decided_at__isnull", True), ("decision", "")),
-                    models.Q(models.Q(("decision", ""), _negated=True), ("decided_at__isnull", False)),
+                    models.Q(("decided_at__isnull", True), ("decision__isnull", True)),
+                    models.Q(("decided_at__isnull", False), ("decision__isnull", False)),
                     _connector="OR",
                 ),
                 name="trial_decision_has_time",
@@ -4262,7 +4267,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="guidelinetrial",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("decision", "")), fields=("project",), name="trial_one_open"
+                condition=models.Q(("decision", None)), fields=("project",), name="trial_one_open"
             ),
         ),
         migrations.AddConstraint(

@@ -32,18 +32,14 @@ class GuidelineTrial(PublicRow):
     by_others = models.BooleanField(help_text="People answer again who have not answered the check before.")
     seed = models.BigIntegerField()
     created_at = models.DateTimeField(auto_now_add=True)
-    decision = models.CharField(max_length=4, choices=Decision, blank=True)
+    decision = models.CharField(max_length=4, choices=Decision, null=True, blank=True)
     decided_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("-id",)
         constraints = (
-            models.CheckConstraint(
-                name="trial_decision_has_time",
-                condition=Q(decision="", decided_at__isnull=True)
-                | (~Q(decision="") & Q(decided_at__isnull=False)),
-            ),
-            models.UniqueConstraint(fields=("project",), condition=Q(decision=""), name="trial_one_open"),
+            together("trial_decision_has_time", "decision", "decided_at"),
+            models.UniqueConstraint(fields=("project",), condition=Q(decision=None), name="trial_one_open"),
         )
 
     def __str__(self) -> str:

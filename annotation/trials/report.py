@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,7 +13,7 @@ from annotation.analysis.leaderboard.leaderboards import board
 from annotation.models import SIDE_SCORES, AnswerAgain, Check, GuidelineTrial, Label, Verdict
 from annotation.models.document import cluster_of
 from annotation.sampling.queries.check_samples import blind_answers
-from evaluation.statistics import MeanDifference, mean_difference
+from evaluation.statistics import MeanDifference, ValueOf, mean_difference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 TRIALS_SHOWN = 10
 GIVEN = (
-    *("verdict__label", "label", "is_control", "check_row__peer__system__name"),
+    *("verdict__label", "label", "is_control", "check_row__summary__system__name"),
     *("check_row__document_set__external_id", "check_row__document_set__group"),
 )
 
@@ -53,24 +53,16 @@ class SystemEffect:
     """The effect of the new guidelines on a system.
 
     `change` has the change of its share of yes under the new guidelines as `first`, from `answers` answers, and under
-    the old ones as `second`; it is None without an answer under either. `average` is the leaderboard's value now, and
-    `expected` that value plus the difference, within [0, 1]. `rank` and `expected_rank` count from 1. These four are
-    None without an average or an interval of the change, and once the answers count.
+    the old ones as `second`; it is None without an answer under either. `average` is the leaderboard's value now, None
+    once the answers count. `expected` is that value plus the difference, within [0, 1], or unchanged if the difference
+    has no interval.
     """
 
     system: str
     answers: int
     change: MeanDifference | None
-    average: float | None = None
-    expected: float | None = None
-    rank: int | None = None
-    expected_rank: int | None = None
-
-    @property
-    def is_certain(self) -> bool:
-        """Return True if the interval of the change does not contain 0."""
-        change = self.change
-        return change is not None and change.low is not None and change.low * (change.high or 0.0) > 0
+    average: float | None
+    expected: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,27 +82,24 @@ class TrialCost:
     @property
     def sentence(self) -> str:
         """Say how many more answers changed than without new guidelines, and within which bounds."""
-        low, high = self.changed.low, self.changed.high
-        if low is None or high is None:
-            bounds = "too few document sets to say how certain"
-        else:
-            bounds = (
-                f"between {_more(low)} and {_more(high)}{'; this can be chance' if low <= 0 <= high else ''}"
-            )
-        more = _more(self.changed.difference)
-        return (
-            f"Of {self.new + self.old} answers given again, the new guidelines changed {more} "
-            f"than asking twice under the old ones does ({bounds})."
-        )
+        changed, bounds = self.changed, "too few document sets to say how certain"
+        if changed.low is not None and changed.high is not None:
+            chance = "; this can be chance" if changed.low <= 0 <= changed.high else ""
+            bounds = f"between {_more(changed.low)} and {_more(changed.high)}{chance}"
+        again = f"Of {self.new + self.old} answers given again, the new guidelines changed {_more(changed.difference)}"
+        return f"{again} than asking twice under the old ones does ({bounds})."
 
     @property
     def certain(self) -> list[str]:
-        """Name the systems whose change is beyond chance."""
-        return [row.system for row in self.systems if row.is_certain]
+        """Name the systems for which the interval of the change does not contain 0."""
+        changes = [(row.system, row.change) for row in self.systems]
+        return [name for name, change in changes if change and (change.low or 0.0) * (change.high or 0.0) > 0]
 
     @property
     def is_reordered(self) -> bool:
-        return any(row.rank != row.expected_rank for row in self.systems)
+        """Return True if the expected averages, which order `systems`, have another order than the present ones."""
+        averages = [row.average or 0.0 for row in self.systems]
+        return averages != sorted(averages, reverse=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +117,7 @@ class Trial:
     created_at: datetime
     asked: int
     waiting: int
-    decision: str
+    decision: str | None
     decided_at: datetime | None
     cost: TrialCost | None
 
@@ -172,9 +161,7 @@ def trials(project: Project, *, only: str = "") -> list[Trial]:
 def _trial(project: Project, trial: GuidelineTrial) -> Trial:
     waiting = waiting_in(trial).count()
     given = [_Given(*row) for row in trial.answers.filter(label__isnull=False).values_list(*GIVEN)]
-    is_measured = (
-        not waiting and any(row.is_control for row in given) and not all(row.is_control for row in given)
-    )
+    new, old = [row for row in given if not row.is_control], [row for row in given if row.is_control]
     return Trial(
         trial_id=trial.public_id,
         score=SIDE_SCORES[Check.Side(trial.side)],
@@ -186,7 +173,7 @@ def _trial(project: Project, trial: GuidelineTrial) -> Trial:
         waiting=waiting,
         decision=trial.decision,
         decided_at=trial.decided_at,
-        cost=_cost(given, _averages(project, trial)) if is_measured else None,
+        cost=None if waiting or not new or not old else _cost(new, old, _averages(project, trial)),
     )
 
 
@@ -201,80 +188,54 @@ class _Given(NamedTuple):
     group: str
 
     @property
-    def document(self) -> str:
-        return cluster_of(self.document_set, self.group)
+    def change(self) -> ValueOf:
+        return cluster_of(self.document_set, self.group), float(self.before != self.after)
 
     @property
-    def is_changed(self) -> bool:
-        return self.before != self.after
-
-    @property
-    def gain(self) -> int:
-        return (self.after == Label.YES) - (self.before == Label.YES)
+    def gain(self) -> ValueOf:
+        gain = (self.after == Label.YES) - (self.before == Label.YES)
+        return cluster_of(self.document_set, self.group), float(gain)
 
 
-def _averages(project: Project, trial: GuidelineTrial) -> dict[str, float]:
+def _averages(project: Project, trial: GuidelineTrial) -> dict[str, float | None]:
     """The averages before the answers count, by system, at the target length that is shown first."""
     if trial.decision in (GuidelineTrial.Decision.MIX, GuidelineTrial.Decision.NEW):
         return {}
     score = SIDE_SCORES[Check.Side(trial.side)]
     found, _ = board(project, score=score, wait=False)
     rows = found.foremost.rows if found and found.foremost else ()
-    means = {row.system: row.scores[score].mean for row in rows}
-    return {system: mean for system, mean in means.items() if mean is not None}
+    return {row.system: row.scores[score].mean for row in rows}
 
 
-def _cost(given: Sequence[_Given], averages: Mapping[str, float]) -> TrialCost:
-    new, old = [row for row in given if not row.is_control], [row for row in given if row.is_control]
-    moves: defaultdict[tuple[str, str], Counter[bool]] = defaultdict(Counter)
-    for row in given:
-        if row.is_changed:
-            moves[row.before, row.after][row.is_control] += 1
+def _cost(new: Sequence[_Given], old: Sequence[_Given], averages: Mapping[str, float | None]) -> TrialCost:
+    moves, control = (
+        Counter((row.before, row.after) for row in rows if row.before != row.after) for rows in (new, old)
+    )
+    effects = [
+        _effect(
+            name,
+            [row.gain for row in new if row.system == name],
+            [row.gain for row in old if row.system == name],
+            averages.get(name),
+        )
+        for name in sorted({row.system for row in new})
+    ]
     return TrialCost(
         new=len(new),
         old=len(old),
-        changed=mean_difference(
-            [(row.document, float(row.is_changed)) for row in new],
-            [(row.document, float(row.is_changed)) for row in old],
-        ),
+        changed=mean_difference([row.change for row in new], [row.change for row in old]),
         moves=tuple(
-            Move(*labels, counts[False], counts[True])
-            for labels, counts in sorted(moves.items(), key=lambda move: (-move[1][False], move[0]))
+            Move(*labels, moves[labels], control[labels])
+            for labels in sorted(moves.keys() | control.keys(), key=lambda each: (-moves[each], each))
         ),
-        systems=_effects(new, old, averages),
+        systems=tuple(sorted(effects, key=lambda row: -(row.expected or 0.0))),
     )
 
 
-def _effects(
-    new: Sequence[_Given], old: Sequence[_Given], averages: Mapping[str, float]
-) -> tuple[SystemEffect, ...]:
-    systems = sorted({row.system for row in new})
-    gains = [
-        {name: [(row.document, float(row.gain)) for row in rows if row.system == name] for name in systems}
-        for rows in (new, old)
-    ]
-    changes = {
-        name: mean_difference(gains[0][name], gains[1][name], lowest=-1.0)
-        for name in systems
-        if gains[1][name]
-    }
-    known = {name for name, change in changes.items() if change.low is not None}
-    now = {name: averages[name] for name in known & averages.keys()}
-    expected = {name: min(1.0, max(0.0, mean + changes[name].difference)) for name, mean in now.items()}
-    effects = [
-        SystemEffect(
-            system=name,
-            answers=len(gains[0][name]),
-            change=changes.get(name),
-            average=now.get(name),
-            expected=expected.get(name),
-            rank=_rank(now, name),
-            expected_rank=_rank(expected, name),
-        )
-        for name in systems
-    ]
-    return tuple(sorted(effects, key=lambda row: (row.expected_rank or len(effects) + 1, row.system)))
-
-
-def _rank(means: Mapping[str, float], system: str) -> int | None:
-    return 1 + sum(mean > means[system] for mean in means.values()) if system in means else None
+def _effect(
+    system: str, new: Sequence[ValueOf], old: Sequence[ValueOf], average: float | None
+) -> SystemEffect:
+    change = mean_difference(new, old, lowest=-1.0) if old else None
+    gain = change.difference if change and change.low is not None else 0.0
+    expected = None if average is None else min(1.0, max(0.0, average + gain))
+    return SystemEffect(system, len(new), change, average, expected)

@@ -59,7 +59,7 @@ def start_trial(
     """
     require(by, project, Verb.ASSIGN)
     Project.objects.select_for_update(of=("self",), no_key=True).get(pk=project.pk)
-    if GuidelineTrial.objects.filter(project=project, decision="").exists():
+    if GuidelineTrial.objects.filter(project=project, decision=None).exists():
         raise Conflict("Decide the open trial first: one trial can be open at a time.", code="trial_open")
     new, old = _versions(project, old_version)
     if score not in SCORE_SIDES:
@@ -70,13 +70,12 @@ def start_trial(
     given = answered_blind(project, old=old, side=SCORE_SIDES[score])
     given = given if by_others else given.filter(person__username__in=able)
     # Of several blind answers to a check, the newest one is compared.
-    verdicts = dict(given.order_by("pk").values_list("check_row", "pk"))
+    verdicts = {row.check_row_id: row for row in given.order_by("pk").only("check_row", "person")}
     if not FEWEST <= size <= len(verdicts):
         found = f"{len(verdicts):,} claims have a blind answer under version {old.version}"
         raise Invalid(f"A trial needs at least {FEWEST} claims; {found}.", field="size")
     seed = new_seed() if seed is None else seed
     chosen = random.Random(f"trial:{seed}").sample(sorted(verdicts), size)
-    people = dict(given.values_list("pk", "person"))
     trial = GuidelineTrial.objects.create(
         project=project, old=old, new=new, side=SCORE_SIDES[score], by_others=by_others, seed=seed
     )
@@ -84,20 +83,14 @@ def start_trial(
         AnswerAgain(
             trial=trial,
             check_row_id=check,
-            verdict_id=verdicts[check],
+            verdict=verdicts[check],
             is_control=place < round(size * CONTROL_SHARE),
-            person_id=None if by_others else people[verdicts[check]],
+            person_id=None if by_others else verdicts[check].person_id,
         )
         for place, check in enumerate(chosen)
     )
-    data = {
-        "old_version": old.version,
-        "new_version": new.version,
-        "score": score,
-        "size": size,
-        "seed": seed,
-    }
-    log(project=project, actor=by, verb="start trial", target=trial, data={**data, "by_others": by_others})
+    data = {"versions": [old.version, new.version], "score": score, "size": size, "by_others": by_others}
+    log(project=project, actor=by, verb="start trial", target=trial, data={**data, "seed": seed})
     return trial
 
 

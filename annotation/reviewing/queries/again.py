@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def waiting_again(project: Project, person: User) -> QuerySet[AnswerAgain]:
     """Select the rows that the person can answer: their own ones, or those of checks that they can answer blind."""
     rows = AnswerAgain.objects.filter(
-        trial__project=project, trial__decision="", label=None, check_row__is_current=True
+        trial__project=project, trial__decision=None, label=None, check_row__is_current=True
     )
     for_anybody = Check.objects.filter(pk__in=rows.filter(person=None).values("check_row"))
     return rows.filter(

@@ -263,7 +263,7 @@ def test_an_answer_that_was_given_since_is_not_replaced(world: World) -> None:
     answer_all(world, trial, new=20, old=0)
     row = trial.answers.filter(is_control=False)[0]
     override(
-        check=Check.objects.select_related("project", "peer").get(pk=row.check_row_id),
+        check=Check.objects.select_related("project", "summary").get(pk=row.check_row_id),
         by=world.rex,
         label="unsure",
     )
