@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.trials.report import Move, TrialCost, trials
+from annotation.trials.report import Move, SystemEffect, TrialCost, trials
 from annotation.trials.services import decide_trial
 from evaluation.statistics import MeanDifference, mean_difference
 from tests.annotation.trials.given import again, answer_all, answered, start
@@ -91,6 +91,22 @@ def test_the_sentence_says_what_can_be_chance(
     assert found.sentence == f"Of 60 answers given again, {said}"
 
 
+def test_only_an_interval_without_0_is_beyond_chance() -> None:
+    def effect(system: str, low: float | None, high: float | None) -> SystemEffect:
+        return SystemEffect(system, 9, MeanDifference(0.0, 0.0, 0.2, low, high), 0.5, 0.7)
+
+    effects = (
+        effect("up", 0.1, 0.3),
+        effect("down", -0.3, -0.1),
+        effect("both", -0.1, 0.5),
+        effect("few", None, None),
+    )
+    found = TrialCost(
+        40, 20, MeanDifference(0.0, 0.0, 0.0), (), (*effects, SystemEffect("none", 1, None, None, None))
+    )
+    assert found.certain == ["up", "down"]
+
+
 def test_unsure_counts_as_a_change_but_not_as_yes(world: World) -> None:
     trial = start(world)
     for row in trial.answers.all():
@@ -116,7 +132,6 @@ def test_a_systems_average_is_expected_to_move_with_its_answers(world: World) ->
         "birch": found["birch"].average,
     }
     assert [row.system for row in cost(world).systems] == ["birch", "alder"]
-    assert cost(world).certain == ["alder"]
     assert cost(world).is_reordered is ((found["alder"].average or 0) > (found["birch"].average or 0))
 
 
