@@ -331,7 +331,7 @@ class Project:
         return self._table("claims/", system=system)
 
     def checks(self, **filters: Any) -> Any:
-        """Fetch a table of the checks. Each row has a claim, the compared summary, and the answers."""
+        """Fetch a table of the checks. Each row has a claim, the scored summary (if any) and the answers."""
         return self._table("checks/", **filters)
 
     def summaries(self, *, system: str | None = None, role: str | None = None) -> Any:
@@ -535,7 +535,7 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_empty(value: object) -> bool:
-    """Return True for None, NaN, and the missing value of pandas, which raises an error if it is compared."""
+    """Return True for None, NaN, and pandas' NA. Comparing NA gives NA, and `bool` of it raises TypeError."""
     try:
         return value is None or bool(value != value)
     except TypeError:

@@ -78,7 +78,7 @@ class StoredStatistics:
     failed_at: datetime | None = None
 
     def facts(self, shape: type[Figures]) -> Figures | None:
-        """Convert the facts to this dataclass; None before the first computation."""
+        """Convert `payload` to the dataclass `shape`; None before the first computation."""
         if self.payload is None:
             return None
         return replace(read(shape, self.payload), made_at=self.made_at, is_stale=self.is_stale)

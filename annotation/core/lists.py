@@ -63,7 +63,7 @@ class Viewer:
 
     @classmethod
     def now(cls, person: User, project: Project) -> Viewer:
-        """Load the person's current permissions in the project."""
+        """Build the viewer with the person's current permissions in the project."""
         return cls(person, project, verbs_in(person, project))
 
 

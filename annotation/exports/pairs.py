@@ -53,7 +53,7 @@ def sets_without_document(project: Project) -> int:
 def _rows(
     project: Project, people: People, *, score: str = SCORE, margin: float = MARGIN
 ) -> Iterator[TableRow]:
-    """Yield pairs by document set, target length, better system and worse system."""
+    """Yield a row for each pair, sorted by document set, target length, better system and worse system."""
     of_one_length = groupby(_scored(project, score), attrgetter("document_set_id", "target_words"))
     lists = (list(some) for _, some in of_one_length)
     groups = (group for group in lists if any(_pairs(group, margin)))

@@ -1,4 +1,4 @@
-"""Load a project's exports."""
+"""A project's exports, and the list that shows them."""
 
 from __future__ import annotations
 

@@ -349,7 +349,7 @@ class Mark(NamedTuple):
     text.
 
     `text` is the whole text, if the file has it; `words` are the marked words, `reason` is the rater's label. If
-    `is_left_out`, the rater made a mark that is not read.
+    `is_left_out`, it stands for a mark that the import cannot use; then the rater has no vote on any sentence.
     """
 
     rater: str
@@ -574,8 +574,8 @@ class SetData:
     def reference_for(self, reference_id: str, target: TargetWords) -> str | None:
         """Return the text of a reference for summaries of a target length.
 
-        It is the text for that length, otherwise the text for all lengths; None if there is neither. A reference with
-        the same text for all its lengths has this text for every length.
+        It is the text for that length, otherwise the text for all lengths; None if there is neither. If all
+        texts of a reference are equal, they count for every length.
         """
         texts = self.references[reference_id]
         one = next(iter(texts.values())) if has_one_text(texts) else texts.get(target) or texts.get(None)

@@ -443,7 +443,12 @@ class _Batch:
             yield from ((*keys, position, *place) for position, place in enumerate(found, start=first))
 
     def _compare(self, row: DocumentSet, one: SetData) -> None:
-        """Add a comparison of each summary with the references that its rows name, otherwise with every reference."""
+        """Add the comparisons that are missing in a document set.
+
+        A summary is compared with the references that its rows name; if one of its rows names none, with every
+        reference of the set. References for other target lengths are left out, and so is a reference with the same
+        text by the same system.
+        """
         name, there = row.external_id, self.there[row.pk]
         given = [self.store.summaries[name, key][0] for key in one.summaries]
         given += [

@@ -66,7 +66,7 @@ def new_seed() -> int:
 class Leased(models.Model):
     """A queue row that only one person at a time can hold; see `reviewing/services/leases`."""
 
-    # This column is not indexed, because most rows are not leased.
+    # This column has no full index, because most rows are not leased. Subclasses index only the leased rows.
     leased_to = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,

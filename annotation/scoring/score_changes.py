@@ -17,7 +17,7 @@ ShownScores = dict[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class ScoreChange:
-    """A score before and after an answer or decision, in [0, 1]."""
+    """A score, in [0, 1], before and after an answer or decision."""
 
     name: str
     before: float | None

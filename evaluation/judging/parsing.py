@@ -74,9 +74,9 @@ def parse_verdicts(reply: str, ids: Collection[str], units: int) -> dict[str, An
     """Read the usable answers of a reply by claim id; an id without a usable answer is absent.
 
     `units` is the number of units of the text; evidence with larger numbers is dropped. An id has no answer if its
-    labels differ or if one of them is unreadable. Two faults make the whole reply unusable. A reply with an unknown
-    id and without a known id may number the claims differently. If a label is a number such as 2 or 5, the scale of
-    all labels is unknown.
+    labels differ or if one of them is unreadable. Two faults make the whole reply unusable. If it lacks an id and
+    has an unknown one in its place, its answers may belong to other claims. If a label is a number such as 2 or 5, the
+    scale of all labels is unknown.
     Example: `parse_verdicts('{"answers": [{"id": "c1", "label": "Yes."}]}', ["c1"], 3)` has the label "yes" for c1.
     """
     values = list(_entries(reply, "answers"))
@@ -202,8 +202,8 @@ def parse_criteria(reply: str, criteria: Mapping[str, Criterion], units: int) ->
     """Read the usable answers to criteria by id; an id without a usable answer is absent.
 
     A value counts if it is on the scale of its criterion, as a number or in the words of the scale. An id has no answer
-    if its values differ or if one of them is off the scale. The whole reply is unusable if it may number the criteria
-    differently.
+    if its values differ or if one of them is off the scale. The whole reply is unusable if it lacks an id and has an
+    unknown one in its place, such as "c9" or "9" for "c2", because then its answers may belong to other criteria.
     """
     values = list(_entries(reply, "criteria"))
     known = _by_spelling(criteria)

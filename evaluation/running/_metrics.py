@@ -121,7 +121,7 @@ class Scores:
             self._parts[known] = getattr(self, f"_{known}")()
         return self._parts[known]
 
-    # The next methods join the claims, questions and topics of the input with the judge's answers.
+    # The next methods pair claims, questions and topics with the judge's answers.
 
     def _judged_claims(self) -> tuple[JudgedClaim, ...] | None:
         claims, covered = self.facts.reading.claims, self.facts.covered

@@ -439,7 +439,10 @@ def _without_interval(frame: Frame) -> SampleEstimate:
 
 
 def _estimate(frame: Frame, tuned: Array, confidence: float, name: str | None) -> SampleEstimate:
-    """Estimate the mean of the population, or if there is a name, of exactly these documents."""
+    """Estimate a system's mean over the population of documents; with `name`, over exactly these documents.
+
+    `name` is the system's name. It makes the keys of `parts` differ between systems.
+    """
     found, keys = _without_interval(frame), frame.names
     mean, parts = mean_and_parts(frame, tuned)
     people, people_parts = mean_and_parts(frame, frame.no_slopes)

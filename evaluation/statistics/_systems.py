@@ -198,8 +198,8 @@ def _pair_columns(
     places = np.array(list(combinations(range(len(values)), 2)))
     common = np.isfinite(matrix)[:, places].all(axis=2)
     if not common.all():
-        # If sets are missing, the matrix has one column for each pair and one of zeros. Otherwise it has one column
-        # for each system, so that a single product is enough.
+        # Some systems lack sets, so one column per system is not enough. Make one column per pair, with the
+        # differences on the common sets, and a column of zeros as the second column of every pair.
         apart = np.where(common, matrix[:, places[:, 0]] - matrix[:, places[:, 1]], 0.0)
         matrix = np.column_stack([apart, np.zeros(len(names))])
         places = np.column_stack([np.arange(len(places)), np.full(len(places), len(places))])

@@ -85,9 +85,9 @@ def has_lemmas(code: str) -> bool:
 
 
 def strings(text: str) -> Iterator[tuple[str, str, int]]:
-    """Yield the words, numbers and runs of characters without spaces, each as kind, string and start.
+    """Yield the words, numbers and runs of a text, each as kind ("word", "number" or "run"), string and start.
 
-    The kind is "word", "number" or "run".
+    A run consists of characters of scripts without spaces between words, or of Korean.
     """
     for match in (_ASCII_TOKEN if text.isascii() else _TOKEN).finditer(text):
         yield match.lastgroup or "", match[0], match.start()
@@ -143,7 +143,7 @@ def tells_names(code: str) -> bool:
 
 
 def key_of(word: str, language: str) -> str:
-    """Return the first key that a word has as a token."""
+    """Return the key of a word's token; the first key if the word gives several tokens."""
     return _reader(language_code(language))(word)[1][0][0]
 
 

@@ -17,7 +17,10 @@ from annotation.web.screen import screen
 
 @screen("GET")
 def slices_page(request: Request, slug: str) -> HttpResponse:
-    """Show the systems by the values of a key, by default the first key."""
+    """Show the systems' averages by the values of `key`: a metadata key of the document sets, or their group.
+
+    Without the parameter `key`, the first of `slice_keys` is used.
+    """
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     shown = shown_table(request, room.project)
     keys = slice_keys(room.project)

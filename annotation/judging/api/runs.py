@@ -128,7 +128,7 @@ class RunCancel(ApiView):
 
     @operation("cancel_run", responses=RunDetail)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Stop a run.
+        """Cancel a run.
 
         Needs the verb "run". Stored answers are kept. A run that has ended is not changed.
         """

@@ -189,7 +189,9 @@ def _with(
 
 
 def fixed_by_judgments(project: Project) -> frozenset[str]:
-    """Return the names of the rules that are locked, because another value would change a judged text."""
+    """Return the names of the rules that are locked because they determine the judged texts; empty before the first
+    judgment.
+    """
     if not _is_judged(project):
         return frozenset()
     if project.over_length == Project.OverLength.TRUNCATE:

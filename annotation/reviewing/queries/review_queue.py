@@ -437,6 +437,10 @@ def counts_down(look: Listing) -> bool:
 
 
 def goes_by_answers(look: Listing) -> bool:
-    """Return True if the queue is filtered by people's answers, so that its viewer has answered every check in it."""
+    """Return True if the queue is filtered by answers that the project hides until the viewer has answered.
+
+    Such a queue leaves out checks whose answers the viewer may not see yet. The label `unscored` is an exception: it
+    also selects all checks that the viewer has not answered.
+    """
     by_answers = look.chosen.get("only") in (Only.DISPUTED, Only.AGAINST) or "label" in look.chosen
     return by_answers and look.viewer.project.reveal != Project.Reveal.SHOWN

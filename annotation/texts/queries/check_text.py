@@ -46,7 +46,7 @@ class ContextUnit:
 
 @dataclass(frozen=True, slots=True)
 class TextsAround:
-    """The text that decides a check, and the claim's unit with its neighbours.
+    """The text that a claim is compared with, and the claim's unit with its neighbours.
 
     `context` is empty if the claim does not belong to a unit of a summary.
     """

@@ -31,7 +31,7 @@ from annotation.web.screen import screen
 
 @screen("GET")
 def units_of_set(request: Request, slug: str, set_id: str) -> HttpResponse:
-    """Show the units of the set's first text."""
+    """Redirect to the units of the set's first reference or, without references, its first summary."""
     room = enter(request, slug, Verb.CHANGE_UNITS, here="unit-texts")
     document_set = found(room.project.document_sets.all(), set_id, "document set")
     first = summaries_in_order(document_set.summaries.all()).first()

@@ -202,7 +202,7 @@ class Service:
         self._key = _any_spelling(api_key) if api_key else None
         self._quotes_key = api_key is not None and len(api_key) >= _SHORTEST_SECRET
         self._owned = None if http_client is not None else _own_http_client(timeout_seconds)
-        # Pass no None, because the package replaces None by values from the environment.
+        # Pass no argument as None, because the openai package replaces None with values from the environment.
         self._client = _SealedClient(
             api_key=api_key or "none",
             admin_api_key="",

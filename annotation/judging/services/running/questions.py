@@ -118,7 +118,7 @@ class ActiveQuestions:
         return has_news
 
     def _add(self, document_set: int, texts: Sequence[str]) -> None:
-        """Add new questions, except those that were retired."""
+        """Add questions that the set never had, up to the missing number; retired questions stay retired."""
         ever = questions_about(document_set)
         known = {question_key(text) for text in ever.values_list("text", flat=True)}
         new: dict[str, str] = {}
