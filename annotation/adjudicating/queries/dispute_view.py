@@ -37,8 +37,8 @@ class LitPassage:
 class DisputeView:
     """A dispute on an adjudicator's screen, without names of systems, reviewers and judges.
 
-    `statement` is the claim or the reference unit, and `context` has the units around it. `passages` has the units of the
-    text that the item is compared with. `decisions` has all decisions, oldest first; `standing` is the current one.
+    `statement` is the claim or the reference unit, and `context` has the units around it. `passages` has the units of
+    the text that the item is compared with. `decisions` has all decisions, oldest first; `standing` is the current one.
     """
 
     dispute_id: str
