@@ -73,13 +73,6 @@ def document_sets(request: Request, slug: str) -> HttpResponseBase:
 
 
 @screen("GET")
-def unit_texts(request: Request, slug: str) -> HttpResponseBase:
-    """List the document sets for people who check their units, also while they are blind."""
-    room = enter(request, slug, Verb.CHANGE_UNITS, here="unit-texts")
-    return list_page(request, room, DOCUMENT_SETS, page="texts/units/texts.html")
-
-
-@screen("GET")
 def summaries_of_set(request: Request, slug: str, set_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="document-sets")
     sets = sets_with_summaries(room.project)

@@ -20,13 +20,13 @@ from annotation.web.screen import screen
 
 @screen("GET")
 def questions(request: Request, slug: str, set_id: str) -> HttpResponse:
-    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    room = enter(request, slug, Verb.VIEW_SCORES, here="document-sets")
     return _show(request, room, _document_set(room, set_id))
 
 
 @screen("POST")
 def ask_questions(request: Request, slug: str, set_id: str) -> HttpResponse:
-    room = enter(request, slug, Verb.CHANGE_PROJECT, here="scores")
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="document-sets")
     document_set = _document_set(room, set_id)
     texts = [line for line in request.POST.get("questions", "").splitlines() if line.strip()]
     try:
@@ -45,7 +45,7 @@ def ask_questions(request: Request, slug: str, set_id: str) -> HttpResponse:
 
 @screen("POST")
 def retire_question(request: Request, slug: str, question_id: str) -> HttpResponse:
-    room = enter(request, slug, Verb.CHANGE_PROJECT, here="scores")
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="document-sets")
     rows = Claim.all_claims.filter(QUESTIONS, claim_set__document_set__project=room.project)
     question = take_out(question=found(rows, question_id, "question"), by=request.user)
     messages.success(request, "Retired. Its answers are kept, but scores no longer use it.")

@@ -43,21 +43,17 @@ BREAKS_AFTER = re.compile(r"(?<=[\u2013\u2014\u2026;:/])(?=\w)")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A piece of a unit; the unit can be split before and after a piece.
-
-    `at` is the offset of the piece in the summary's text. `is_glued` is True if the piece directly follows the
-    previous one, without white space.
-    """
+    """A piece of a unit; the unit can be split before it. `at` is its offset in the summary's text."""
 
     at: int
     text: str
-    is_glued: bool
 
 
 @dataclass(frozen=True, slots=True)
 class CutUnit:
     unit_id: str
     number: int
+    text: str
     words: tuple[Word, ...]
 
 
@@ -88,8 +84,6 @@ class Cut:
     is_judged: bool
     is_running: bool
     texts: tuple[TextOfSet, ...]
-    previous_id: str | None
-    next_id: str | None
 
     @property
     def is_open(self) -> bool:
@@ -135,8 +129,6 @@ def cut_of(summary: Summary, person: User) -> Cut:
     units = current_units(summary)
     texts = summaries_in_order(Summary.objects.filter(document_set=summary.document_set_id))
     rows = list(texts.select_related("system").defer("text", "metadata"))
-    names = [row.public_id for row in rows]
-    place = names.index(summary.public_id)
     return Cut(
         text=_text_of_set(summary, blind=blind),
         document_set=summary.document_set.external_id,
@@ -146,8 +138,6 @@ def cut_of(summary: Summary, person: User) -> Cut:
         is_judged=bool(judged_summaries([summary.pk])),
         is_running=is_being_judged(summary),
         texts=tuple(_text_of_set(row, blind=blind) for row in rows),
-        previous_id=names[place - 1] if place else None,
-        next_id=names[place + 1] if place + 1 < len(names) else None,
     )
 
 
@@ -202,8 +192,8 @@ def words_of(text: str, start: int, end: int) -> Iterator[Word]:
     """
     for run in re.finditer(r"\S+", text[start:end]):
         at = start + run.start()
-        for number, piece in enumerate(_pieces(run[0])):
-            yield Word(at, piece, is_glued=number > 0)
+        for piece in _pieces(run[0]):
+            yield Word(at, piece)
             at += len(piece)
 
 
@@ -246,6 +236,7 @@ def _cut_unit(unit: Unit, text: str) -> CutUnit:
     return CutUnit(
         unit_id=unit.public_id,
         number=unit.position,
+        text=text[unit.start : unit.end],
         words=tuple(words_of(text, unit.start, unit.end)),
     )
 

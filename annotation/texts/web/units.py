@@ -6,15 +6,18 @@ Every change is a plain form, so the pages work without scripts.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotFound
 from annotation.models import Summary
+from annotation.texts.queries.sets_of_texts import SETS_OF_TEXTS
 from annotation.texts.queries.unit_texts import (
     cut_of,
     refuse_own_open_set,
@@ -22,11 +25,19 @@ from annotation.texts.queries.unit_texts import (
     summary_to_cut,
 )
 from annotation.texts.services import change_units
-from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.htmx import Request
+from annotation.web.lists import list_page
 from annotation.web.numbers import need_whole_number, whole_number
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
+
+
+@screen("GET")
+def unit_texts(request: Request, slug: str) -> HttpResponseBase:
+    """List the document sets for people who check their units, also while they are blind."""
+    room = enter(request, slug, Verb.CHANGE_UNITS, here="unit-texts")
+    return list_page(request, room, SETS_OF_TEXTS, page="texts/units/texts.html")
 
 
 @screen("GET")
@@ -77,51 +88,25 @@ def _act(
     try:
         act(summary)
     except (Conflict, Invalid, NotFound) as refusal:
-        return _show(request, room, summary, refusal=refusal)
-    if request.htmx:
-        return _show(request, room, summary, said=said)
+        return _show(request, room, summary, refusal)
     messages.success(request, said)
     page = reverse("units", kwargs={"slug": slug, "summary_id": summary.public_id})
-    return redirect(f"{page}#unit-{_hand(request)}")
+    return redirect(f"{page}#unit-{whole_number(request.POST.get('number', '')) or 1}")
 
 
 def _enter(request: Request, slug: str, summary_id: str) -> tuple[Room, Summary]:
     room = enter(request, slug, Verb.CHANGE_UNITS, here="unit-texts")
+    if Verb.VIEW_SCORES in room.verbs:
+        room = replace(room, here="document-sets")
     return room, summary_to_cut(room.project, request.user, summary_id)
 
 
 def _show(
-    request: Request,
-    room: Room,
-    summary: Summary,
-    *,
-    said: str = "",
-    refusal: Conflict | Invalid | NotFound | None = None,
+    request: Request, room: Room, summary: Summary, refusal: Conflict | Invalid | NotFound | None = None
 ) -> HttpResponse:
-    cut = cut_of(summary, request.user)
-    context = {
-        "room": room,
-        "cut": cut,
-        "hand": min(_hand(request), len(cut.units)),
-        "said": said,
-        "refusal": refusal,
-    }
-    response = page_or_fragment(
-        request,
-        page="texts/units/page.html",
-        fragment="texts/units/_text.html",
-        context=context,
-        status=status_of(refusal) if refusal else 200,
-    )
-    if request.htmx and refusal:
-        # Replace the text of the page by this refusal. Other refusals appear in the page's notices.
-        response["HX-Retarget"], response["HX-Reswap"] = "#units", "outerHTML"
-    return response
+    context = {"room": room, "cut": cut_of(summary, request.user), "refusal": refusal}
+    return render(request, "texts/units/page.html", context, status=status_of(refusal) if refusal else 200)
 
 
 def _seen(request: Request) -> str | None:
     return request.POST.get("seen") or None
-
-
-def _hand(request: Request) -> int:
-    return whole_number(request.POST.get("hand", "")) or 1

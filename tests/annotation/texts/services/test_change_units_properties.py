@@ -90,5 +90,3 @@ def test_the_words_of_a_unit_are_its_text_without_white_space(text: str) -> None
     words = list(words_of(text, 0, len(text)))
     assert "".join(word.text for word in words) == "".join(text.split())
     assert all(text[word.at : word.at + len(word.text)] == word.text for word in words)
-    for before, word in pairwise(words):
-        assert word.is_glued == (before.at + len(before.text) == word.at)
