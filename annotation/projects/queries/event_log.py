@@ -1,8 +1,12 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
+from collections.abc import Sequence
 
-from annotation.core.lists import Column, Kind, List, Viewer
+from django.db.models import Q
+
+from annotation.core.lists import Choices, Column, Filter, Kind, List, Viewer
 from annotation.core.permissions import Verb
 from annotation.models import Event
 from annotation.models.event import Events
@@ -16,17 +20,85 @@ def _details(event: Event) -> str:
     return json.dumps(event.data, ensure_ascii=False) if event.data else ""
 
 
+SENTENCES = {
+    "override": "Answered {label}",
+    "withdraw verdict": "Withdrew the answer {label}",
+    "adjudicate": "Decided a dispute: {label}{percent}",
+    "rate summary": "Rated a summary",
+    "assign": "Assigned {document_set} to {assessor}",
+    "close assignment": "Finished {document_set}",
+    "create project": "Created the project",
+    "start run": "Started a run of {judge}",
+    "import": "Imported {file}",
+    "add member": "Added {person}",
+    "change member": "Changed the roles of {person}",
+    "remove member": "Removed {person}",
+    "invite": "Invited {for}",
+}
+"""Sentences about verbs; the braces name values of the event. Other verbs are shown as they are."""
+
+
+def sentence(event: Event) -> str:
+    """Say in a few words what happened, such as "Answered no (before: yes, by the judge)"."""
+    values = defaultdict(str, {name: value for name, value in event.data.items() if value is not None})
+    said = SENTENCES.get(event.verb, event.verb.capitalize()).format_map(values)
+    if event.verb == "override" and values["final_before"]:
+        source = {"judge": "the judge", "rule": "a rule"}.get(values["final_source_before"], "a person")
+        said += f" (before: {values['final_before']}, by {source})"
+    return said
+
+
+ABOUT = {
+    "answers": ("check", "comparison", "comment"),
+    "texts": ("document set", "summary", "claim"),
+    "assignments": ("assignment",),
+    "judges": ("judge", "run", "prompt", "sample"),
+    "files": ("import", "export"),
+    "project": ("project", "guideline", "membership", "invitation"),
+}
+"""The kinds of objects behind each choice of the filter."""
+
+
+def _about(viewer: Viewer, value: str) -> Q:
+    return Q(target_kind__in=ABOUT[value])
+
+
+def _people(viewer: Viewer) -> Sequence[tuple[str, str]]:
+    names = viewer.project.memberships.order_by("user__username").values_list("user__username", flat=True)
+    return [(name, name) for name in names]
+
+
 EVENTS = List(
     name="events",
     verbs=(Verb.VIEW_EVENTS,),
     rows=_rows,
     order=("-pk",),
     empty="No entries yet.",
+    filters=(
+        Filter("actor", "actor__username", options=_people, title="Person"),
+        Filter(
+            "about",
+            _about,
+            title="About",
+            choices=Choices(
+                "EventAbout",
+                (
+                    ("answers", "Answers and comments"),
+                    ("texts", "Texts and claims"),
+                    ("assignments", "Assignments"),
+                    ("judges", "Judges, runs and samples"),
+                    ("files", "Files"),
+                    ("project", "Project and people"),
+                ),
+            ),
+        ),
+    ),
     columns=(
         Column("created_at", kind=Kind.MOMENT, head="When (UTC)", order="pk"),
         Column("actor", "actor.username", head="Who", search=True, missing="the system"),
-        Column("verb", head="Action", search=True),
-        Column("target_kind", head="Object", search=True, cell="projects/event_log/_object.html"),
+        Column("sentence", sentence, head="What happened", cell="projects/event_log/_sentence.html"),
+        Column("verb", search=True),
+        Column("target_kind", search=True),
         Column("target_id", search=True),
         Column("data", _details, head="Details", cell="projects/event_log/_details.html"),
     ),

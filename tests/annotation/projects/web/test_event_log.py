@@ -72,3 +72,15 @@ def test_the_database_refuses_as_well(world: World, statement: str) -> None:
     ):
         cursor.execute(statement)
     assert Event.objects.get().verb == "one"
+
+
+def test_an_answer_reads_as_a_sentence_and_filters_find_it(world: World, signed_in: SignIn) -> None:
+    answer = {"label": "no", "final_before": "yes", "final_source_before": "judge", "reason": "It says May."}
+    log(project=world.project, actor=world.rex, verb="override", target=world.project, data=answer)
+    happened(world, "change project")
+    olga = signed_in(world.olga)
+    page = olga.get(f"{ROOM}?actor=rex").content.decode()
+    assert "Answered no (before: yes, by the judge)" in page
+    assert "Change project" not in page
+    assert Event.objects.count() == len(olga.get(f"{ROOM}?about=project").context["rows"]) == 2
+    assert not olga.get(f"{ROOM}?about=files").context["rows"]
