@@ -65,7 +65,7 @@ def test_an_odd_csv_of_fifty_rows_makes_fifty_sets(world: World, desk: Desk, tmp
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "highlights contains"
     page.get_by_label("highlights contains").select_option("Reference summary")
     page.get_by_text("No row has a reference,").wait_for(state="detached")
-    page.get_by_label("Target length in words, if no column has it").fill("5")
+    page.get_by_label("Target length in words, because no column has it").fill("5")
     page.get_by_role("button", name="Import", exact=True).click()
     page.get_by_role("heading", name="Imported").wait_for()
     sets = DocumentSet.objects.filter(project=world.project, external_id__startswith="doc-")
