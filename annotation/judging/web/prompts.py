@@ -17,6 +17,14 @@ from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 from evaluation.judging.prompts import PROMPTS
 
+STEP_WORDS = {
+    "read_document": ("Reading the documents and the reference", "once per document set"),
+    "align_summary": ("Checking a summary against its source", "once per summary, for alignment"),
+    "check_supported": ("Checking claims that are there already", "for imported and reworded claims"),
+    "cover_summary": ("Looking for the reference's claims in a summary", "once per summary, for coverage"),
+}
+"""The title of each step and the time when it is asked."""
+
 
 @screen("GET")
 def prompts(request: Request, slug: str) -> HttpResponse:
@@ -48,6 +56,6 @@ def _show(
         own = [row for row in versions if row.step == step]
         is_typed = typed is not None and typed["step"] == step
         words = typed["text"] if typed is not None and is_typed else own[0].text if own else built_in.text
-        steps.append((step, built_in, own, words, refusal if is_typed else None))
+        steps.append((step, *STEP_WORDS[step], built_in, own, words, refusal if is_typed else None))
     status = 422 if refusal else 200
     return render(request, "judging/prompts.html", {"room": room, "steps": steps}, status=status)

@@ -42,7 +42,7 @@ def test_a_connection_is_tested_before_the_judge_is_saved(
 ) -> None:
     page = mona.post(f"{AT}add/", {**profile(llm_server), "act": "test"}).content.decode()
     assert "The server answers." in page
-    assert "answers by JSON schema" in page
+    assert "It answers in the form that" in page
     assert not Judge.objects.filter(name="mine").exists()
     assert mona.post(f"{AT}add/", {**profile(llm_server), "act": "save"}).status_code == 302
     made = Judge.objects.get(name="mine")
