@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -15,12 +17,13 @@ from annotation.sampling.queries.pace import seconds_per_check
 from annotation.sampling.services.cancel_sample import cancel_sample
 from annotation.sampling.services.sample_checks import design_of, need_blind_answers
 from annotation.sampling.services.sample_checks import sample_checks as take_sample
-from annotation.web.confirm import ask_to_confirm, is_confirmed
+from annotation.web.confirm import is_confirmed
 from annotation.web.htmx import Request
 from annotation.web.numbers import need_whole_number, whole_number
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
+from evaluation.statistics import FEWEST_FOR_INTERVAL, Forecast
 
 METHODS = (
     (Sample.Method.ACTIVE, "more claims where the judge is unsure"),
@@ -28,10 +31,6 @@ METHODS = (
 )
 PROPOSED_MINUTES = 60
 MOST_MINUTES = 100_000
-SAMPLE_TERMS = (
-    "Reviewers get these claims first. Estimates use it once every claim is answered. You can "
-    "cancel the sample until then; it stays in the log, and no estimate uses it."
-)
 CHECKED_AT_ONCE = 20
 """The claims of a sample that only measures how often the judge is right."""
 UNKNOWN_SECONDS = 30.0
@@ -87,15 +86,8 @@ def _sample(request: Request, room: Room) -> HttpResponse:
     if not is_confirmed(request):
         need_blind_answers(project)
         size, says = _forecast(request, room, side, checks)
-        return ask_to_confirm(
-            request,
-            room,
-            title=f"Sample {size:,} claims for review?",
-            says=(*says, SAMPLE_TERMS),
-            act="Create the random sample",
-            back=reverse("samples", args=[project.slug]),
-            fields={"seed": new_seed(), "size": size},
-        )
+        proposed = {"size": size, "says": says, "seed": new_seed()}
+        return _page(request, room, proposed=proposed)
     share = _size(request, checks) / checks
     sampled = take_sample(project=project, by=request.user, method=method, share=share, side=side, seed=seed)
     messages.success(request, f"{sampled.sampled_checks.count():,} claims sampled for review.")
@@ -111,13 +103,26 @@ def _forecast(request: Request, room: Room, side: Check.Side, checks: int) -> tu
     else:
         raise Invalid("There are no claims to sample. Start a run first.", field="score")
     expected = forecast(room.project, side, design_of(request.POST.get("method", "")))
+    return size, [_work(size, seconds, timed), _precision(expected, size)]
+
+
+def _precision(expected: Forecast, size: int) -> str:
+    """Say how precise the averages become, or why this is unknown."""
     reached = expected.margin(size) if size <= expected.items else None
-    width = (
-        "The precision cannot be forecast."
-        if reached is None
-        else f"Each average would be within about ±{reached:.2f}."
-    )
-    return size, [_work(size, seconds, timed), width]
+    if reached is not None:
+        return f"Each average would be within about ±{reached:.2f}."
+    fewest = min((system.count for system in expected.systems), default=0)
+    if fewest < FEWEST_FOR_INTERVAL:
+        return (
+            f"Nobody can say how precise the averages become: this needs {FEWEST_FOR_INTERVAL} documents of every "
+            f"system, and one has only {fewest or 1}. The answers still show how often the judge is right."
+        )
+    if expected.items and expected.margin(expected.items) is not None:
+        return (
+            f"With so few answers, some system would have answers in fewer than {FEWEST_FOR_INTERVAL} documents, so "
+            "its average would have no range. Enter more minutes."
+        )
+    return "Nobody can say how precise the averages become, because the judge finds no difference between documents."
 
 
 def _work(checks: int, seconds: float | None, timed: int) -> str:
@@ -173,7 +178,13 @@ def cancel_sample_page(request: Request, slug: str, sample_id: str) -> HttpRespo
     return redirect("samples", slug)
 
 
-def _page(request: Request, room: Room, *, refusal: Conflict | Invalid | None = None) -> HttpResponse:
+def _page(
+    request: Request,
+    room: Room,
+    *,
+    refusal: Conflict | Invalid | None = None,
+    proposed: Mapping[str, object] | None = None,
+) -> HttpResponse:
     context = {
         "room": room,
         "samples": check_samples(room.project),
@@ -181,6 +192,7 @@ def _page(request: Request, room: Room, *, refusal: Conflict | Invalid | None = 
         "scores": list(SCORE_SIDES),
         "minutes": request.POST.get("minutes", PROPOSED_MINUTES),
         "refusal": refusal,
+        "proposed": proposed,
         "form": request.POST,
     }
     return render(request, "sampling/samples.html", context, status=status_of(refusal) if refusal else 200)

@@ -76,3 +76,10 @@ def test_what_cannot_be_sampled_is_refused(mona: Client, changed: dict[str, str]
     refused = mona.post(f"{PAGE}sample/", FORM | changed)
     assert refused.status_code == 422
     assert told in refused.content.decode()
+
+
+def test_a_precision_that_is_unknown_has_its_reason(world: World, signed_in: SignIn) -> None:
+    # The world's two sets, "bridge" without checks, and two more: three documents, and an interval needs 5.
+    lay_sets(world, 2)
+    page = signed_in(world.mona).post(f"{PAGE}sample/", FORM).content.decode()
+    assert "this needs 5 documents of every system, and one has only 3" in page
