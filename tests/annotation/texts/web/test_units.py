@@ -1,4 +1,4 @@
-"""The units of summaries on screen: plain forms, refusals with the newer units, and the view of people who are blind."""
+"""The units of summaries on screen: plain forms, refusals with the newer units, and what people who are blind see."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_white_space_of_the_text_does_not_shift_the_places(world: World, mona: C
 
 
 def test_an_empty_summary_has_a_page(world: World, mona: Client) -> None:
-    peer = world.summaries["bridge", "alder"]
-    Unit.objects.filter(summary=peer).delete()
-    Summary.objects.filter(pk=peer.pk).update(text="")
-    assert "This text is empty." in mona.get(page_of(peer)).content.decode()
+    summary = world.summaries["bridge", "alder"]
+    Unit.objects.filter(summary=summary).delete()
+    Summary.objects.filter(pk=summary.pk).update(text="")
+    assert "This text is empty." in mona.get(page_of(summary)).content.decode()
