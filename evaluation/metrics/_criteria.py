@@ -211,24 +211,24 @@ _WORST_TO_BEST = ("1 · worst", "2", "3", "4", "5 · best")
 _ENDS = ((1, "not at all"), (5, "fully"))
 
 
-def _counts(*questions: str) -> tuple[Criterion, ...]:
+def _counts(questions: Mapping[str, str]) -> tuple[Criterion, ...]:
+    points = counted(_COUNTS)
     return tuple(
-        Criterion(f"duc2002_{number}", question, points=counted(_COUNTS), higher_is_better=False)
-        for number, question in enumerate(questions, start=1)
+        Criterion(name, text, points=points, higher_is_better=False) for name, text in questions.items()
     )
 
 
-def _graded(*questions: tuple[str, tuple[str, ...]]) -> tuple[Criterion, ...]:
+def _graded(questions: Mapping[str, tuple[str, tuple[str, ...]]]) -> tuple[Criterion, ...]:
     return tuple(
         Criterion(
-            f"duc2004_{number}",
+            name,
             question,
             points=counted(
                 tuple(f"{letter} · {words}" for letter, words in zip("ABCDE", answers, strict=True)), 1
             ),
             higher_is_better=False,
         )
-        for number, (question, answers) in enumerate(questions, start=1)
+        for name, (question, answers) in questions.items()
     )
 
 
@@ -239,48 +239,52 @@ def _rated(answers: tuple[str, ...], questions: Mapping[str, str]) -> tuple[Crit
 PACKS: Mapping[str, tuple[Criterion, ...]] = MappingProxyType(
     {
         "DUC 2002": _counts(
-            "How many words are capitalised wrongly, or should be and are not?",
-            "In how many sentences do words stand in a wrong order?",
-            "How often do subject and verb, or noun and pronoun, disagree in number?",
-            "How many sentences lack an important part, such as a subject, a verb or an object?",
-            "How many sentences join fragments that have nothing to do with each other?",
-            "How often is an article missing, or a wrong one used?",
-            "How many pronouns refer to the wrong thing, or to nothing that one can find?",
-            "For how many nouns is it unclear who or what is meant?",
-            "How many nouns or names should rather be a pronoun, because they were named just before?",
-            "How many conjunctions, such as and, but or however, join on to nothing?",
-            "How often is something said that has been said already?",
-            "How many sentences stand in a place where they do not belong?",
+            {
+                "wrong_capitals": "How many words are capitalised wrongly, or should be and are not?",
+                "word_order": "In how many sentences do words stand in a wrong order?",
+                "number_agreement": "How often do subject and verb, or noun and pronoun, disagree in number?",
+                "missing_parts": "How many sentences lack an important part, such as a subject, a verb or an object?",
+                "unrelated_fragments": "How many sentences join fragments that have nothing to do with each other?",
+                "articles": "How often is an article missing, or a wrong one used?",
+                "pronouns": "How many pronouns refer to the wrong thing, or to nothing that one can find?",
+                "unclear_nouns": "For how many nouns is it unclear who or what is meant?",
+                "not_pronouns": "How many nouns or names should be a pronoun, because they were named just before?",
+                "conjunctions": "How many conjunctions, such as and, but or however, join on to nothing?",
+                "repetition": "How often is something said that has been said already?",
+                "misplaced_sentences": "How many sentences stand in a place where they do not belong?",
+            }
         ),
         "DUC 2004": _graded(
-            (
-                "Does the summary build from sentence to sentence into one coherent account?",
-                ("very well", "fairly well", "in part", "hardly", "not at all"),
-            ),
-            (
-                "How much of it would you cut, as useless, confusing or repeated?",
-                ("nothing", "a little", "some", "a lot", "most of it"),
-            ),
-            (
-                "How often does it say the same thing again?",
-                ("never", "once or twice", "sometimes", "often", "nearly always"),
-            ),
-            (
-                "How hard is it to tell who or what is meant by names, nouns and pronouns?",
-                ("never hard", "hardly ever", "sometimes", "often", "nearly always"),
-            ),
-            (
-                "How often are people or things named in full again where a short form would do?",
-                ("never", "once or twice", "sometimes", "often", "nearly always"),
-            ),
-            (
-                "How many sentences are ungrammatical?",
-                ("none", "one or two", "some", "many", "nearly all"),
-            ),
-            (
-                "How much is there that does not belong into running text: datelines, layout, wrong capitals?",
-                ("nothing", "a little", "some", "a lot", "nearly everything"),
-            ),
+            {
+                "builds_up": (
+                    "Does the summary build from sentence to sentence into one coherent account?",
+                    ("very well", "fairly well", "in part", "hardly", "not at all"),
+                ),
+                "much_to_cut": (
+                    "How much of it would you cut, as useless, confusing or repeated?",
+                    ("nothing", "a little", "some", "a lot", "most of it"),
+                ),
+                "says_again": (
+                    "How often does it say the same thing again?",
+                    ("never", "once or twice", "sometimes", "often", "nearly always"),
+                ),
+                "unclear_references": (
+                    "How hard is it to tell who or what is meant by names, nouns and pronouns?",
+                    ("never hard", "hardly ever", "sometimes", "often", "nearly always"),
+                ),
+                "full_names_again": (
+                    "How often are people or things named in full again where a short form would do?",
+                    ("never", "once or twice", "sometimes", "often", "nearly always"),
+                ),
+                "ungrammatical": (
+                    "How many sentences are ungrammatical?",
+                    ("none", "one or two", "some", "many", "nearly all"),
+                ),
+                "layout_remains": (
+                    "How much is there that does not belong into running text: datelines, layout, wrong capitals?",
+                    ("nothing", "a little", "some", "a lot", "nearly everything"),
+                ),
+            }
         ),
         "DUC 2006": _rated(
             _QUALITY,

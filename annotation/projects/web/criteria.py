@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.forms.boundfield import BoundField
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
@@ -29,6 +30,10 @@ SCALES = (
 )
 
 
+RARE = ("higher_is_better", "reads", "asked")
+"""The folded fields of the form."""
+
+
 class PointsField(forms.CharField):
     """Points with words, one a line: `1 = biased`. The words can be left out."""
 
@@ -50,11 +55,10 @@ class PointsField(forms.CharField):
 
 
 class CriterionForm(forms.Form):
+    question = forms.CharField(max_length=LONGEST_QUESTION, help_text="Such as: Is the tone neutral?")
     name = forms.CharField(
-        max_length=40, help_text="Short, for tables and files: letters, digits, _ and -. Such as tone."
-    )
-    question = forms.CharField(
-        max_length=LONGEST_QUESTION, help_text="What people and judges read. Such as: Is the tone neutral?"
+        max_length=40,
+        help_text="One short word for tables and files, such as tone: letters, digits, _ and -.",
     )
     scale = forms.ChoiceField(choices=SCALES)
     points = PointsField(
@@ -67,10 +71,10 @@ class CriterionForm(forms.Form):
         choices=((1, "the highest"), (0, "the lowest")),
         coerce=lambda value: value == "1",
     )
-    reads = forms.ChoiceField(label="Read", choices=Criterion.Reads.choices)
+    reads = forms.ChoiceField(label="Text to read", choices=Criterion.Reads.choices)
     answered_by = forms.ChoiceField(label="Answered by", choices=Criterion.AnsweredBy.choices)
     asked = forms.ChoiceField(
-        label="Asked",
+        label="When people are asked",
         choices=Criterion.Asked.choices,
         help_text="A question that needs the reference comes after it.",
     )
@@ -80,6 +84,14 @@ class CriterionForm(forms.Form):
         for name, field in self.fields.items():
             described = [f"{name}-help", *([f"{name}-fault"] if name in self.errors else [])]
             field.widget.attrs["aria-describedby"] = " ".join(described)
+
+    @property
+    def usual(self) -> list[BoundField]:
+        return [field for field in self if field.name not in RARE]
+
+    @property
+    def rare(self) -> list[BoundField]:
+        return [field for field in self if field.name in RARE]
 
     @property
     def fact(self) -> metrics.Criterion:

@@ -17,7 +17,7 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.judging.queries.judges import judges_of
 from annotation.models import Judge, Project
-from annotation.models.project import MOST_SCALE, rule_name
+from annotation.models.project import rule_name
 from annotation.projects.services.change_project import (
     LONGEST_LEASE_MINUTES,
     LONGEST_TARGET,
@@ -38,13 +38,11 @@ FIXED = "Locked: summaries have been judged, and another value would alter the j
 
 
 class ShareInput(forms.FloatField):
-    """A form field for a number from 0 to `most`, shown with four decimals. If it is not edited,
-    all digits are kept.
-    """
+    """A form field for a number from 0 to 1, shown with four decimals. If it is not edited, all digits are kept."""
 
-    def __init__(self, help_text: str, *, most: float = 1) -> None:
+    def __init__(self, help_text: str) -> None:
         step = forms.NumberInput(attrs={"step": "any"})
-        super().__init__(min_value=0, max_value=most, widget=step, help_text=help_text)
+        super().__init__(min_value=0, max_value=1, widget=step, help_text=help_text)
 
     def prepare_value(self, value: Any) -> Any:
         return round(value, 4) if isinstance(value, float) else value
@@ -80,15 +78,6 @@ class RulesForm(forms.Form):
     )
     composite_weight = ShareInput(
         "0 to 1, in X = a·coverage + (1 − a)·brevity. The composites with a = 1 and a = ⅔ are always shown."
-    )
-    summarization_threshold = ShareInput(
-        "0 to 1: summarization passes if the lower of its two parts reaches this."
-    )
-    summarization_strict = forms.BooleanField(
-        required=False, help_text="Summarization is 1 if both parts are 1, otherwise 0."
-    )
-    summarization_scale = ShareInput(
-        "Above 0: summarization is multiplied by this after the threshold test.", most=MOST_SCALE
     )
     least_scored = ShareInput(
         "0 to 1: scores are blank if a smaller share of their claims or questions has a usable answer."
@@ -170,9 +159,6 @@ ADVANCED = (
             "blend_human_weight",
             "assessor_average",
             "composite_weight",
-            "summarization_threshold",
-            "summarization_strict",
-            "summarization_scale",
             "least_scored",
         ),
     ),

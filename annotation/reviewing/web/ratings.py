@@ -67,5 +67,5 @@ def _values(form: QueryDict) -> dict[str, int]:
 
 def _show(request: Request, room: Room, *, after: str = "", refusal: Invalid | None = None) -> HttpResponse:
     shown = next_to_rate(room.project, request.user, after=after)
-    context = {"room": room, "shown": shown, "refusal": refusal}
+    context = {"room": room, "shown": shown, "refusal": refusal, "has_ratings": True}
     return render(request, "reviewing/rate/page.html", context, status=status_of(refusal) if refusal else 200)

@@ -9,8 +9,6 @@ from annotation.models import DocumentSet
 from annotation.reviewing.queries.again import waiting_again
 from annotation.reviewing.queries.ratings import rated_by_reviewers
 from annotation.reviewing.queries.review_queue import (
-    CHECKS_COUNTED_UP_TO,
-    count,
     counts_down,
     goes_by_answers,
     has_panel,
@@ -42,7 +40,7 @@ def review(request: Request, slug: str) -> HttpResponseBase:
 
 
 def _beside(queue: Listing) -> dict[str, object]:
-    viewer, counted = queue.viewer, count(queue)
+    viewer = queue.viewer
     is_sample = "sample" in queue.chosen
     # For a sample, count the checks that other people hold, because a sample must be completed. Other pages show this
     # number only when nothing is left.
@@ -50,8 +48,7 @@ def _beside(queue: Listing) -> dict[str, object]:
     return {
         "has_ratings": rated_by_reviewers(viewer.project).exists(),
         "again": waiting_again(viewer.project, viewer.person).count(),
-        "counted": min(counted, CHECKS_COUNTED_UP_TO),
-        "is_counted_out": counted <= CHECKS_COUNTED_UP_TO,
+        "counted": queue.found.order_by().count(),
         "counts_down": counts_down(queue),
         "hides_judge": hides_answers(viewer),
         "has_panel": has_panel(viewer.project),

@@ -23,7 +23,7 @@
   let isUndoing = false;
   let shownAt = performance.now();
   let undoneAt = -UNREAD_MS;
-  // The number of claims left, counted here because a claim fetched ahead cannot know it. "1000+" stays unchanged.
+  // The number of claims left, counted here because a claim fetched ahead cannot know it. "more than 5000" stays unchanged.
   let left = leftOf(room())?.textContent ?? "";
 
   // Also tells the server that this claim is in view, and keeps both claims leased to this reader.

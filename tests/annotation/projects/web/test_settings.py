@@ -28,9 +28,6 @@ RULES = {
     "assessor_average": "median",
     "compares": "reference",
     "composite_weight": "0.5",
-    "summarization_threshold": "0.6",
-    "summarization_strict": "on",
-    "summarization_scale": "10",
     "least_scored": "0.4",
     "target_length": "30",
     "percent_scale": "fives",
@@ -57,8 +54,7 @@ def test_a_plain_form_saves_and_comes_back(world: World, mona: Client) -> None:
     assert (project.blend, project.blend_human_weight, project.composite_weight) == ("weighted", 0.75, 0.5)
     assert (project.reveal, project.percent_scale) == ("shown", "fives")
     assert (project.assessors_per_set, project.lease_minutes) == (2, 45)
-    assert (project.target_length, project.summarization_threshold) == (30, 0.6)
-    assert (project.summarization_strict, project.summarization_scale) == (True, 10)
+    assert project.target_length == 30
     assert (project.dispute_threshold, project.dispute_answers) == (0.5, "judge")
     assert Event.objects.filter(verb="change project").count() == 1
 
