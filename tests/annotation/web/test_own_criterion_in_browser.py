@@ -39,7 +39,7 @@ def rates(page: Page, clicks: Clicks, keys: str) -> None:
     """Rate some summaries, each by the three questions of the set."""
     clicks.on(page.get_by_role("link", name="Ratings"))
     for left in range(50, 50 - RATED, -1):
-        page.get_by_text(f"{left} summaries left").wait_for()
+        page.get_by_text(f"{left} summaries to rate").wait_for()
         for key in (*keys, "Enter"):
             page.keyboard.press(key)
 
