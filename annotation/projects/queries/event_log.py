@@ -39,12 +39,13 @@ SENTENCES = {
 
 
 def sentence(event: Event) -> str:
-    """Say in a few words what happened, such as "Answered no (before: yes, by the judge)"."""
+    """Say in a few words what happened, such as "Answered no; the judge had said yes"."""
     values = defaultdict(str, {name: value for name, value in event.data.items() if value is not None})
     said = SENTENCES.get(event.verb, event.verb.capitalize()).format_map(values)
     if event.verb == "override" and values["final_before"]:
         source = {"judge": "the judge", "rule": "a rule"}.get(values["final_source_before"], "a person")
-        said += f" (before: {values['final_before']}, by {source})"
+        too = " too" if values["final_before"] == values["label"] else ""
+        said += f"; {source} had said {values['final_before']}{too}"
     return said
 
 
@@ -100,6 +101,6 @@ EVENTS = List(
         Column("verb", search=True),
         Column("target_kind", search=True),
         Column("target_id", search=True),
-        Column("data", _details, head="Details", cell="projects/event_log/_details.html"),
+        Column("data", _details),
     ),
 )

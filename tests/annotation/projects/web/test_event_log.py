@@ -80,7 +80,7 @@ def test_an_answer_reads_as_a_sentence_and_filters_find_it(world: World, signed_
     happened(world, "change project")
     olga = signed_in(world.olga)
     page = olga.get(f"{ROOM}?actor=rex").content.decode()
-    assert "Answered no (before: yes, by the judge)" in page
+    assert "Answered no; the judge had said yes" in page
     assert "Change project" not in page
     assert Event.objects.count() == len(olga.get(f"{ROOM}?about=project").context["rows"]) == 2
     assert not olga.get(f"{ROOM}?about=files").context["rows"]
