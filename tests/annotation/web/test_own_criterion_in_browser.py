@@ -81,7 +81,7 @@ def test_from_an_empty_project_to_a_ranking_by_an_own_criterion(
             own = sign_in(desk(), name)
             own.goto("/p/fires/review/")
             rates(own, clicks, keys)
-            own.get_by_text(f"{50 - RATED} summaries left").wait_for()
+            own.get_by_text(f"{50 - RATED} summaries to rate").wait_for()
         clicks.on(page.get_by_role("link", name="View ranking"))
         page.get_by_role("link", name="alder").first.wait_for()
         clicks.on(page.locator("summary", has_text="olumns").first)
