@@ -14,7 +14,7 @@ from annotation.core import jobs
 from annotation.judging.queries.runs import run_to_work_on, runs_to_settle
 from annotation.judging.services.end_run import settle
 from annotation.judging.services.running.turn import judge_run
-from annotation.models import Job
+from annotation.models import Analysis, Job, Run
 from annotation.scoring.rescore import overdue, rescore_overdue
 
 FIRST_PAUSE_SECONDS = 2.0
@@ -92,7 +92,7 @@ def _judge_runs() -> None:
     rests_until: dict[int, float] = {}
     while not stopping.is_set():
         for ended in runs_to_settle():
-            settle(ended)
+            _settle(ended)
         resting = [run for run, until in rests_until.items() if until > time.monotonic()]
         run = run_to_work_on(besides=resting)
         if run is None:
@@ -104,6 +104,15 @@ def _judge_runs() -> None:
         if not judge_run(run, most=1 if pause else None, is_stopping=stopping.is_set):
             pauses[run.pk] = min(2 * pause or FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS)
             rests_until[run.pk] = time.monotonic() + pauses[run.pk]
+
+
+def _settle(run: Run) -> None:
+    """End a run, and ask for the leaderboard, so that it exists before somebody opens it."""
+    from annotation.analysis.leaderboard.leaderboard import RANKED  # noqa: PLC0415
+    from annotation.analysis.make_analysis import ask_worker  # noqa: PLC0415
+
+    settle(run)
+    ask_worker(project=run.project, kind=Analysis.Kind.LEADERBOARD, key=RANKED)
 
 
 def _one_by_one(kind: Job.Kind, act: Callable[[jobs.Claimed, jobs.Lease], None]) -> None:

@@ -128,7 +128,7 @@ def current_statistics(
         if not is_worker_alive():
             return compute(project=project, kind=kind, key=key)
         if _is_due(found):
-            _ask_worker(project=project, kind=kind, key=key)
+            ask_worker(project=project, kind=kind, key=key)
         if not wait or not found.is_missing:
             return found
         if found.failed_at is not None:
@@ -225,7 +225,7 @@ def _failed_at(row: Analysis) -> datetime | None:
 
 
 @transaction.atomic
-def _ask_worker(*, project: Project, kind: Analysis.Kind, key: str) -> None:
+def ask_worker(*, project: Project, kind: Analysis.Kind, key: str) -> None:
     """Queue the computation unless it is queued already. An unavailable broker raises no error."""
     Analysis.objects.bulk_create([Analysis(project=project, kind=kind, key=key)], ignore_conflicts=True)
     row = Analysis.objects.select_for_update(of=("self",), no_key=True).get(

@@ -30,7 +30,7 @@ COVERAGES: tuple[tuple[str, str, UnitFigure], ...] = (
     ("Coverage", "coverage", "value"),
     ("Coverage by the judge alone", "coverage_judge", "judge_share"),
     ("Coverage by people alone", "coverage_human", "human_value"),
-    ("Decided by people", "human_share", "human_share"),
+    ("Checked by people", "human_share", "human_share"),
 )
 RATED = ("topic_preservation", "completeness", "redundancy", "coherence")
 """Scores that consist of a rating with its reason."""

@@ -48,6 +48,13 @@ class ExplainedAnswer:
     guideline: int | None = None
     is_withdrawn: bool = False
 
+    @property
+    def sure(self) -> float | None:
+        """Return how sure the author is of the label, from 0 to 1; None if unknown, or if the label is unsure."""
+        if self.probability is None or self.label not in ("yes", "no"):
+            return self.confidence
+        return self.probability if self.label == "yes" else 1 - self.probability
+
 
 @dataclass(frozen=True, slots=True)
 class ExplainedPercent:

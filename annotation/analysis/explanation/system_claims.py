@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from annotation.analysis.explanation.explanation import ExplainedClaim, comments_on
+from annotation.analysis.explanation.explanation import ExplainedClaim
 from annotation.analysis.explanation.statements import answers_on
 from annotation.core.paging import page_after
 from annotation.core.refusals import Invalid
@@ -33,8 +33,9 @@ class SystemClaim:
 
 def system_claims(
     project: Project, system: System, *, side: str, verdict: str, after: str = ""
-) -> tuple[list[SystemClaim], str]:
-    """Return one page of the system's claims whose final verdict is `verdict`, and the start of the next page.
+) -> tuple[list[SystemClaim], str, int]:
+    """Return one page of the system's claims whose final verdict is `verdict`, the start of the next page, and the
+    number of these claims.
 
     The start is a check id, to be passed as `after`; it is "" after the last page. Claims are ordered by summary and
     claim. It makes a fixed number of queries.
@@ -49,7 +50,6 @@ def system_claims(
     rows = listed.select_related("claim", "summary__document_set").defer("summary__text")
     checks, following = page_after(rows, order=ORDER, after=after, scope=current)
     answers = answers_on(check_row__in=[check.pk for check in checks])
-    comments = comments_on(claim__in=[check.claim_id for check in checks])
     return [
         SystemClaim(
             summary=cast("Summary", check.summary),
@@ -60,11 +60,10 @@ def system_claims(
                 final=cast("VerdictLabel | None", check.final_label),
                 source=check.final_source,
                 answers=answers.get(check.pk, ()),
-                comments=comments.get(check.claim_id, 0),
             ),
         )
         for check in checks
-    ], following
+    ], following, listed.count()
 
 
 def checks_in(claims: list[SystemClaim]) -> QuerySet[Check]:

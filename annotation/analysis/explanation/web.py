@@ -39,6 +39,11 @@ from evaluation.blend import score
 DIFFERING_SHOWN = 40
 """The number of claims on which two judges differ that are shown at first."""
 SIDES = ((Check.Side.REFERENCE.value, "Coverage"), (Check.Side.SUMMARY.value, "Alignment"))
+SAYS = {
+    Check.Side.REFERENCE.value: {"no": "missing from its summaries", "yes": "in its summaries"},
+    Check.Side.SUMMARY.value: {"no": "not supported by the source", "yes": "supported by the source"},
+}
+"""The meaning of the final verdicts, after "are"."""
 
 
 @screen("GET")
@@ -100,7 +105,7 @@ def claims_of_system(request: Request, slug: str, system_id: str) -> HttpRespons
     system = found(System.objects.filter(project=room.project), system_id, "system")
     side = request.GET.get("side", Check.Side.REFERENCE.value)
     verdict, after = request.GET.get("verdict", Label.NO.value), request.GET.get("after", "")
-    claims, following = system_claims(room.project, system, side=side, verdict=verdict, after=after)
+    claims, following, total = system_claims(room.project, system, side=side, verdict=verdict, after=after)
     shown = checks_in(claims)
     if asked := ask_before_seeing(request, room, shown):
         return asked
@@ -112,6 +117,8 @@ def claims_of_system(request: Request, slug: str, system_id: str) -> HttpRespons
         "sides": SIDES,
         "verdict": verdict,
         "verdicts": VERDICTS,
+        "says": SAYS[side].get(verdict, "unsure" if verdict == Label.UNSURE else "without a verdict"),
+        "total": total,
         "claims": claims,
         "after": following,
         "is_first": not after,

@@ -110,19 +110,19 @@ class Ranking:
         front = self.front
         if front is None:
             return "No system has this score yet."
-        first, by = front.level[0], f"Judged by {by}, " if by else ""
+        first, by = front.level[0], f", judged by {by}" if by else ""
         if not front.others:
             return f"{first} is the only system with this score."
         near = [system for system in front.may_be_best if system not in (*front.level, *front.untested)]
         if len(front.level) > 1:
-            tied = f"{by}{listed(front.level)} are tied for first"
+            tied = f"{listed(front.level)} are tied for first{by}"
             return f"{tied}, and {listed(near)} could be as good." if near else f"{tied}."
         if not has_interval(front.sets):
-            return f"{by}{first} is ahead, but there are too few document sets to test it."
-        ahead = f"{by}{first} is ahead."
+            return f"{first} is ahead{by}. There are too few document sets to test it."
+        ahead = f"{first} is ahead{by}."
         if near:
             named = "any other system" if len(near) == front.others else listed(near)
-            ahead = f"{by}{first} is ahead, but {named} could be as good."
+            ahead = f"{first} is ahead{by}, but {named} could be as good."
         if front.untested:
             has = "has" if len(front.untested) == 1 else "have"
             return f"{ahead} {listed(front.untested)} {has} too few document sets to compare."

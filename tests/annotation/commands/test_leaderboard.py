@@ -28,7 +28,7 @@ def test_the_table_worked_out(world: World) -> None:
     ]
     said = " ".join(run().split())
     assert (
-        "Judged by an unchecked judge, alder is ahead, but there are too few document sets to test it."
+        "alder is ahead, judged by an unchecked judge. There are too few document sets to test it."
         in said
     )
     assert "Coverage: judge only, unchecked. The intervals ignore the judge's mistakes." in said

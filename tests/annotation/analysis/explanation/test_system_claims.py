@@ -22,7 +22,7 @@ def address(world: World, query: str = "") -> str:
 
 
 def listed(world: World, verdict: str, side: str = "reference") -> list[str | None]:
-    claims, _ = system_claims(world.project, world.systems["alder"], side=side, verdict=verdict)
+    claims, *_ = system_claims(world.project, world.systems["alder"], side=side, verdict=verdict)
     return [each.claim.check_id for each in claims]
 
 
@@ -54,7 +54,7 @@ def test_the_list_is_walked_to_its_end(world: World, monkeypatch: pytest.MonkeyP
     )
     walked, after = [], ""
     while True:
-        claims, after = system_claims(
+        claims, after, total = system_claims(
             world.project, world.systems["alder"], side="reference", verdict="no", after=after
         )
         walked += [each.claim.check_id for each in claims]
@@ -62,6 +62,7 @@ def test_the_list_is_walked_to_its_end(world: World, monkeypatch: pytest.MonkeyP
             break
     rows = Check.objects.filter(summary__system=world.systems["alder"]).order_by("summary_id", "claim_id")
     assert walked == list(rows.values_list("public_id", flat=True))
+    assert total == len(walked)
 
 
 @pytest.mark.parametrize("asked", [{"side": "top"}, {"verdict": "maybe"}, {"after": "nowhere"}])

@@ -79,7 +79,7 @@ def test_the_leaderboard_says_how_sure_its_order_is(world: World, client_of: Cli
     assert (ranking["front"], ranking["level"]) == (front, 0.05)
     assert (ranking["groups"], ranking["places"]["alder"]["letters"]) == ([["alder", "birch"]], "a")
     assert table["headline"] == (
-        "Judged by an unchecked judge, alder is ahead, but there are too few document sets to test it."
+        "alder is ahead, judged by an unchecked judge. There are too few document sets to test it."
     )
     assert table["bases"]["coverage"] == {
         "column": "coverage",

@@ -75,7 +75,7 @@ def test_nothing_is_told_apart_where_no_difference_holds() -> None:
 
 def test_fewer_sets_still_say_nothing_of_how_surely() -> None:
     assert ranked({"alder": [0.8] * 3, "birch": [0.4] * 3}).sentence() == (
-        "alder is ahead, but there are too few document sets to test it."
+        "alder is ahead. There are too few document sets to test it."
     )
 
 
@@ -85,25 +85,25 @@ def test_a_system_with_too_few_sets_is_not_said_to_be_as_good() -> None:
     assert found.front.untested == ("cedar",)
     assert found.sentence() == "alder is ahead. cedar has too few document sets to compare."
     assert found.sentence("an unchecked judge") == (
-        "Judged by an unchecked judge, alder is ahead. cedar has too few document sets to compare."
+        "alder is ahead, judged by an unchecked judge. cedar has too few document sets to compare."
     )
 
 
 def test_an_unchecked_judge_makes_nobody_the_best() -> None:
     clear = ranked({"alder": [1.0] * 8, "birch": [0.8, 0.9] * 4})
-    assert clear.sentence("an unchecked judge") == "Judged by an unchecked judge, alder is ahead."
+    assert clear.sentence("an unchecked judge") == "alder is ahead, judged by an unchecked judge."
     checked = Basis("coverage", "judge + corrections", WITHOUT_JUDGE, right=6, answered=20)
     assert clear.sentence(checked.judged_by) == (
-        "Judged by a judge that was right on 6 of 20 sampled claims, alder is ahead."
+        "alder is ahead, judged by a judge that was right on 6 of 20 sampled claims."
     )
     near = ranked({"alder": [0.42, 0.39] * 4, "birch": EVEN, "cedar": [0.1] * 8})
     assert near.sentence("an unchecked judge") == (
-        "Judged by an unchecked judge, alder is ahead, but birch could be as good."
+        "alder is ahead, judged by an unchecked judge, but birch could be as good."
     )
     tied = ranked({"alder": [0.5] * 8, "birch": [0.5] * 8, "cedar": [0.1] * 8})
     assert (
         tied.sentence("an unchecked judge")
-        == "Judged by an unchecked judge, alder and birch are tied for first."
+        == "alder and birch are tied for first, judged by an unchecked judge."
     )
 
 

@@ -35,7 +35,7 @@ def test_the_leaderboard_ranks_by_coverage_and_says_it_in_words(world: World, vi
     page = answer.content.decode()
     assert "0.750" in page
     assert (
-        "Judged by an unchecked judge, alder is ahead, but there are too few document sets to test it."
+        "alder is ahead, judged by an unchecked judge. There are too few document sets to test it."
         in page
     )
     assert "Judge only, unchecked. The intervals ignore the judge" in page
