@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from annotation.analysis.estimates.estimates import Estimates, EstimateTable, estimates
@@ -134,8 +135,14 @@ class TargetTable:
     def rests_on(self) -> str:
         """Return a sentence that names the source of the ranked score and what its intervals cover."""
         basis = self.bases[self.ranking.score]
-        name = f"{basis.name[:1].upper()}{basis.name[1:]}. " if basis.name else ""
-        return f"{name}{basis.caption}"
+        by = "Scores" if basis.name.startswith("estimated") else "Scores from"
+        return f"{by} {basis.name}. {basis.caption}" if basis.name else basis.caption
+
+    @property
+    def checked(self) -> float:
+        """Return the share of coverage that people checked, as the mean over systems; 0 if there is none."""
+        shares = [row.scores["human_share"].mean for row in self.rows]
+        return fmean(found) if (found := [share for share in shares if share is not None]) else 0.0
 
     @property
     def summaries(self) -> int:

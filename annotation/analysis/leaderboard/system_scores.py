@@ -13,7 +13,7 @@ from annotation.models import Score
 if TYPE_CHECKING:
     from annotation.models import Project, System
 
-PAGE_SIZE = 200
+PAGE_SIZE = 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,8 @@ composite is not shown again.
 """
 HEADS = {name: name.replace("_", " ").capitalize() for name in RANKABLE} | {
     "composite_1": "Composite (a = 1)",
-    "composite_2_3": "Composite (⅔ coverage)",
-    "composite_custom": "Own composite",
+    "composite_2_3": "Composite (⅔ coverage, ⅓ brevity)",
+    "composite_custom": "Composite (own weights)",
 }
 """The names of the scores on screen."""
 MAIN = ("coverage", "alignment")
@@ -95,13 +95,15 @@ class Head:
     is_ranked: bool
 
 
-def _offered(table: TargetTable, project: Project) -> dict[str, str]:
+def _distinct(table: TargetTable, project: Project) -> list[str]:
+    """Return the scores with a mean, without composites that equal coverage or another composite."""
     has_own = not math.isclose(project.composite_weight, DUC_WEIGHT, abs_tol=1e-3)
-    held = [
-        name
-        for name in table.scores_held
-        if name not in (*MAIN, "composite_1") and (has_own or name != "composite_custom")
-    ]
+    same = ("composite_1",) if has_own else ("composite_1", "composite_custom")
+    return [name for name in table.scores_held if name not in same]
+
+
+def _offered(table: TargetTable, project: Project) -> dict[str, str]:
+    held = [name for name in _distinct(table, project) if name not in MAIN]
     return {name: head_of(name) for name in held} | OTHER_COLUMNS
 
 
@@ -195,14 +197,19 @@ def system(request: Request, slug: str, system_id: str) -> HttpResponse:
     board, _ = boards.board(room.project, wait=False)
     after, asked = request.GET.get("after", ""), request.GET.get("by", "")
     by = asked if asked in RANKABLE else "coverage"
+    names = MAIN if by in MAIN else (by, *MAIN)
+    table = board.foremost if board else None
     context = {
         "room": room,
         "system": row,
+        "table": table,
+        "row": next((each for each in table.rows if each.system_id == row.public_id), None) if table else None,
+        "columns": [(name, HEADS[name]) for name in names],
         "by": by,
         "by_in_words": HEADS[by].lower(),
         "page": scores_of_system(room.project, row, by=by, after=after),
         "is_first": not after,
-        "means": list(_means(board, row)) if board and not after else [],
+        "means": list(_means(board, room.project, row)) if board and not after else [],
     }
     return render(request, "analysis/leaderboard/system.html", context)
 
@@ -211,32 +218,33 @@ def system(request: Request, slug: str, system_id: str) -> HttpResponse:
 class Means:
     """All means of a system at one target length.
 
-    `lines` has the name, source and mean of each score, `others` the values that were not chosen. `mixed` is the
-    warning of the table.
+    `lines` has the name, source and mean of each score, and of the values that were not chosen. `mixed` is the warning
+    of the table.
     """
 
     target_words: int | None
     document_sets: int
     lines: list[tuple[str, str, Average]]
-    others: list[tuple[str, str, Average]]
     mixed: str
 
 
-def _means(board: Leaderboard, system: System) -> Iterator[Means]:
+def _means(board: Leaderboard, project: Project, system: System) -> Iterator[Means]:
     for table in board.tables:
         for row in table.rows:
             if row.system_id != system.public_id:
                 continue
-            held = [name for name in table.scores_held if row.scores[name].mean is not None]
+            held = [name for name in _distinct(table, project) if row.scores[name].mean is not None]
             yield Means(
                 target_words=table.target_words,
                 document_sets=row.document_sets,
-                lines=[(head_of(name), table.bases[name].name, row.scores[name]) for name in held],
-                others=[
-                    (HEADS[score], words, row.scores[name])
-                    for score, versions in OTHER_VALUES.items()
-                    for name, words in versions.items()
-                    if row.scores[name].mean is not None
+                lines=[
+                    *((head_of(name), table.bases[name].name, row.scores[name]) for name in held),
+                    *(
+                        (HEADS[score], words, row.scores[name])
+                        for score, versions in OTHER_VALUES.items()
+                        for name, words in versions.items()
+                        if row.scores[name].mean is not None and name != table.bases[score].column
+                    ),
                 ],
                 mixed=table.mixed if "summarization" in held else "",
             )
