@@ -55,12 +55,12 @@ def points(value: float | None) -> str:
 
 @register.filter
 def more_often(value: float | None) -> str:
-    """Write a difference of two shares in words: "6 % more often", "6 % less often" or "as often"."""
+    """Write a difference of two shares in words: "6 points more often", "1 point less often" or "as often"."""
     if value is None:
         return NOTHING
-    return (
-        f"{percent(abs(value))} {'more' if value > 0 else 'less'} often" if round(100 * value) else "as often"
-    )
+    gap = round(100 * abs(value))
+    often = f"{gap} point{'' if gap == 1 else 's'} {'more' if value > 0 else 'less'} often"
+    return often if gap else "as often"
 
 
 @register.filter

@@ -15,7 +15,7 @@ from annotation.web.htmx import Request
 from annotation.web.rooms import enter
 from annotation.web.screen import screen
 
-DIFFERING_SHOWN, MOST_DIFFERING = 8, 200
+DIFFERING_SHOWN = 3
 
 
 @screen("GET")
@@ -24,13 +24,11 @@ def agreement(request: Request, slug: str) -> HttpResponse:
     stored = current_statistics(project=room.project, kind=Analysis.Kind.AGREEMENT)
     found = stored.facts(AgreementFigures)
     disputes = Dispute.objects.filter(project=room.project).exclude(state=Dispute.State.AGREED)
-    shown = MOST_DIFFERING if "all" in request.GET else DIFFERING_SHOWN
-    differing = disputes.select_related(*JOINED_WITH).order_by(*WORST_FIRST)[:shown]
+    differing = disputes.select_related(*JOINED_WITH).order_by(*WORST_FIRST)[:DIFFERING_SHOWN]
     context = {
         "scale": _chosen(found.scales if found else (), request.GET.get("scale", "")),
         "differing": [(row, text_of(row), row.place.summary) for row in differing],
         "differ": disputes.count(),
-        "is_all": "all" in request.GET,
     }
     return figures_page(request, room, "agreement", stored, found, context)
 

@@ -155,13 +155,12 @@ def by_page(page: str) -> Said:
 
 
 def by_system_page(page: str) -> dict[str, tuple[str, str]]:
-    """The mean and its source, by score, of the means that are shown before the fold."""
-    table = page[page.index('aria-labelledby="means-1"') :]
-    table = table[: table.index("How this was computed")]
-    found = {}
+    """The mean and its source, by score; the values that were not chosen come last."""
+    table = page[page.index("All averages") :]
+    found: dict[str, tuple[str, str]] = {}
     for cells in rows_of(table)[1:]:
         score, _, basis = cells[0][1].partition(" ")
-        found[score.lower()] = (cells[1][1], basis)
+        found.setdefault(score.lower(), (cells[1][1], basis))
     return found
 
 

@@ -38,7 +38,7 @@ def test_the_leaderboard_ranks_by_coverage_and_says_it_in_words(world: World, vi
         "alder is ahead, judged by an unchecked judge. There are too few document sets to test it."
         in page
     )
-    assert "Judge only, unchecked. The intervals ignore the judge" in page
+    assert "Scores from judge only, unchecked. The intervals ignore the judge" in page
 
 
 def test_htmx_gets_the_table_alone(world: World, vic: Client) -> None:
@@ -254,7 +254,7 @@ def test_a_blank_for_want_of_a_target_leads_to_the_setting_those_who_may_change_
 ) -> None:
     Summary.objects.filter(document_set__project=world.project).update(target_words=None)
     rescore(project=world.project)
-    system = f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/"
+    system = f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/?by=brevity"
     for page in (system, f"/p/harbour/scores/summaries/{world.summaries['port', 'alder'].public_id}/"):
         assert 'href="/p/harbour/settings/#id_target_length"' in mona.get(page).text
     assert '<abbr title="No target length">' in vic.get(system).text
