@@ -47,6 +47,11 @@ class JudgesCompared:
     second_right: int
     differing: tuple[DifferingAnswer, ...]
 
+    @property
+    def answered(self) -> int:
+        """Return the number of claims on which the judges differ and that people answered."""
+        return self.first_right + self.second_right
+
 
 def compare_judges(project: Project, first: Judge, second: Judge, *, score: str, most: int) -> JudgesCompared:
     """Compare the newest answers of two judges to the claims of a score; list at most `most`. Five queries."""

@@ -23,6 +23,7 @@ from annotation.analysis.explanation.side_by_side import (
 from annotation.analysis.explanation.system_claims import VERDICTS, checks_in, system_claims
 from annotation.analysis.judge.judge_answers import judges_of_runs
 from annotation.analysis.leaderboard.leaderboards import target_word
+from annotation.analysis.leaderboard.ranking import SIGNIFICANCE_LEVEL
 from annotation.analysis.leaderboard.web import shown_table
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
@@ -158,11 +159,13 @@ def compare(request: Request, slug: str) -> HttpResponse:
     if pair and pair.difference is not None and basis and basis.column == score:
         better, worse = systems[pair.first], systems[pair.second]
         interval = paired_difference(room.project, better, worse, score=score, target_words=target)
+    is_one_sided = interval is None or (interval.low is not None and interval.low > 0)
     context = {
         "room": room,
         "first": first,
         "second": second,
         "pair": pair,
+        "is_clear": pair is not None and pair.p is not None and pair.p < SIGNIFICANCE_LEVEL and is_one_sided,
         "interval": interval,
         "basis": basis,
         "score": score,

@@ -97,7 +97,10 @@ class Slices:
 
 
 def slice_keys(project: Project) -> list[str]:
-    """List the keys that split the document sets: `group` and metadata keys, with numbers or with texts that repeat."""
+    """List the keys that split the document sets: `group` and metadata keys, with numbers or with texts that repeat.
+
+    The keys with most values that are large enough to compare come first.
+    """
     values: defaultdict[str, Counter[Any]] = defaultdict(Counter)
     for group, metadata in _set_rows(project).values_list("group", "metadata"):
         if group:
@@ -105,10 +108,13 @@ def slice_keys(project: Project) -> list[str]:
         for key, value in metadata.items():
             if isinstance(value, str | int | float):
                 values[key][value] += 1
-    return sorted(
+    splitting = (
         key
         for key, counts in values.items()
         if len(counts) > 1 and (len(counts) < counts.total() or _is_numeric(counts))
+    )
+    return sorted(
+        splitting, key=lambda key: (-sum(n >= FEWEST_IN_SLICE for n in values[key].values()), key)
     )
 
 

@@ -13,6 +13,7 @@ from annotation.core.refusals import Invalid
 from annotation.web.htmx import Request
 from annotation.web.rooms import enter
 from annotation.web.screen import screen
+from evaluation.statistics import FEWEST_IN_SLICE
 
 
 @screen("GET")
@@ -44,6 +45,7 @@ def slices_page(request: Request, slug: str) -> HttpResponse:
     context = {
         "room": room,
         "found": found,
+        "fewest": FEWEST_IN_SLICE,
         "keys": keys,
         "key": key,
         "score": shown.score,

@@ -76,7 +76,7 @@ def test_few_sets_have_no_mean(sliced: World) -> None:
 
 
 def test_keys_are_those_whose_values_split_the_sets(sliced: World) -> None:
-    assert slice_keys(sliced.project) == ["length", "topic", "views"]
+    assert slice_keys(sliced.project) == ["topic", "length", "views"]
     DocumentSet.objects.filter(external_id="set-00").update(group="first")
     DocumentSet.objects.filter(external_id__in=["set-01", "set-02"]).update(group="second")
     mark(sliced, lambda number: {"title": f"Title {number}", "same": "x", "tags": ["a"]})
