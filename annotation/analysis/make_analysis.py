@@ -99,7 +99,7 @@ def _ranked_by(project: Project, score: str) -> leaderboard.Leaderboard:
 
 RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
     # The shape depends on the number of scores, because a leaderboard stores a mean of every score.
-    Analysis.Kind.LEADERBOARD: StatisticsRecipe(_ranked_by, inputs=own_inputs, shape=747 + len(SCORES)),
+    Analysis.Kind.LEADERBOARD: StatisticsRecipe(_ranked_by, inputs=own_inputs, shape=748 + len(SCORES)),
     Analysis.Kind.AGREEMENT: StatisticsRecipe(
         agreement.agreement, inputs=agreement.agreement_inputs, shape=8
     ),

@@ -84,7 +84,7 @@ def no_bounds(clusters: int) -> SafeString:
         else "all equal"
     )
     return format_html(
-        '<abbr class="muted" title="{}">no interval: {}</abbr>', why_no_interval(clusters), why
+        '<abbr class="muted" title="{}">{}</abbr>', why_no_interval(clusters), why
     )
 
 

@@ -135,8 +135,7 @@ class TargetTable:
     def rests_on(self) -> str:
         """Return a sentence that names the source of the ranked score and what its intervals cover."""
         basis = self.bases[self.ranking.score]
-        by = "Scores" if basis.name.startswith("estimated") else "Scores from"
-        return f"{by} {basis.name}. {basis.caption}" if basis.name else basis.caption
+        return f"Scores: {basis.name}. {basis.caption}" if basis.name else basis.caption
 
     @property
     def checked(self) -> float:

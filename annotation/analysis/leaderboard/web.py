@@ -95,7 +95,7 @@ class Head:
     is_ranked: bool
 
 
-def _distinct(table: TargetTable, project: Project) -> list[str]:
+def distinct_scores(table: TargetTable, project: Project) -> list[str]:
     """Return the scores with a mean, without composites that equal coverage or another composite."""
     has_own = not math.isclose(project.composite_weight, DUC_WEIGHT, abs_tol=1e-3)
     same = ("composite_1",) if has_own else ("composite_1", "composite_custom")
@@ -103,7 +103,7 @@ def _distinct(table: TargetTable, project: Project) -> list[str]:
 
 
 def _offered(table: TargetTable, project: Project) -> dict[str, str]:
-    held = [name for name in _distinct(table, project) if name not in MAIN]
+    held = [name for name in distinct_scores(table, project) if name not in MAIN]
     return {name: head_of(name) for name in held} | OTHER_COLUMNS
 
 
@@ -233,7 +233,7 @@ def _means(board: Leaderboard, project: Project, system: System) -> Iterator[Mea
         for row in table.rows:
             if row.system_id != system.public_id:
                 continue
-            held = [name for name in _distinct(table, project) if row.scores[name].mean is not None]
+            held = [name for name in distinct_scores(table, project) if row.scores[name].mean is not None]
             yield Means(
                 target_words=table.target_words,
                 document_sets=row.document_sets,

@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from annotation.analysis.leaderboard.leaderboards import target_word
-from annotation.analysis.leaderboard.web import head_of, shown_table
+from annotation.analysis.leaderboard.web import distinct_scores, head_of, shown_table
 from annotation.analysis.slices.slices import slice_keys, slices
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
@@ -50,7 +50,9 @@ def slices_page(request: Request, slug: str) -> HttpResponse:
         "key": key,
         "score": shown.score,
         "score_in_words": head_of(shown.score),
-        "scores": [(name, head_of(name)) for name in shown.table.scores_held] if shown.table else [],
+        "scores": [(name, head_of(name)) for name in distinct_scores(shown.table, room.project)]
+        if shown.table
+        else [],
         "target": target_word(shown.table.target_words) if shown.table else "",
         "target_words": shown.table.target_words if shown.table else None,
         "is_weighted": bool(found and any(each.weight for each in found.slices)),

@@ -85,7 +85,7 @@ def _is_shown(table: TargetTable, score: str) -> bool:
 def _sentences(table: TargetTable) -> Iterator[str]:
     ranked = table.ranking.score
     yield table.headline
-    yield f"{ranked.replace('_', ' ').capitalize()}: {table.rests_on[:1].lower()}{table.rests_on[1:]}"
+    yield table.rests_on.replace("Scores", ranked.replace("_", " ").capitalize(), 1)
     for score in ("coverage", "alignment"):
         if score != ranked and score in table.scores_held:
             yield f"{score.capitalize()}: {table.bases[score].name}."

@@ -31,7 +31,7 @@ def test_the_table_worked_out(world: World) -> None:
         "alder is ahead, judged by an unchecked judge. There are too few document sets to test it."
         in said
     )
-    assert "Coverage: scores from judge only, unchecked. The intervals ignore the judge's mistakes." in said
+    assert "Coverage: judge only, unchecked. The intervals ignore the judge's mistakes." in said
 
 
 def test_an_interval_stands_beside_its_mean(world: World) -> None:

@@ -102,7 +102,7 @@ def test_two_judges_are_compared_on_what_both_answered(world: World, signed_in: 
     for judge in (world.judge, scripted):
         Run.objects.create(project=world.project, judge=judge)
     page = " ".join(signed_in(world.cleo).get(PAGE, {"of": "judges"}).content.decode().split())
-    assert "They give the same answer to 67 % of 3 claims of coverage and differ on 1." in page
+    assert "The judges give the same answer to 67 % of 3 claims of coverage and differ on 1." in page
     assert "<bdi>lexical</bdi> was right on 0, <bdi>scripted</bdi> on 1." in page
     assert checks[2].claim.text in page
     assert checks[0].claim.text not in page

@@ -38,7 +38,7 @@ def test_the_leaderboard_ranks_by_coverage_and_says_it_in_words(world: World, vi
         "alder is ahead, judged by an unchecked judge. There are too few document sets to test it."
         in page
     )
-    assert "Scores from judge only, unchecked. The intervals ignore the judge" in page
+    assert "Scores: judge only, unchecked. The intervals ignore the judge" in page
 
 
 def test_htmx_gets_the_table_alone(world: World, vic: Client) -> None:
