@@ -92,7 +92,7 @@ def _judge_runs() -> None:
     rests_until: dict[int, float] = {}
     while not stopping.is_set():
         for ended in runs_to_settle():
-            _settle(ended)
+            settle(ended)
         resting = [run for run, until in rests_until.items() if until > time.monotonic()]
         run = run_to_work_on(besides=resting)
         if run is None:
@@ -104,15 +104,16 @@ def _judge_runs() -> None:
         if not judge_run(run, most=1 if pause else None, is_stopping=stopping.is_set):
             pauses[run.pk] = min(2 * pause or FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS)
             rests_until[run.pk] = time.monotonic() + pauses[run.pk]
+        _ask_for_leaderboard(run)
 
 
-def _settle(run: Run) -> None:
-    """End a run, and ask for the leaderboard, so that it exists before somebody opens it."""
+def _ask_for_leaderboard(run: Run) -> None:
+    """Ask for the leaderboard of an ended run, so that it exists before somebody opens it."""
     from annotation.analysis.leaderboard.leaderboard import RANKED  # noqa: PLC0415
     from annotation.analysis.make_analysis import ask_worker  # noqa: PLC0415
 
-    settle(run)
-    ask_worker(project=run.project, kind=Analysis.Kind.LEADERBOARD, key=RANKED)
+    if Run.objects.filter(pk=run.pk).exclude(state=Run.State.ACTIVE).exists():
+        ask_worker(project=run.project, kind=Analysis.Kind.LEADERBOARD, key=RANKED)
 
 
 def _one_by_one(kind: Job.Kind, act: Callable[[jobs.Claimed, jobs.Lease], None]) -> None:

@@ -14,7 +14,7 @@ from annotation.accounts.adapters import MAIL
 from annotation.core import jobs
 from annotation.demo.project import ADD_SAMPLE
 from annotation.judging.services.start_run import start_run
-from annotation.models import Job, Judge, Run
+from annotation.models import Analysis, Job, Judge, Run
 from annotation.privacy.retention import APPLY_RETENTION
 from annotation.projects.services.invite import MAIL_INVITATION
 from tests.annotation.judging.processes import wait_until
@@ -64,6 +64,8 @@ def test_one_message_is_enough_for_all_that_waits(transactional_db: None, world:
     ]
     tasks.work("run")
     assert {Run.objects.get(pk=run.pk).state for run in runs} == {"finished"}
+    # The leaderboard is asked for before anybody opens it.
+    assert Analysis.objects.filter(project=world.project, kind=Analysis.Kind.LEADERBOARD).exists()
 
 
 @pytest.mark.parametrize("kind", list(Job.Kind))
