@@ -83,9 +83,7 @@ def no_bounds(clusters: int) -> SafeString:
         if clusters < FEWEST_FOR_INTERVAL
         else "all equal"
     )
-    return format_html(
-        '<abbr class="muted" title="{}">{}</abbr>', why_no_interval(clusters), why
-    )
+    return format_html('<abbr class="muted" title="{}">{}</abbr>', why_no_interval(clusters), why)
 
 
 @register.simple_tag

@@ -50,20 +50,24 @@ def system_claims(
     rows = listed.select_related("claim", "summary__document_set").defer("summary__text")
     checks, following = page_after(rows, order=ORDER, after=after, scope=current)
     answers = answers_on(check_row__in=[check.pk for check in checks])
-    return [
-        SystemClaim(
-            summary=cast("Summary", check.summary),
-            claim=ExplainedClaim(
-                claim_id=check.claim.public_id,
-                check_id=check.public_id,
-                text=check.claim.text,
-                final=cast("VerdictLabel | None", check.final_label),
-                source=check.final_source,
-                answers=answers.get(check.pk, ()),
-            ),
-        )
-        for check in checks
-    ], following, listed.count()
+    return (
+        [
+            SystemClaim(
+                summary=cast("Summary", check.summary),
+                claim=ExplainedClaim(
+                    claim_id=check.claim.public_id,
+                    check_id=check.public_id,
+                    text=check.claim.text,
+                    final=cast("VerdictLabel | None", check.final_label),
+                    source=check.final_source,
+                    answers=answers.get(check.pk, ()),
+                ),
+            )
+            for check in checks
+        ],
+        following,
+        listed.count(),
+    )
 
 
 def checks_in(claims: list[SystemClaim]) -> QuerySet[Check]:

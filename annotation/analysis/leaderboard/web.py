@@ -203,7 +203,9 @@ def system(request: Request, slug: str, system_id: str) -> HttpResponse:
         "room": room,
         "system": row,
         "table": table,
-        "row": next((each for each in table.rows if each.system_id == row.public_id), None) if table else None,
+        "row": next((each for each in table.rows if each.system_id == row.public_id), None)
+        if table
+        else None,
         "columns": [(name, HEADS[name]) for name in names],
         "by": by,
         "by_in_words": HEADS[by].lower(),

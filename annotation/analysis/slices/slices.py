@@ -113,9 +113,7 @@ def slice_keys(project: Project) -> list[str]:
         for key, counts in values.items()
         if len(counts) > 1 and (len(counts) < counts.total() or _is_numeric(counts))
     )
-    return sorted(
-        splitting, key=lambda key: (-sum(n >= FEWEST_IN_SLICE for n in values[key].values()), key)
-    )
+    return sorted(splitting, key=lambda key: (-sum(n >= FEWEST_IN_SLICE for n in values[key].values()), key))
 
 
 def slices(

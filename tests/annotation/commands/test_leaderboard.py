@@ -27,10 +27,7 @@ def test_the_table_worked_out(world: World) -> None:
         "   2  birch      0.000         -      11                 0%",
     ]
     said = " ".join(run().split())
-    assert (
-        "alder is ahead, judged by an unchecked judge. There are too few document sets to test it."
-        in said
-    )
+    assert "alder is ahead, judged by an unchecked judge. There are too few document sets to test it." in said
     assert "Coverage: judge only, unchecked. The intervals ignore the judge's mistakes." in said
 
 

@@ -34,10 +34,7 @@ def test_the_leaderboard_ranks_by_coverage_and_says_it_in_words(world: World, vi
     assert [line.row.system for line in answer.context["league"].rows] == ["alder", "birch"]
     page = answer.content.decode()
     assert "0.750" in page
-    assert (
-        "alder is ahead, judged by an unchecked judge. There are too few document sets to test it."
-        in page
-    )
+    assert "alder is ahead, judged by an unchecked judge. There are too few document sets to test it." in page
     assert "Scores: judge only, unchecked. The intervals ignore the judge" in page
 
 
