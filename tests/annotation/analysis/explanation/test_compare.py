@@ -67,6 +67,8 @@ def test_the_difference_is_the_mean_over_common_sets(world: World) -> None:
 def test_the_page_names_the_difference_and_records_what_was_seen(world: World, signed_in: SignIn) -> None:
     page = signed_in(world.cleo).get(PAGE, {"first": "alder", "second": "birch"}).content.decode()
     assert "Only here" in page
+    # One set in common has no test, so nothing makes the difference of .75 certain.
+    assert "by 0.750 on 1 document set, but that may be chance." in " ".join(page.split())
     assert world.check("alder", 3).claim.text in page
     assert Look.objects.filter(person=world.cleo, check_row=world.check("alder", 3)).exists()
     same = signed_in(world.cleo).get(PAGE, {"first": "alder", "second": "alder"})
@@ -103,6 +105,7 @@ def test_two_judges_are_compared_on_what_both_answered(world: World, signed_in: 
         Run.objects.create(project=world.project, judge=judge)
     page = " ".join(signed_in(world.cleo).get(PAGE, {"of": "judges"}).content.decode().split())
     assert "The judges give the same answer to 67 % of 3 claims of coverage and differ on 1." in page
+    assert "People answered 1 of the claims on which the judges differ:" in page
     assert "<bdi>lexical</bdi> was right on 0, <bdi>scripted</bdi> on 1." in page
     assert checks[2].claim.text in page
     assert checks[0].claim.text not in page

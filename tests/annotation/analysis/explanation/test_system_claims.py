@@ -42,6 +42,16 @@ def test_a_claim_stands_under_its_final_verdict_with_everything_said_of_it(
     assert world.check("birch", 1).public_id not in page
 
 
+def test_a_verdict_stands_with_how_sure_its_author_is(world: World, signed_in: SignIn) -> None:
+    # A probability of yes of .46 is a certainty of no of .54.
+    check = world.check("alder", 2)
+    Verdict.objects.filter(check_row=check).update(label="no", probability=0.46)
+    page = " ".join(signed_in(world.vic).get(address(world)).content.decode().split())
+    assert "1 claim of the references is missing from its summaries." in page
+    assert '54 % sure</span>: <span class="label no">' in page
+    assert "46 %" not in page
+
+
 def test_claims_without_a_verdict_have_a_list_of_their_own(world: World) -> None:
     Check.objects.filter(pk=world.check("alder", 2).pk).update(final_label=None, final_source=None)
     assert world.check("alder", 2).public_id in listed(world, "unscored")

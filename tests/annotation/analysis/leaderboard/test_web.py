@@ -217,6 +217,7 @@ def test_a_system_with_many_summaries_goes_on_on_further_pages(
 def test_a_systems_page_lists_all_its_means_with_their_sets(world: World, vic: Client) -> None:
     mix_summarization(world)
     page = vic.get(f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/")
+    assert "express 75 % of the references' content (rank 1 of 2 at 20 words)" in " ".join(page.text.split())
     (means,) = page.context["means"]
     averages = {name: average for name, _, average in means.lines}
     assert (averages["Summarization"].mean, "Conciseness" in averages) == (0.5, False)
