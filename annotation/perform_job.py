@@ -108,11 +108,11 @@ def _judge_runs() -> None:
 
 
 def _ask_for_leaderboard(run: Run) -> None:
-    """Ask for the leaderboard of an ended run, so that it exists before somebody opens it."""
+    """Ask for the leaderboard of a finished run, so that it exists before somebody opens it."""
     from annotation.analysis.leaderboard.leaderboard import RANKED  # noqa: PLC0415
     from annotation.analysis.make_analysis import ask_worker  # noqa: PLC0415
 
-    if Run.objects.filter(pk=run.pk).exclude(state=Run.State.ACTIVE).exists():
+    if Run.objects.filter(pk=run.pk, state=Run.State.FINISHED).exists():
         ask_worker(project=run.project, kind=Analysis.Kind.LEADERBOARD, key=RANKED)
 
 
