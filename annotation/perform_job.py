@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from django.db import connection
 
 from annotation.core import jobs
-from annotation.judging.queries.runs import run_to_work_on, runs_to_settle
+from annotation.judging.queries.runs import is_worker_alive, run_to_work_on, runs_to_settle
 from annotation.judging.services.end_run import settle
 from annotation.judging.services.running.turn import judge_run
 from annotation.models import Analysis, Job, Run
@@ -109,10 +109,11 @@ def _judge_runs() -> None:
 
 def _ask_for_leaderboard(run: Run) -> None:
     """Ask for the leaderboard of a finished run, so that it exists before somebody opens it."""
-    from annotation.analysis.leaderboard.leaderboard import RANKED  # noqa: PLC0415
-    from annotation.analysis.make_analysis import ask_worker  # noqa: PLC0415
+    # Without a worker, the page computes the leaderboard, and the imports would slow a command down.
+    if is_worker_alive() and Run.objects.filter(pk=run.pk, state=Run.State.FINISHED).exists():
+        from annotation.analysis.leaderboard.leaderboard import RANKED  # noqa: PLC0415
+        from annotation.analysis.make_analysis import ask_worker  # noqa: PLC0415
 
-    if Run.objects.filter(pk=run.pk, state=Run.State.FINISHED).exists():
         ask_worker(project=run.project, kind=Analysis.Kind.LEADERBOARD, key=RANKED)
 
 

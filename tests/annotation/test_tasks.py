@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 from celery import current_app
+from django.utils import timezone
 
 from annotation import perform_job, tasks
 from annotation.accounts.adapters import MAIL
 from annotation.core import jobs
 from annotation.demo.project import ADD_SAMPLE
 from annotation.judging.services.start_run import start_run
-from annotation.models import Analysis, Job, Judge, Run
+from annotation.models import Analysis, Job, Judge, Run, Worker
 from annotation.privacy.retention import APPLY_RETENTION
 from annotation.projects.services.invite import MAIL_INVITATION
 from tests.annotation.judging.processes import wait_until
@@ -62,6 +63,7 @@ def test_one_message_is_enough_for_all_that_waits(transactional_db: None, world:
         start_run(project=world.project, judge=judge, by=None)
         for judge in (world.judge, Judge.objects.create(name="other", kind="lexical"))
     ]
+    Worker.objects.create(name="worker", started_at=timezone.now(), seen_at=timezone.now())
     tasks.work("run")
     assert {Run.objects.get(pk=run.pk).state for run in runs} == {"finished"}
     # The leaderboard is asked for before anybody opens it.
