@@ -952,6 +952,7 @@ class Migration(migrations.Migration):
                             ("export", "Exports"),
                             ("import", "Imports"),
                             ("analysis", "Statistics"),
+                            ("watch", "Watches"),
                         ],
                         max_length=8,
                     ),
@@ -1158,6 +1159,86 @@ class Migration(migrations.Migration):
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="imports",
+                        to="annotation.project",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("-id",),
+            },
+        ),
+        migrations.CreateModel(
+            name="GuidelineTrial",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=annotation.models.base.new_public_id,
+                        editable=False,
+                        max_length=16,
+                        unique=True,
+                    ),
+                ),
+                (
+                    "side",
+                    models.CharField(
+                        choices=[
+                            ("reference", "Reference"),
+                            ("summary", "Summary"),
+                            ("question", "Question"),
+                        ],
+                        max_length=9,
+                    ),
+                ),
+                (
+                    "by_others",
+                    models.BooleanField(
+                        help_text="People answer again who have not answered the check before."
+                    ),
+                ),
+                ("seed", models.BigIntegerField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "decision",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("mix", "Old and new answers count"),
+                            ("new", "Only new answers count"),
+                            ("drop", "Answers given again do not count"),
+                        ],
+                        max_length=4,
+                        null=True,
+                    ),
+                ),
+                ("decided_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "new",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotation.guideline",
+                    ),
+                ),
+                (
+                    "old",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotation.guideline",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="trials",
                         to="annotation.project",
                     ),
                 ),
@@ -1835,7 +1916,8 @@ class Migration(migrations.Migration):
                 (
                     "is_trial",
                     models.BooleanField(
-                        default=False, help_text="It judges its own summaries only, to measure the judge."
+                        default=False,
+                        help_text="It judges its own summaries only, to measure the judge or for a watch.",
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -3029,6 +3111,249 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="AnswerAgain",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=annotation.models.base.new_public_id,
+                        editable=False,
+                        max_length=16,
+                        unique=True,
+                    ),
+                ),
+                (
+                    "is_control",
+                    models.BooleanField(help_text="It is answered again under the old guidelines."),
+                ),
+                (
+                    "label",
+                    models.CharField(
+                        blank=True,
+                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
+                        max_length=6,
+                        null=True,
+                    ),
+                ),
+                ("answered_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "person",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "check_row",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="annotation.check"
+                    ),
+                ),
+                (
+                    "trial",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="answers",
+                        to="annotation.guidelinetrial",
+                    ),
+                ),
+                (
+                    "verdict",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="annotation.verdict"
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("id",),
+            },
+        ),
+        migrations.CreateModel(
+            name="Watch",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=annotation.models.base.new_public_id,
+                        editable=False,
+                        max_length=16,
+                        unique=True,
+                    ),
+                ),
+                ("name", models.CharField(max_length=60)),
+                ("scores", models.JSONField(default=list)),
+                (
+                    "length",
+                    models.CharField(
+                        choices=[("day", "Day"), ("week", "Week")], default="week", max_length=4
+                    ),
+                ),
+                (
+                    "summaries",
+                    models.PositiveIntegerField(default=100, help_text="Summaries to judge in each period."),
+                ),
+                (
+                    "checks",
+                    models.PositiveIntegerField(
+                        default=100,
+                        help_text="Checks that people answer in each period; 0: only the judge is watched.",
+                    ),
+                ),
+                ("reference_periods", models.PositiveSmallIntegerField(default=13)),
+                ("smallest_drop", models.FloatField(default=0.05)),
+                (
+                    "yearly_rate",
+                    models.FloatField(default=0.05, help_text="Probability of a false alarm in a year."),
+                ),
+                (
+                    "group_by",
+                    models.CharField(
+                        blank=True,
+                        help_text="`language`, or a metadata key of document sets; empty: none.",
+                        max_length=200,
+                    ),
+                ),
+                ("starts_on", models.DateField(help_text="The first period has this day.")),
+                ("anchors", models.JSONField(blank=True, default=dict)),
+                ("latest", models.JSONField(blank=True, default=dict)),
+                ("announced", models.JSONField(blank=True, default=list)),
+                ("waits_for", models.CharField(blank=True, max_length=500)),
+                (
+                    "due_at",
+                    models.DateTimeField(help_text="Then a worker looks whether something is to be done."),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("archived_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "job",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="watch", to="annotation.job"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="watches",
+                        to="annotation.project",
+                    ),
+                ),
+                (
+                    "systems",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The watched systems; none: all.",
+                        related_name="+",
+                        to="annotation.system",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name_plural": "watches",
+                "ordering": ("project_id", "name"),
+            },
+        ),
+        migrations.CreateModel(
+            name="WatchPeriod",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=annotation.models.base.new_public_id,
+                        editable=False,
+                        max_length=16,
+                        unique=True,
+                    ),
+                ),
+                ("start", models.DateTimeField()),
+                ("end", models.DateTimeField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("judging", "Being judged"),
+                            ("answering", "Waiting for people's answers"),
+                            ("settled", "Complete"),
+                        ],
+                        default="judging",
+                        max_length=9,
+                    ),
+                ),
+                ("total", models.PositiveIntegerField(default=0)),
+                ("late", models.PositiveIntegerField(default=0)),
+                ("answers", models.PositiveIntegerField(default=0)),
+                ("basis", models.CharField(blank=True, max_length=300)),
+                ("values", models.JSONField(blank=True, default=dict)),
+                ("asked", models.JSONField(blank=True, default=list)),
+                ("closed_at", models.DateTimeField(auto_now_add=True)),
+                ("settled_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "anchor_run",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="annotation.run",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="annotation.run",
+                    ),
+                ),
+                (
+                    "sample",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="watch_period",
+                        to="annotation.sample",
+                    ),
+                ),
+                (
+                    "watch",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="periods",
+                        to="annotation.watch",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("watch_id", "start"),
+            },
+        ),
+        migrations.CreateModel(
             name="AccountEvent",
             fields=[
                 (
@@ -3191,6 +3516,23 @@ class Migration(migrations.Migration):
                     ("accepted_at__isnull", True), ("revoked_at__isnull", True), _connector="OR"
                 ),
                 name="invitation_accepted_or_revoked",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="guidelinetrial",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("decided_at__isnull", True), ("decision__isnull", True)),
+                    models.Q(("decided_at__isnull", False), ("decision__isnull", False)),
+                    _connector="OR",
+                ),
+                name="trial_decision_has_time",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="guidelinetrial",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("decision", None)), fields=("project",), name="trial_one_open"
             ),
         ),
         migrations.AddConstraint(
@@ -3759,6 +4101,10 @@ class Migration(migrations.Migration):
             model_name="system",
             constraint=models.UniqueConstraint(fields=("project", "name"), name="system_name"),
         ),
+        migrations.AddIndex(
+            model_name="summary",
+            index=models.Index(fields=["created_at"], name="summary_by_time"),
+        ),
         migrations.AddConstraint(
             model_name="summary",
             constraint=models.CheckConstraint(
@@ -4106,170 +4452,6 @@ class Migration(migrations.Migration):
                 name="sampled_check_probability_0_1",
             ),
         ),
-        migrations.CreateModel(
-            name="GuidelineTrial",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "side",
-                    models.CharField(
-                        choices=[
-                            ("reference", "Reference"),
-                            ("summary", "Summary"),
-                            ("question", "Question"),
-                        ],
-                        max_length=9,
-                    ),
-                ),
-                (
-                    "by_others",
-                    models.BooleanField(
-                        help_text="People answer again who have not answered the check before."
-                    ),
-                ),
-                ("seed", models.BigIntegerField()),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "decision",
-                    models.CharField(
-                        blank=True,
-                        choices=[
-                            ("mix", "Old and new answers count"),
-                            ("new", "Only new answers count"),
-                            ("drop", "Answers given again do not count"),
-                        ],
-                        max_length=4,
-                        null=True,
-                    ),
-                ),
-                ("decided_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "new",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="annotation.guideline",
-                    ),
-                ),
-                (
-                    "old",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="annotation.guideline",
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="trials",
-                        to="annotation.project",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("-id",),
-            },
-        ),
-        migrations.CreateModel(
-            name="AnswerAgain",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "is_control",
-                    models.BooleanField(help_text="It is answered again under the old guidelines."),
-                ),
-                (
-                    "label",
-                    models.CharField(
-                        blank=True,
-                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
-                        max_length=6,
-                        null=True,
-                    ),
-                ),
-                ("answered_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "check_row",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="annotation.check"
-                    ),
-                ),
-                (
-                    "person",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "verdict",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="annotation.verdict"
-                    ),
-                ),
-                (
-                    "trial",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="answers",
-                        to="annotation.guidelinetrial",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("id",),
-            },
-        ),
-        migrations.AddConstraint(
-            model_name="guidelinetrial",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("decided_at__isnull", True), ("decision__isnull", True)),
-                    models.Q(("decided_at__isnull", False), ("decision__isnull", False)),
-                    _connector="OR",
-                ),
-                name="trial_decision_has_time",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="guidelinetrial",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("decision", None)), fields=("project",), name="trial_one_open"
-            ),
-        ),
         migrations.AddConstraint(
             model_name="answeragain",
             constraint=models.UniqueConstraint(fields=("trial", "check_row"), name="answer_again_once"),
@@ -4290,6 +4472,45 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(("label__isnull", True), ("person__isnull", False), _connector="OR"),
                 name="answer_again_has_person",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="watch",
+            constraint=models.UniqueConstraint(fields=("project", "name"), name="watch_name"),
+        ),
+        migrations.AddConstraint(
+            model_name="watch",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("summaries__gte", 1)), name="watch_summaries_positive"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="watch",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("reference_periods__gte", 1)), name="watch_reference_positive"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="watch",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("smallest_drop__gte", 0), ("smallest_drop__lte", 1)),
+                name="watch_drop_0_1",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="watch",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("yearly_rate__gte", 0), ("yearly_rate__lte", 1)), name="watch_rate_0_1"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="watchperiod",
+            constraint=models.UniqueConstraint(fields=("watch", "start"), name="watch_period_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="watchperiod",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("end__gt", models.F("start"))), name="watch_period_not_empty"
             ),
         ),
         migrations.RunPython(guard, release),

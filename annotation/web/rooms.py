@@ -34,6 +34,7 @@ GROUPS: tuple[tuple[str, tuple[tuple[str, str, Verb], ...]], ...] = (
             ("Documents", "document-sets", Verb.VIEW_SCORES),
             ("Judge", "judge", Verb.VIEW_SCORES),
             ("Agreement", "agreement", Verb.VIEW_SCORES),
+            ("Watch", "watches", Verb.VIEW_SCORES),
         ),
     ),
     (
