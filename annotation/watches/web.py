@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
 from annotation.judging.queries.runs import is_worker_alive
-from annotation.models import SCORE_SIDES, Project, System, Watch
+from annotation.models import SCORE_SIDES, System, Watch
 from annotation.watches import save_watch as services
 from annotation.watches.lists import STATE_WORDS, WATCHES
 from annotation.watches.report import watch_report
@@ -66,14 +66,18 @@ class WatchForm(forms.Form):
         required=False, widget=forms.CheckboxSelectMultiple, help_text="None: all systems."
     )
 
-    def __init__(self, project: Project, *args: Any, of: Watch | None = None, **kwargs: Any) -> None:
+    def __init__(self, room: Room, *args: Any, of: Watch | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        names = System.objects.filter(project=project, kind=System.Kind.SUMMARISER).values_list(
+        names = System.objects.filter(project=room.project, kind=System.Kind.SUMMARISER).values_list(
             "name", "name"
         )
         self.fields["systems"].choices = list(names)  # type: ignore[attr-defined]
-        for field in [each for each in self.fields if of is not None and each not in CHANGEABLE]:
-            del self.fields[field]
+        kept = CHANGEABLE if of else tuple(self.fields)
+        # Blind people may make a watch and must not see the names of systems.
+        hidden = () if Verb.VIEW_SCORES in room.verbs else ("systems",)
+        self.fields = {
+            name: each for name, each in self.fields.items() if name in kept and name not in hidden
+        }
 
 
 NEW = {
@@ -137,7 +141,7 @@ def _watch(room: Room, watch_id: str) -> Watch:
 
 
 def _form(request: Request, room: Room, held: Watch | None, initial: dict[str, Any]) -> HttpResponse:
-    form = WatchForm(room.project, request.POST or None, of=held, initial=initial)
+    form = WatchForm(room, request.POST or None, of=held, initial=initial)
     if form.is_valid():
         try:
             saved = services.save_watch(
