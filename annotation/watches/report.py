@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from annotation.models import Watch, WatchPeriod
+from annotation.models import Check, Watch, WatchPeriod
 from annotation.watches.periods import PERIODS_A_YEAR, next_period
 from evaluation.statistics import (
     Look,
@@ -89,9 +89,13 @@ class WatchedScore:
 
 @dataclass(frozen=True, slots=True)
 class AnchorChange:
-    """A known check that the judge answered with the label `before` at first and `now` in the last test."""
+    """A known check that the judge answered with the label `before` at first and `now` in the test.
+
+    `claim` has its words in the newest test, and is "" in others.
+    """
 
     check: str
+    claim: str
     before: str
     now: str
 
@@ -155,7 +159,7 @@ def era_of(periods: Sequence[WatchPeriod]) -> list[WatchPeriod]:
 
 
 def watch_report(watch: Watch) -> WatchReport:
-    """Compare the periods of a watch with its reference. One query."""
+    """Compare the periods of a watch with its reference. Two queries."""
     periods = list(watch.periods.order_by("start"))
     era = era_of(periods)
     anchors = _anchor_tests(watch, era)
@@ -201,7 +205,8 @@ class _Series:
         self.first = settled[: watch.reference_periods]
         self.later = settled[watch.reference_periods :]
         self.is_whole = len(self.first) == watch.reference_periods
-        reference = [value for each in self.first for value in _sampled(each, score).values()]
+        self._values = {each.pk: _sampled(each, score) for each in shown}
+        reference = [value for each in self.first for value in self._values[each.pk].values()]
         self._correction = fit_correction(reference) if watch.checks else None
         self.reference = [self.period_of(each) for each in self.first]
         self.compared = [self.period_of(each) for each in self.later] if self.is_whole else []
@@ -216,7 +221,7 @@ class _Series:
         correction = self._correction if row.answers else None
         values: dict[Hashable, float] = {
             document: value.judge if correction is None else correction.of(value)
-            for document, value in _sampled(row, self.score).items()
+            for document, value in self._values[row.pk].items()
         }
         return Period(
             values, {document: found[-1] for document, found in row.values.get(self.score, {}).items()}
@@ -330,9 +335,15 @@ def _anchor_tests(watch: Watch, era: Sequence[WatchPeriod]) -> list[AnchorTest]:
         watch.yearly_rate, len(watch.scores) + 1, 2 * PERIODS_A_YEAR[Watch.Length(watch.length)]
     )
     first = watch.anchors.get("checks", {})
+    newest = asked[-1][1]["changed"] if asked else {}
+    texts = dict(Check.objects.filter(public_id__in=newest).values_list("public_id", "claim__text"))
     made = []
     for row, each in asked:
-        changed = tuple(AnchorChange(key, first.get(key, ""), now) for key, now in each["changed"].items())
+        words = texts if each["changed"] is newest else {}
+        changed = tuple(
+            AnchorChange(key, words.get(key, ""), first.get(key, ""), now)
+            for key, now in each["changed"].items()
+        )
         p = None if each in usual else judge_change_p(len(changed), each["count"], flips, count)
         at = datetime.fromisoformat(each["at"])
         is_alarm = p is not None and p <= level

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 LANGUAGE = "language"
 """The name by which a watch groups documents by their language instead of by a metadata key."""
 
+DIGITS = 6
+"""The digits of stored values: a year of them is read for each page."""
+
 Values = dict[str, dict[str, tuple[float, float, float, float, str]]]
 """By score and document, the fields of a SampledValue and the document's group."""
 
@@ -44,11 +47,15 @@ def document_values(watch: Watch, summaries: Collection[int], sample: Sample | N
             for items in of_target.values():
                 for document, value in _of_system(items).items():
                     parts[document].append(value)
-        made[score] = {
-            document: (*map(fmean, zip(*map(astuple, found), strict=True)), groups[document])  # type: ignore[misc]
-            for document, found in parts.items()
-        }
+        made[score] = {name: (*_mean(found), groups[name]) for name, found in parts.items()}
     return made
+
+
+def _mean(found: Sequence[SampledValue]) -> tuple[float, float, float, float]:
+    judge, people, again, sampled = (
+        round(fmean(numbers), DIGITS) for numbers in zip(*map(astuple, found), strict=True)
+    )
+    return judge, people, again, sampled
 
 
 def _of_system(items: Sequence[SampledItem]) -> dict[str, SampledValue]:

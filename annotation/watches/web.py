@@ -50,7 +50,7 @@ class WatchForm(forms.Form):
     )
     starts_on = forms.DateField(
         label="First day",
-        widget=forms.DateInput(attrs={"type": "date"}),
+        widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}),
         help_text="It may be in the past: summaries that are here already then make the reference.",
     )
     yearly_rate = forms.FloatField(
