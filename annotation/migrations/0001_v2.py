@@ -1,3 +1,4 @@
+import django.core.validators
 import django.db.models.deletion
 import django.db.models.functions.comparison
 import django.utils.timezone
@@ -6,6 +7,7 @@ from django.db import migrations, models
 
 import annotation.models.base
 import annotation.models.score
+import annotation.models.watch
 from annotation.migrations._event_log import guard, release
 
 
@@ -3196,39 +3198,93 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("name", models.CharField(max_length=60)),
-                ("scores", models.JSONField(default=list)),
                 (
                     "length",
                     models.CharField(
-                        choices=[("day", "Day"), ("week", "Week")], default="week", max_length=4
+                        choices=[("day", "Day"), ("week", "Week")],
+                        default="week",
+                        help_text="Summaries are compared by day or by week.",
+                        max_length=4,
+                        verbose_name="Period",
                     ),
                 ),
+                ("scores", models.JSONField(default=list)),
                 (
                     "summaries",
-                    models.PositiveIntegerField(default=100, help_text="Summaries to judge in each period."),
+                    models.PositiveIntegerField(
+                        default=100,
+                        help_text="So many are chosen at random in each period.",
+                        validators=[
+                            django.core.validators.MinValueValidator(1),
+                            django.core.validators.MaxValueValidator(2000),
+                        ],
+                        verbose_name="Summaries to judge",
+                    ),
                 ),
                 (
                     "checks",
                     models.PositiveIntegerField(
                         default=100,
-                        help_text="Checks that people answer in each period; 0: only the judge is watched.",
+                        help_text="Reviewers answer so many in each period. Enter 0 to watch the judge alone.",
+                        validators=[
+                            django.core.validators.MinValueValidator(0),
+                            django.core.validators.MaxValueValidator(2000),
+                        ],
+                        verbose_name="Claims for people",
                     ),
                 ),
-                ("reference_periods", models.PositiveSmallIntegerField(default=13)),
-                ("smallest_drop", models.FloatField(default=0.05)),
+                (
+                    "smallest_drop",
+                    models.FloatField(
+                        default=0.05,
+                        help_text="A smaller drop of a score is never reported. Scores are between 0 and 1.",
+                        validators=[
+                            django.core.validators.MinValueValidator(0),
+                            django.core.validators.MaxValueValidator(1),
+                        ],
+                    ),
+                ),
+                (
+                    "reference_periods",
+                    models.PositiveSmallIntegerField(
+                        default=13,
+                        help_text="The first periods, with which later ones are compared.",
+                        validators=[
+                            django.core.validators.MinValueValidator(1),
+                            django.core.validators.MaxValueValidator(60),
+                        ],
+                        verbose_name="Periods of the reference",
+                    ),
+                ),
+                (
+                    "starts_on",
+                    models.DateField(
+                        default=annotation.models.watch._today,
+                        help_text="It may be in the past: summaries that are here already then make the reference.",
+                        verbose_name="First day",
+                    ),
+                ),
                 (
                     "yearly_rate",
-                    models.FloatField(default=0.05, help_text="Probability of a false alarm in a year."),
+                    models.FloatField(
+                        default=0.05,
+                        help_text="The probability of any false alarm in a year, such as 0.05.",
+                        validators=[
+                            django.core.validators.MinValueValidator(0.001),
+                            django.core.validators.MaxValueValidator(0.5),
+                        ],
+                        verbose_name="False alarms a year",
+                    ),
                 ),
                 (
                     "group_by",
                     models.CharField(
                         blank=True,
-                        help_text="`language`, or a metadata key of document sets; empty: none.",
+                        help_text="A metadata key such as topic, or language: a changed mix of its values is then no drop.",
                         max_length=200,
+                        verbose_name="Compare within",
                     ),
                 ),
-                ("starts_on", models.DateField(help_text="The first period has this day.")),
                 ("anchors", models.JSONField(blank=True, default=dict)),
                 ("latest", models.JSONField(blank=True, default=dict)),
                 ("announced", models.JSONField(blank=True, default=list)),
@@ -3257,10 +3313,7 @@ class Migration(migrations.Migration):
                 (
                     "systems",
                     models.ManyToManyField(
-                        blank=True,
-                        help_text="The watched systems; none: all.",
-                        related_name="+",
-                        to="annotation.system",
+                        blank=True, help_text="None: all systems.", related_name="+", to="annotation.system"
                     ),
                 ),
             ],
@@ -4476,7 +4529,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="watch",
-            constraint=models.UniqueConstraint(fields=("project", "name"), name="watch_name"),
+            constraint=models.UniqueConstraint(
+                fields=("project", "name"),
+                name="watch_name",
+                violation_error_message="Another watch has this name.",
+            ),
         ),
         migrations.AddConstraint(
             model_name="watch",
@@ -4488,19 +4545,6 @@ class Migration(migrations.Migration):
             model_name="watch",
             constraint=models.CheckConstraint(
                 condition=models.Q(("reference_periods__gte", 1)), name="watch_reference_positive"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="watch",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("smallest_drop__gte", 0), ("smallest_drop__lte", 1)),
-                name="watch_drop_0_1",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="watch",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("yearly_rate__gte", 0), ("yearly_rate__lte", 1)), name="watch_rate_0_1"
             ),
         ),
         migrations.AddConstraint(

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import date
+
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
+from django.utils import timezone
 
 from annotation.models.assignment import Sample
 from annotation.models.base import PublicRow
-from annotation.models.constraints import bounded
 from annotation.models.project import Project
 from annotation.models.run import Job, Run
 from annotation.models.summary import System
+
+
+def _between(least: float, most: float) -> tuple[MinValueValidator, MaxValueValidator]:
+    return MinValueValidator(least), MaxValueValidator(most)
+
+
+def _today() -> date:
+    return timezone.now().date()
 
 
 class Watch(PublicRow):
@@ -27,22 +38,55 @@ class Watch(PublicRow):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="watches", db_index=False)
     name = models.CharField(max_length=60)
-    systems = models.ManyToManyField(
-        System, blank=True, related_name="+", help_text="The watched systems; none: all."
+    length = models.CharField(
+        "Period",
+        max_length=4,
+        choices=Length,
+        default=Length.WEEK,
+        help_text="Summaries are compared by day or by week.",
     )
     scores = models.JSONField(default=list)
-    length = models.CharField(max_length=4, choices=Length, default=Length.WEEK)
-    summaries = models.PositiveIntegerField(default=100, help_text="Summaries to judge in each period.")
+    summaries = models.PositiveIntegerField(
+        "Summaries to judge",
+        default=100,
+        validators=_between(1, 2000),
+        help_text="So many are chosen at random in each period.",
+    )
     checks = models.PositiveIntegerField(
-        default=100, help_text="Checks that people answer in each period; 0: only the judge is watched."
+        "Claims for people",
+        default=100,
+        validators=_between(0, 2000),
+        help_text="Reviewers answer so many in each period. Enter 0 to watch the judge alone.",
     )
-    reference_periods = models.PositiveSmallIntegerField(default=13)
-    smallest_drop = models.FloatField(default=0.05)
-    yearly_rate = models.FloatField(default=0.05, help_text="Probability of a false alarm in a year.")
+    smallest_drop = models.FloatField(
+        default=0.05,
+        validators=_between(0, 1),
+        help_text="A smaller drop of a score is never reported. Scores are between 0 and 1.",
+    )
+    reference_periods = models.PositiveSmallIntegerField(
+        "Periods of the reference",
+        default=13,
+        validators=_between(1, 60),
+        help_text="The first periods, with which later ones are compared.",
+    )
+    starts_on = models.DateField(
+        "First day",
+        default=_today,
+        help_text="It may be in the past: summaries that are here already then make the reference.",
+    )
+    yearly_rate = models.FloatField(
+        "False alarms a year",
+        default=0.05,
+        validators=_between(0.001, 0.5),
+        help_text="The probability of any false alarm in a year, such as 0.05.",
+    )
     group_by = models.CharField(
-        max_length=200, blank=True, help_text="`language`, or a metadata key of document sets; empty: none."
+        "Compare within",
+        max_length=200,
+        blank=True,
+        help_text="A metadata key such as topic, or language: a changed mix of its values is then no drop.",
     )
-    starts_on = models.DateField(help_text="The first period has this day.")
+    systems = models.ManyToManyField(System, blank=True, related_name="+", help_text="None: all systems.")
     anchors = models.JSONField(default=dict, blank=True)
     latest = models.JSONField(default=dict, blank=True)
     announced = models.JSONField(default=list, blank=True)
@@ -56,11 +100,13 @@ class Watch(PublicRow):
         verbose_name_plural = "watches"
         ordering = ("project_id", "name")
         constraints = (
-            models.UniqueConstraint(fields=("project", "name"), name="watch_name"),
+            models.UniqueConstraint(
+                fields=("project", "name"),
+                name="watch_name",
+                violation_error_message="Another watch has this name.",
+            ),
             models.CheckConstraint(name="watch_summaries_positive", condition=Q(summaries__gte=1)),
             models.CheckConstraint(name="watch_reference_positive", condition=Q(reference_periods__gte=1)),
-            bounded("watch_drop_0_1", "smallest_drop"),
-            bounded("watch_rate_0_1", "yearly_rate"),
         )
 
     def __str__(self) -> str:

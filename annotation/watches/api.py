@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import ApiView, only
-from annotation.api.fields import ShareField, WordChoice
+from annotation.api.fields import WordChoice
 from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.facts import plain
@@ -17,40 +15,26 @@ from annotation.core.permissions import Verb
 from annotation.models import SCORE_SIDES, Watch
 from annotation.watches.lists import WATCHES
 from annotation.watches.report import WatchReport, watch_report
-from annotation.watches.save_watch import BOUNDS, LONGEST_NAME, save_watch
+from annotation.watches.save_watch import SETTINGS, save_watch
 
 MOST_SYSTEMS = 100
-LONGEST_KEY = 200
 
 WatchRow = shape_of(WATCHES, "WatchRow")
 
 
-def _number(name: str, default: int, text: str) -> serializers.IntegerField:
-    least, most = BOUNDS[name]
-    return serializers.IntegerField(default=default, min_value=least, max_value=most, help_text=text)
-
-
-class NewWatch(serializers.Serializer[Any]):
-    name = serializers.CharField(max_length=LONGEST_NAME)
+class NewWatch(serializers.ModelSerializer[Watch]):
     systems = serializers.ListField(
-        child=serializers.CharField(max_length=LONGEST_KEY),
+        child=serializers.CharField(max_length=200),
         default=list,
         max_length=MOST_SYSTEMS,
         help_text="Names of systems; empty: all.",
     )
     scores = serializers.ListField(child=WordChoice(choices=tuple(SCORE_SIDES)), default=list(SCORE_SIDES))
-    length = WordChoice(choices=Watch.Length.values, default="week", help_text="The period.")
-    summaries = _number("summaries", 100, "Summaries to judge in each period.")
-    checks = _number("checks", 100, "Checks that people answer in each period; 0: only the judge is watched.")
-    reference_periods = _number("reference_periods", 13, "The first periods, with which others are compared.")
-    smallest_drop = ShareField(default=0.05, help_text="A smaller drop is never reported.")
-    yearly_rate = ShareField(default=0.05, help_text="Probability of a false alarm in a year.")
-    group_by = serializers.CharField(
-        default="", allow_blank=True, max_length=LONGEST_KEY, help_text="`language` or a metadata key."
-    )
-    starts_on = serializers.DateField(
-        default=None, allow_null=True, help_text="The first period has this day; today if omitted."
-    )
+
+    class Meta:
+        model = Watch
+        fields = (*SETTINGS, "systems")
+        validators = ()
 
 
 class Watches(ApiView):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils import timezone
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
@@ -17,78 +16,41 @@ from annotation.models import SCORE_SIDES, System, Watch
 from annotation.watches import save_watch as services
 from annotation.watches.lists import STATE_WORDS, WATCHES
 from annotation.watches.report import watch_report
+from annotation.watches.save_watch import CHANGEABLE, SETTINGS
 from annotation.web.htmx import Request
 from annotation.web.lists import list_page
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
-CHANGEABLE = ("name", "summaries", "checks", "smallest_drop")
-LONGEST_KEY = 200
+if TYPE_CHECKING:
+    WatchModelForm = forms.ModelForm[Watch]
+else:
+    WatchModelForm = forms.ModelForm
 
 
-class WatchForm(forms.Form):
-    name = forms.CharField(max_length=services.LONGEST_NAME)
-    length = forms.ChoiceField(
-        label="Period", choices=Watch.Length.choices, help_text="Summaries are compared by day or by week."
-    )
+class WatchForm(WatchModelForm):
     scores = forms.MultipleChoiceField(
         choices=[(score, score.capitalize()) for score in SCORE_SIDES], widget=forms.CheckboxSelectMultiple
-    )
-    summaries = forms.IntegerField(
-        label="Summaries to judge", help_text="So many are chosen at random in each period."
-    )
-    checks = forms.IntegerField(
-        label="Claims for people",
-        help_text="Reviewers answer so many in each period. Enter 0 to watch the judge alone.",
-    )
-    smallest_drop = forms.FloatField(
-        label="Smallest drop",
-        help_text="A smaller drop of a score is never reported. Scores are between 0 and 1.",
-    )
-    reference_periods = forms.IntegerField(
-        label="Periods of the reference", help_text="The first periods, with which later ones are compared."
-    )
-    starts_on = forms.DateField(
-        label="First day",
-        widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}),
-        help_text="It may be in the past: summaries that are here already then make the reference.",
-    )
-    yearly_rate = forms.FloatField(
-        label="False alarms a year", help_text="The probability of any false alarm in a year, such as 0.05."
-    )
-    group_by = forms.CharField(
-        label="Compare within",
-        required=False,
-        max_length=LONGEST_KEY,
-        help_text="A metadata key such as topic, or language: a changed mix of its values is then no drop.",
     )
     systems = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, help_text="None: all systems."
     )
 
-    def __init__(self, room: Room, *args: Any, of: Watch | None = None, **kwargs: Any) -> None:
+    class Meta:
+        model = Watch
+        fields = SETTINGS
+        widgets: ClassVar = {"starts_on": forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"})}
+
+    def __init__(self, room: Room, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        names = System.objects.filter(project=room.project, kind=System.Kind.SUMMARISER).values_list(
-            "name", "name"
-        )
-        self.fields["systems"].choices = list(names)  # type: ignore[attr-defined]
-        kept = CHANGEABLE if of else tuple(self.fields)
+        names = System.objects.filter(project=room.project, kind=System.Kind.SUMMARISER)
+        self.fields["systems"].choices = list(names.values_list("name", "name"))  # type: ignore[attr-defined]
+        kept = CHANGEABLE if self.instance.pk else tuple(self.fields)
         # Blind people may make a watch and must not see the names of systems.
         hidden = () if Verb.VIEW_SCORES in room.verbs else ("systems",)
         self.fields = {
             name: each for name, each in self.fields.items() if name in kept and name not in hidden
         }
-
-
-NEW = {
-    "length": Watch.Length.WEEK,
-    "scores": ["coverage"],
-    "summaries": 100,
-    "checks": 100,
-    "smallest_drop": 0.05,
-    "reference_periods": 13,
-    "yearly_rate": 0.05,
-}
 
 
 @screen("GET")
@@ -99,14 +61,13 @@ def watches(request: Request, slug: str) -> HttpResponseBase:
 @screen("GET", "POST")
 def new_watch(request: Request, slug: str) -> HttpResponse:
     room = _enter(request, slug, Verb.RUN)
-    return _form(request, room, None, {**NEW, "starts_on": timezone.now().date()})
+    return _form(request, room, None)
 
 
 @screen("GET", "POST")
 def change_watch(request: Request, slug: str, watch_id: str) -> HttpResponse:
     room = _enter(request, slug, Verb.RUN)
-    held = _watch(room, watch_id)
-    return _form(request, room, held, {name: getattr(held, name) for name in CHANGEABLE})
+    return _form(request, room, _watch(room, watch_id))
 
 
 @screen("GET")
@@ -140,8 +101,10 @@ def _watch(room: Room, watch_id: str) -> Watch:
     return found(Watch.objects.filter(project=room.project).select_related("project"), watch_id, "watch")
 
 
-def _form(request: Request, room: Room, held: Watch | None, initial: dict[str, Any]) -> HttpResponse:
-    form = WatchForm(room, request.POST or None, of=held, initial=initial)
+def _form(request: Request, room: Room, held: Watch | None) -> HttpResponse:
+    form = WatchForm(
+        room, request.POST or None, instance=held, initial={} if held else {"scores": ["coverage"]}
+    )
     if form.is_valid():
         try:
             saved = services.save_watch(

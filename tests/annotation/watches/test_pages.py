@@ -69,8 +69,8 @@ def test_a_watch_is_made_changed_and_archived(world: World, mona: Client) -> Non
     ("field", "value", "said"),
     [
         ("name", "", "This field is required."),
-        ("summaries", "0", "Enter between 1 and 2,000."),
-        ("smallest_drop", "1.5", "Enter a number above 0 and below 1."),
+        ("summaries", "0", "Ensure this value is greater than or equal to 1."),
+        ("smallest_drop", "1.5", "Ensure this value is less than or equal to 1."),
         ("scores", [], "This field is required."),
         ("starts_on", "soon", "Enter a valid date."),
     ],
