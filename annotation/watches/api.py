@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import ApiView, only
-from annotation.api.fields import WordChoice
+from annotation.api.fields import NamedChoice
 from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.facts import plain
@@ -29,7 +29,9 @@ class NewWatch(serializers.ModelSerializer[Watch]):
         max_length=MOST_SYSTEMS,
         help_text="Names of systems; empty: all.",
     )
-    scores = serializers.ListField(child=WordChoice(choices=tuple(SCORE_SIDES)), default=list(SCORE_SIDES))
+    scores = serializers.ListField(
+        child=NamedChoice("WatchableScore", tuple(SCORE_SIDES)), default=list(SCORE_SIDES)
+    )
 
     class Meta:
         model = Watch
