@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.urls import reverse
 
 from annotation.core.events import log
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
 ANCHORS = 150
 LOOKED_EVERY = timedelta(minutes=1)
 """The pause between two looks of a worker at a watch."""
+ASKED_EVERY = timedelta(seconds=5)
+"""The pause while a run of the watch is active."""
 MOST_ASKED_A_PERIOD = 2
 """Anchors are asked at a period's end, and once more if the server names another model."""
 
@@ -85,7 +88,9 @@ def perform(claimed: Claimed, lease: Lease) -> None:
         is_news |= is_moving
     if is_news:
         _took(_announce, claimed)
-    Watch.objects.filter(pk=watch.pk).update(waits_for=waits_for)
+    is_judging = Q(run__state=Run.State.ACTIVE) | Q(anchor_run__state=Run.State.ACTIVE)
+    pause = ASKED_EVERY if watch.periods.filter(is_judging).exists() else LOOKED_EVERY
+    Watch.objects.filter(pk=watch.pk).update(waits_for=waits_for, due_at=shared_now() + pause)
 
 
 @transaction.atomic
