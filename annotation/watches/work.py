@@ -53,6 +53,7 @@ LOOKED_EVERY = timedelta(minutes=1)
 """The pause between two looks of a worker at a watch."""
 ASKED_EVERY = timedelta(seconds=5)
 """The pause while a run of the watch is active."""
+JUDGED_NOW = Q(run__state=Run.State.ACTIVE) | Q(anchor_run__state=Run.State.ACTIVE)
 MOST_ASKED_A_PERIOD = 2
 """Anchors are asked at a period's end, and once more if the server names another model."""
 
@@ -88,8 +89,7 @@ def perform(claimed: Claimed, lease: Lease) -> None:
         is_news |= is_moving
     if is_news:
         _took(_announce, claimed)
-    is_judging = Q(run__state=Run.State.ACTIVE) | Q(anchor_run__state=Run.State.ACTIVE)
-    pause = ASKED_EVERY if watch.periods.filter(is_judging).exists() else LOOKED_EVERY
+    pause = ASKED_EVERY if watch.periods.filter(JUDGED_NOW).exists() else LOOKED_EVERY
     Watch.objects.filter(pk=watch.pk).update(waits_for=waits_for, due_at=shared_now() + pause)
 
 
@@ -109,7 +109,8 @@ def _took(step: Callable[[Watch], bool], claimed: Claimed) -> bool:
 def _close(watch: Watch) -> bool:
     """Close the next period whose end has passed, and start its run. One period is judged at a time."""
     start, end = next_period(watch)
-    if shared_now() < end + GRACE or watch.periods.filter(state=WatchPeriod.State.JUDGING).exists():
+    is_busy = Q(state=WatchPeriod.State.JUDGING) | JUDGED_NOW
+    if shared_now() < end + GRACE or watch.periods.filter(is_busy).exists():
         return False
     for former in watch.periods.order_by("-start")[:2]:
         late = summaries_between(watch, former.start, former.end).count() - former.total

@@ -71,6 +71,7 @@
         { type: "line", data: spans, showSymbol: false, silent: true, lineStyle: { width: 2, opacity: 0.55 } },
         {
           type: "line",
+          showAllSymbol: true,
           data: held.map((point) => ({
             value: point.mean, symbol: point.is_alarm ? "triangle" : "circle", symbolSize: point.is_alarm ? 16 : 9, itemStyle: point.is_alarm ? { color: other } : {},
           })),
