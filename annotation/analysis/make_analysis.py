@@ -93,13 +93,14 @@ class StoredStatistics:
         return not (self.is_missing or self.is_stale)
 
 
-def _ranked_by(project: Project, score: str) -> leaderboard.Leaderboard:
-    return leaderboard.leaderboard(project, score=score)
+def _ranked_by(project: Project, key: str) -> leaderboard.Leaderboard:
+    score = key.removesuffix(leaderboard.OF_THESE_DOCUMENTS)
+    return leaderboard.leaderboard(project, score=score, these_documents=score != key)
 
 
 RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
     # The shape depends on the number of scores, because a leaderboard stores a mean of every score.
-    Analysis.Kind.LEADERBOARD: StatisticsRecipe(_ranked_by, inputs=own_inputs, shape=748 + len(SCORES)),
+    Analysis.Kind.LEADERBOARD: StatisticsRecipe(_ranked_by, inputs=own_inputs, shape=749 + len(SCORES)),
     Analysis.Kind.AGREEMENT: StatisticsRecipe(
         agreement.agreement, inputs=agreement.agreement_inputs, shape=8
     ),

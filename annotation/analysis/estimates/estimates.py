@@ -45,6 +45,7 @@ class EstimateTable:
     - `pooled`: the estimates after pooling; empty if they are not pooled
     - `misfits`: the systems that keep their direct estimate in `pooled`, because the model does not fit them
     - `compared`: the differences of all pairs of systems, pooled ones if there are any
+    - `these_documents`: True if the estimates are about exactly these documents, not about documents like these
     """
 
     sample: SampleProgress | None = None
@@ -59,6 +60,7 @@ class EstimateTable:
     pooled: dict[str, Average] = field(default_factory=dict)
     misfits: tuple[str, ...] = ()
     compared: tuple[PairComparison, ...] = ()
+    these_documents: bool = False
 
     @property
     def sample_id(self) -> str:
@@ -123,10 +125,13 @@ class Estimates:
         return self.tables.get(target_words, self.otherwise)
 
 
-def estimates(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Estimates:
+def estimates(
+    project: Project, side: Check.Side = Check.Side.REFERENCE, *, these_documents: bool = False
+) -> Estimates:
     """Estimate from the newest finished random sample, or give the reason why there are no estimates.
 
-    The reference side gives coverage, the summary side alignment.
+    The reference side gives coverage, the summary side alignment. With `these_documents`, the estimates are about
+    exactly the documents of the sample.
     """
     found = samples(project, side)
     sample = next((each for each in found if each.is_complete), None)
@@ -134,7 +139,10 @@ def estimates(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Esti
     if sample is None:
         return Estimates({}, EstimateTable(newer=newer))
     framed = framed_items(project, Sample.objects.get(public_id=sample.sample_id), side=side)
-    tables = {target: estimate_table(sample, framed, target, newer=newer) for target in framed.items}
+    tables = {
+        target: estimate_table(sample, framed, target, newer=newer, these_documents=these_documents)
+        for target in framed.items
+    }
     return Estimates(tables, EstimateTable(sample=sample, newer=newer))
 
 
@@ -144,10 +152,13 @@ def estimate_table(
     target_words: int | None,
     *,
     newer: SampleProgress | None = None,
+    these_documents: bool = False,
 ) -> EstimateTable:
     """Compute the estimates at one target length from a finished sample. `newer` is only passed on to the table."""
     items = framed.items[target_words]
-    found = estimate_systems_from_sample(items, covariates=framed.covariates, confidence=CONFIDENCE)
+    found = estimate_systems_from_sample(
+        items, covariates=framed.covariates, confidence=CONFIDENCE, these_documents=these_documents
+    )
     answers = [
         item for of_system in items.values() for item in of_system if item.is_sampled and not item.is_settled
     ]
@@ -162,12 +173,15 @@ def estimate_table(
         documents=min(result.documents for result in found.values()),
         answered_documents=min(result.answered_documents for result in found.values()),
         came_after=framed.came_after,
+        these_documents=these_documents,
     )
     if made.answered_documents < TOO_FEW_DOCUMENTS:
         return made
     uses_judge = framed.has_judge and any(result.tuning for result in found.values())
     if not uses_judge:
-        found = estimate_systems_from_sample(items, confidence=CONFIDENCE, people_alone=True)
+        found = estimate_systems_from_sample(
+            items, confidence=CONFIDENCE, people_alone=True, these_documents=these_documents
+        )
     pooled = pool_estimates(found, confidence=CONFIDENCE)
     # Put the better system first, so that most differences are positive.
     best_first = sorted(found, key=lambda name: (-(pooled.systems[name].estimate or 0.0), name))

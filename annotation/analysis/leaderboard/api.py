@@ -67,6 +67,10 @@ class LeaderboardQuery(serializers.Serializer[Any]):
         help_text="The score or own criterion that ranks the systems. Default: coverage, or the first other score with "
         "values, as on the page. `score` in the reply names it.",
     )
+    these_documents = serializers.BooleanField(
+        default=False,
+        help_text="Estimates are about exactly these document sets; otherwise they are about document sets like these.",
+    )
 
 
 class Scores(ApiView):
@@ -86,9 +90,11 @@ class LeaderboardView(ApiView):
         """
         project = self.enter(Verb.VIEW_SCORES)
         query = self.query(LeaderboardQuery)
-        target = query.get("target_words", ALL)
+        target, these = query.get("target_words", ALL), query["these_documents"]
         if "score" in query:
-            found, _ = leaderboards.board(project, score=query["score"], target_words=target, wait=True)
+            found, _ = leaderboards.board(
+                project, score=query["score"], target_words=target, these_documents=these
+            )
         else:
-            found, _ = leaderboards.opening_board(project, target_words=target, wait=True)
+            found, _ = leaderboards.opening_board(project, target_words=target, these_documents=these)
         return Response(plain(found))

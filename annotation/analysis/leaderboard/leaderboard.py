@@ -66,6 +66,8 @@ class Targets(Enum):
 
 
 ALL = Targets.ALL
+OF_THESE_DOCUMENTS = "\nthese documents"
+"""The end of the key of stored leaderboards whose estimates are about exactly these document sets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +167,8 @@ class Leaderboard(Computed):
     """A table per target length, shortest first; the table without a target is last.
 
     Means never combine target lengths. Systems are ranked by `score`. `signature` identifies the scoring rules; it
-    names several rules only during a rescoring. `draws` is the number of bootstrap samples of an interval.
+    names several rules only during a rescoring. `draws` is the number of bootstrap samples of an interval. With
+    `these_documents`, estimates are about exactly these document sets, otherwise about document sets like these.
     """
 
     project: str
@@ -175,6 +178,7 @@ class Leaderboard(Computed):
     confidence: float = CONFIDENCE
     draws: int = DRAWS
     seed: int = SEED
+    these_documents: bool = False
 
     @property
     def foremost(self) -> TargetTable | None:
@@ -202,7 +206,11 @@ def check_score(score: str, project: Project) -> None:
 
 
 def leaderboard(
-    project: Project, *, target_words: int | Targets | None = ALL, score: str = RANKED
+    project: Project,
+    *,
+    target_words: int | Targets | None = ALL,
+    score: str = RANKED,
+    these_documents: bool = False,
 ) -> Leaderboard:
     """Compute every system's averages, for all target lengths or one, and rank the systems by a score.
 
@@ -213,13 +221,21 @@ def leaderboard(
     """
     check_score(score, project)
     own = own_scores(project)
-    estimated = {name: estimates(project, side) for name, side in SCORE_SIDES.items()}
+    estimated = {
+        name: estimates(project, side, these_documents=these_documents) for name, side in SCORE_SIDES.items()
+    }
     tables = tuple(
         gathered.table(project, target, score, estimated, own)
         for target, gathered in _by_target(project, target_words, own).items()
     )
     signature = _signatures(project, target_words)
-    return Leaderboard(project=project.slug, signature=signature, tables=tables, score=score)
+    return Leaderboard(
+        project=project.slug,
+        signature=signature,
+        tables=tables,
+        score=score,
+        these_documents=these_documents,
+    )
 
 
 def _signatures(project: Project, target_words: int | Targets | None) -> str:

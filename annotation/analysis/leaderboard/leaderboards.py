@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from annotation.analysis.leaderboard.leaderboard import (
     ALL,
+    OF_THESE_DOCUMENTS,
     RANKED,
     Leaderboard,
     Targets,
@@ -33,6 +34,7 @@ def board(
     score: str = RANKED,
     target_words: int | Targets | None = ALL,
     wait: bool = True,
+    these_documents: bool = False,
 ) -> tuple[Leaderboard | None, StoredStatistics]:
     """Load the last computed leaderboard, ranked by a score, with its state.
 
@@ -40,7 +42,8 @@ def board(
     NotReady after a time limit. Raises Invalid (code `unknown_score`).
     """
     check_score(score, project)
-    found = current_statistics(project=project, kind=Analysis.Kind.LEADERBOARD, key=score, wait=wait)
+    key = f"{score}{OF_THESE_DOCUMENTS}" if these_documents else score
+    found = current_statistics(project=project, kind=Analysis.Kind.LEADERBOARD, key=key, wait=wait)
     stored = found.facts(Leaderboard)
     if stored is None or isinstance(target_words, Targets):
         return stored, found
@@ -49,11 +52,15 @@ def board(
 
 
 def opening_board(
-    project: Project, *, target_words: int | Targets | None = ALL, wait: bool = True
+    project: Project,
+    *,
+    target_words: int | Targets | None = ALL,
+    wait: bool = True,
+    these_documents: bool = False,
 ) -> tuple[Leaderboard | None, StoredStatistics]:
     """Load the leaderboard as `board` does, ranked by the default score of the table that is shown first."""
-    found, made = board(project, target_words=target_words, wait=wait)
+    found, made = board(project, target_words=target_words, wait=wait, these_documents=these_documents)
     score = opening_score(found.foremost) if found else RANKED
     if score == RANKED:
         return found, made
-    return board(project, score=score, target_words=target_words, wait=wait)
+    return board(project, score=score, target_words=target_words, wait=wait, these_documents=these_documents)

@@ -66,11 +66,12 @@ DECIDED_WITH_COVERAGE = ("coverage", "composite_1", "composite_2_3", "composite_
 
 DOCUMENTS_ONLY = "The intervals cover the choice of documents."
 WITHOUT_JUDGE = "The intervals ignore the judge's mistakes."
-WITH_JUDGE = "The intervals cover the choice of documents and the judge's mistakes."
-TOGETHER = (
-    "Systems are compared with help of the judge's averages. The intervals cover the choice of documents and the "
-    "judge's mistakes, on average over systems."
+WITH_JUDGE = "The intervals cover the choice of documents and the judge's mistakes"
+OF_THESE = (
+    "The averages are about exactly these document sets: the intervals cover the choice of claims that people "
+    "answered, and the judge's mistakes"
 )
+TOGETHER = "Systems are compared with help of the judge's averages. "
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +130,8 @@ def bases_of(
     made = _Chooser(project, target_words, found, estimates)
     versions = {name: Basis(name, words, WITHOUT_JUDGE) for name, words in VERSIONS.items()}
     for score in OTHER_VALUES:
-        versions[f"{score}_estimate"] = Basis(f"{score}_estimate", VERSIONS[f"{score}_estimate"], WITH_JUDGE)
-        versions[f"{score}_pooled"] = Basis(f"{score}_pooled", VERSIONS[f"{score}_pooled"], TOGETHER)
+        for name in (f"{score}_estimate", f"{score}_pooled"):
+            versions[name] = Basis(name, VERSIONS[name], _estimated(estimates.get(score), name))
     versions["coverage_human"] = Basis("coverage_human", VERSIONS["coverage_human"], DOCUMENTS_ONLY)
     return {**{name: made.basis(name) for name in (*RANKABLE, "human_share")}, **versions}
 
@@ -178,11 +179,12 @@ class _Chooser:
             and self._compared[score]
             and all(estimate.average(system).low is not None for system in self._compared[score])
         ):
-            name = f"estimated from {estimate.answers:,} answers"
-            if not estimate.pooled:
-                return Basis(f"{score}_estimate", name, WITH_JUDGE)
-            alone = estimate.misfits and f" Too far from the judge's averages: {listed(estimate.misfits)}."
-            return Basis(f"{score}_pooled", name, f"{TOGETHER}{alone or ''}")
+            column = f"{score}_pooled" if estimate.pooled else f"{score}_estimate"
+            alone = (
+                f" Too far from the judge's averages: {listed(estimate.misfits)}." if estimate.misfits else ""
+            )
+            caption = f"{_estimated(estimate, column)}{alone}"
+            return Basis(column, f"estimated from {estimate.answers:,} answers", caption)
         return self._blend(score)
 
     def _blend(self, score: str) -> Basis:
@@ -225,6 +227,11 @@ class _Chooser:
     def _checks(self, score: str) -> QuerySet[Check]:
         checks = eligible(self._project, SCORE_SIDES[score])
         return checks.filter(summary__is_summary=True, summary__target_words=self._target)
+
+
+def _estimated(estimate: EstimateTable | None, column: str) -> str:
+    covered = OF_THESE if estimate and estimate.these_documents else WITH_JUDGE
+    return f"{TOGETHER}{covered}, on average over systems." if column.endswith("_pooled") else f"{covered}."
 
 
 def _blind() -> QuerySet[Verdict]:

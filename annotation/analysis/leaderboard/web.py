@@ -45,7 +45,7 @@ OTHER_COLUMNS = {"group": "Group", "sets": "Document sets", "unscored": "Unscore
 @screen("GET")
 def scores(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
-    shown = shown_table(request, room.project)
+    shown = shown_table(request, room.project, these_documents=_these_documents(request))
     table = shown.table
     context: dict[str, object] = {
         "room": room,
@@ -66,6 +66,8 @@ def scores(request: Request, slug: str) -> HttpResponse:
             "target": target_word(table.target_words),
             "targets": [(target_word(each.target_words), each.target_words) for each in shown.board.tables],
             "league": league(table),
+            "documents": max(row.document_sets for row in table.rows),
+            "is_estimate": table.bases[shown.score].is_estimate,
             "heads": [Head(name, head_of(name), table.bases[name], name == shown.score) for name in names],
             "offered": [(name, words, name in chosen) for name, words in offered.items()],
             "chosen": chosen,
@@ -119,6 +121,12 @@ def _chosen_columns(request: Request, offered: dict[str, str]) -> list[str]:
             name for name in request.GET.getlist("column") if name in offered
         ]
     return [name for name in request.session.get("leaderboard_columns", []) if name in offered]
+
+
+def _these_documents(request: Request) -> bool:
+    if "documents" in request.GET:
+        request.session["leaderboard_of_these"] = request.GET["documents"] == "these"
+    return bool(request.session.get("leaderboard_of_these", False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +190,7 @@ def league_file(request: Request, slug: str) -> HttpResponse:
 def pairs_file(request: Request, slug: str) -> HttpResponse:
     """Download the test of every pair of systems, smallest p first."""
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
-    shown = shown_table(request, room.project)
+    shown = shown_table(request, room.project, these_documents=_these_documents(request))
     compared = shown.table.ranking.compared if shown.table else ()
     columns = [each.name for each in fields(SystemPair)]
     return table_file(
@@ -262,18 +270,27 @@ class ShownTable:
     score: str
 
 
-def shown_table(request: Request, project: Project, *, score: str = "") -> ShownTable:
+def shown_table(
+    request: Request, project: Project, *, score: str = "", these_documents: bool = False
+) -> ShownTable:
     """Read the requested table, or the table of `score`, and wait a little for its first computation.
 
-    Raises Invalid for a score that cannot rank systems, and NotFound for an unknown target length.
+    With `these_documents`, its estimates are about exactly these document sets. Raises Invalid for a score that cannot
+    rank systems, and NotFound for an unknown target length.
     """
     asked = score or request.GET.get("by", "")
     try:
-        board, made = boards.board(project, score=asked) if asked else boards.opening_board(project)
+        board, made = (
+            boards.board(project, score=asked, these_documents=these_documents)
+            if asked
+            else boards.opening_board(project, these_documents=these_documents)
+        )
     except NotReady:
         if "format" in request.GET:
             raise
-        board, made = boards.board(project, score=asked or RANKED, wait=False)
+        board, made = boards.board(
+            project, score=asked or RANKED, wait=False, these_documents=these_documents
+        )
     table = _table(board, request.GET.get("target", "")) if board else None
     return ShownTable(board, made, table, board.score if board else asked or RANKED)
 

@@ -9,7 +9,7 @@ import pytest
 from annotation.analysis.estimates.estimates import NO_SAMPLE, EstimateTable, estimate_table, estimates
 from annotation.analysis.estimates.samples import SampleProgress
 from annotation.analysis.leaderboard.averages import Average
-from annotation.analysis.leaderboard.values import RANKABLE, bases_of
+from annotation.analysis.leaderboard.values import OF_THESE, RANKABLE, WITH_JUDGE, bases_of
 from annotation.models import Check, Sample, SampledCheck
 from annotation.reviewing.services.review import override
 from annotation.sampling.queries.sampled_items import SampleFrame, framed_items
@@ -208,3 +208,24 @@ def test_a_system_that_does_not_fit_is_named(world: World) -> None:
     assert bases["coverage"].column == "coverage_pooled"
     assert bases["coverage"].caption.endswith("Too far from the judge's averages: system 4.")
     assert (bases["coverage"].direct, bases["alignment"].direct) == ("coverage_estimate", "")
+
+
+def test_of_exactly_these_documents_intervals_are_narrower_and_the_caption_says_so(world: World) -> None:
+    frame = shifted(framed(60, answered=45), 3)
+    like, these = (estimate_table(DRAW, frame, 20, these_documents=each) for each in (False, True))
+    for name, average in these.averages.items():
+        other = like.averages[name]
+        assert average.mean == other.mean
+        # Each document has one claim and 45 of 60 are answered: the error is that of documents like these, times
+        # the root of 1 - 45 / 60 (without the judge; with it about so).
+        assert (average.high - average.low) / (other.high - other.low) == pytest.approx(0.5, abs=0.12)
+    scores = {
+        name: dict.fromkeys((*RANKABLE, "human_share"), average) for name, average in these.averages.items()
+    }
+    captions = [
+        bases_of(world.project, 20, scores, {"coverage": table, "alignment": EstimateTable()})[
+            "coverage"
+        ].caption
+        for table in (like, these)
+    ]
+    assert captions == [f"{WITH_JUDGE}.", f"{OF_THESE}."]

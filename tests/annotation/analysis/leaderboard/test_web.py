@@ -11,6 +11,7 @@ from django.utils import timezone
 from annotation.analysis import make_analysis
 from annotation.analysis.leaderboard import system_scores
 from annotation.models import DocumentSet, Sample, Score, Summary, Worker
+from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import rescore
 from tests.annotation.conftest import HTMX
 from tests.annotation.mixing import mix_summarization
@@ -95,6 +96,33 @@ def test_a_column_head_ranks_by_it_and_added_columns_stay(world: World, vic: Cli
     lines = vic.get("/p/harbour/scores/file/?by=brevity&format=csv").content.decode().splitlines()
     assert lines[1].startswith("20,1,a,birch,")
     assert vic.get("/p/harbour/scores/?by=password").status_code == 422
+
+
+def test_a_person_chooses_which_documents_estimates_are_about(world: World, vic: Client) -> None:
+    assert "Documents like these" not in vic.get("/p/harbour/scores/").text
+    lay_sets(world, 18)
+    sample = sample_checks(
+        project=world.project, by=world.mona, method="uniform", share=0.7, side="reference", seed=1
+    )
+    answer_sample(world, sample)
+    page = vic.get("/p/harbour/scores/")
+    assert "Exactly these 20 document sets" in page.text
+    assert "The intervals cover the choice of documents" in page.text
+    these = vic.get("/p/harbour/scores/?documents=these")
+    assert "The averages are about exactly these document sets" in these.text
+    assert "&amp;these_documents=true" in these.text
+    width = [
+        line.average.high - line.average.low for each in (page, these) for line in each.context["league"].rows
+    ]
+    assert max(width[2:]) < min(width[:2])
+    # The choice is remembered, also in the file of pairs, until the person chooses again.
+    assert "The averages are about exactly these" in vic.get("/p/harbour/scores/?by=coverage").text
+    files = [
+        vic.get(f"/p/harbour/scores/pairs/file/?by=coverage&format=csv{end}").text
+        for end in ("", "&documents=like")
+    ]
+    assert files[0] != files[1]
+    assert "The averages are about exactly these" not in vic.get("/p/harbour/scores/").text
 
 
 def test_twenty_claims_are_sampled_with_one_click_and_opened_in_review(
