@@ -51,6 +51,7 @@ project_urls = [
     path("review/", review_queue.review, name="review"),
     path("review/next/", review.next_check, name="next-check"),
     path("review/samples/", random_samples.check_samples_page, name="samples"),
+    path("review/samples/extend/", random_samples.extend_sample_page, name="extend-sample"),
     path("review/samples/sample/", random_samples.sample_checks, name="sample-checks"),
     path("review/samples/check/", random_samples.check_some, name="check-some"),
     path("review/samples/<slug:sample_id>/cancel/", random_samples.cancel_sample_page, name="cancel-sample"),

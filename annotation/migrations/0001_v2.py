@@ -2112,6 +2112,17 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "extends",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="The sample that still counts for the systems that are not in this one.",
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="extensions",
+                        to="annotation.sample",
+                    ),
+                ),
+                (
                     "project",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,

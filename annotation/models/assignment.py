@@ -35,6 +35,14 @@ class Sample(PublicRow):
         blank=True,
         help_text="Inclusion probability of every item of the frame, in its order; empty if all are equal.",
     )
+    extends = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="extensions",
+        help_text="The sample that still counts for the systems that are not in this one.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     cancelled_at = models.DateTimeField(
         null=True,

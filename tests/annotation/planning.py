@@ -9,8 +9,10 @@ from annotation.models import (
     Claim,
     SampledCheck,
     Summary,
+    System,
     Verdict,
 )
+from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import rescore
 from tests.annotation.cast import SUMMARIES, add_claims, add_set
 
@@ -82,3 +84,21 @@ def answer_sample(world: World, sample: Sample, *, ms: int = 0, label: str = "")
         )
         row.save(update_fields=["verdict"])
     rescore(project=world.project)
+
+
+def leave_cedar_behind(world: World, *, first: int = 0) -> Sample:
+    """Take a sample of .4 of all claims of alder, birch and cedar, and finish it.
+
+    Alder's and birch's summaries express the first two claims of each set, cedar's express none.
+    """
+    world.systems["cedar"] = System.objects.create(project=world.project, name="cedar")
+    lay_sets(world, 24, first=first, summaries={**SUMMARIES, "cedar": "The mayor has resigned."})
+    ruled = Check.objects.filter(summary=world.summaries[f"set-{first:02}", "cedar"])[:1]
+    Check.objects.filter(pk__in=[check.pk for check in ruled]).update(final_source="rule", final_label="no")
+    sample = sample_checks(
+        project=world.project, by=world.mona, method="uniform", share=0.4, side="reference", seed=3
+    )
+    answer_sample(world, sample, label="no")
+    ahead = Verdict.objects.filter(role="reviewer", check_row__claim__position__lte=2)
+    ahead.exclude(check_row__summary__system__name="cedar").update(label="yes")
+    return sample

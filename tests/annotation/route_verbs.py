@@ -22,6 +22,7 @@ POSTED = {
     "look",
     "check-some",
     "sample-checks",
+    "extend-sample",
     "cancel-sample",
     "next-dispute",
     "decide-dispute",
@@ -87,7 +88,9 @@ WEB = {
     **dict.fromkeys(("rate", *SCRIPTED), Verb.ASSESS),
     **dict.fromkeys(("review", "check", "override", "withdraw-verdict"), Verb.REVIEW),
     **dict.fromkeys(("next-check", "look"), Verb.REVIEW),
-    **dict.fromkeys(("samples", "check-some", "sample-checks", "cancel-sample"), Verb.ASSIGN),
+    **dict.fromkeys(
+        ("samples", "check-some", "sample-checks", "extend-sample", "cancel-sample"), Verb.ASSIGN
+    ),
     **dict.fromkeys(("adjudicate", "dispute", "next-dispute", "decide-dispute"), Verb.ADJUDICATE),
     "withdraw-decision": Verb.ADJUDICATE,
     **dict.fromkeys(

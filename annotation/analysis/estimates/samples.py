@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.utils.formats import date_format
 
 from annotation.models import Check
-from annotation.sampling.queries.check_samples import check_samples
+from annotation.sampling.queries.check_samples import CheckSample, check_samples
 
 if TYPE_CHECKING:
     from annotation.models import Project
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SampleProgress:
-    """A random sample and the day on which it was made. `sampled` counts its checks, `answered`
+    """A random sample and the day on which it was made or extended. `sampled` counts its checks, `answered`
     those with an answer.
     """
 
@@ -33,14 +34,21 @@ class SampleProgress:
 
 def samples(project: Project, side: Check.Side = Check.Side.REFERENCE) -> list[SampleProgress]:
     """List the random samples of a side, newest first. Cancelled, empty and watches' samples are left out."""
+    found = check_samples(project, side=side, of_watches=False)
+    made = {sample.sample_id: sample for sample in found}
     return [
         SampleProgress(
             sample_id=sample.sample_id,
             method=sample.method,
             sampled=sample.sampled,
             answered=sample.answered,
-            day=date_format(sample.created_at, "j M Y"),
+            day=_day(sample, made),
         )
-        for sample in check_samples(project, side=side, of_watches=False)
+        for sample in found
         if sample.sampled and sample.cancelled_at is None
     ]
+
+
+def _day(sample: CheckSample, made: Mapping[str, CheckSample]) -> str:
+    own, before = date_format(sample.created_at, "j M Y"), made.get(sample.extends)
+    return own if before is None else f"{_day(before, made)}, extended on {own}"

@@ -85,6 +85,7 @@ class HeldChecks:
 class CheckSample:
     """A sample of `sampled` checks out of `frame` checks. `answered` sampled checks have a blind answer.
 
+    `extends` is the id of the sample that still counts for the systems that are not in the frame; "" if there is none.
     `scores` has the names of the scores that the sample estimates. `held` describes unanswered checks on people's
     screens; None if there are none. Unanswered checks of a cancelled sample are no longer in the queue.
     """
@@ -100,6 +101,7 @@ class CheckSample:
     cancelled_at: datetime | None = None
     held: HeldChecks | None = None
     scores: tuple[str, ...] = ()
+    extends: str = ""
 
     @property
     def is_complete(self) -> bool:
@@ -131,7 +133,8 @@ def check_samples(
     # Let the database count the checks of each frame, because a frame may have a million checks.
     count = "jsonb_array_length" if connection.vendor == "postgresql" else "json_array_length"
     framed = sampled.annotate(framed=Func(F("frame"), function=count, output_field=IntegerField()))
-    columns = ("pk", "public_id", "method", "share", "seed", "framed", "created_at", "cancelled_at")
+    plain = ("pk", "public_id", "method", "share", "seed", "framed", "created_at", "cancelled_at")
+    columns = (*plain, "extends__public_id")
     rows = list(framed.values_list(*columns)[:SAMPLES_SHOWN])
     counts = _counts([row[0] for row in rows], side)
     held = _held([key for key, each in counts.items() if each.answered < each.sampled], but)
@@ -149,8 +152,9 @@ def check_samples(
             cancelled_at,
             held.get(key),
             found.scores,
+            extends or "",
         )
-        for key, public_id, method, share, seed, frame, created_at, cancelled_at in rows
+        for key, public_id, method, share, seed, frame, created_at, cancelled_at, extends in rows
     ]
 
 

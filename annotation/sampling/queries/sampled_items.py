@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from annotation.models import Check, Label, Sample, SampledCheck
@@ -65,10 +65,21 @@ def framed_items(
     A document is a document set or its group. The share of an item is its weight in the mean of its document. The
     mean is taken over the summaries of a system, then over references, units (by weight) and the claims of a unit; on
     the summary side over the summary's own claims. The answer to a check that a rule decides is known, so the check
-    counts as sampled with certainty. The judge's answer is the probability that the sample stores.
+    counts as sampled with certainty. The judge's answer is the probability that the sample stores. Systems that are
+    not in the frame of a sample that extends another one have the items of the other one; `came_after` is then its.
     """
     probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", sample.frame))
-    return _of_checks(_checks(project, side, among), side, probabilities, _sampled(sample, side))
+    found = _of_checks(_checks(project, side, among), side, probabilities, _sampled(sample, side))
+    if sample.extends is None:
+        return found
+    before = framed_items(project, sample.extends, side=side, among=among)
+    for target, of_target in found.items.items():
+        # Claims that a rule decides are no part of a frame and do not show that a system is in it.
+        in_frame = {
+            system: items for system, items in of_target.items() if not all(item.is_settled for item in items)
+        }
+        before.items[target] = before.items.get(target, {}) | in_frame
+    return replace(before, claims=found.claims | before.claims)
 
 
 def framed_now(

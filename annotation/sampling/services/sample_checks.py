@@ -41,6 +41,7 @@ def sample_checks(
     side: str = "",
     seed: int | None = None,
     among: Collection[int] | None = None,
+    extends: Sample | None = None,
 ) -> Sample:
     """Sample a share of the project's checks for reviewers, with recorded inclusion probabilities.
 
@@ -49,7 +50,8 @@ def sample_checks(
     the judge's current probabilities of yes. Every system gets its part of the sample at every target length.
     `uniform` gives each check the same chance; `active` distributes half of the sample evenly and half by the judge's
     uncertainty. If a check has blind answers already, the sample uses the first of them (see `blind_answers`),
-    because its author cannot answer blind again. The same seed and frame give the same sample.
+    because its author cannot answer blind again. The same seed and frame give the same sample. A sample that `extends`
+    another one replaces it in estimates of the systems in its frame.
 
     Raises Invalid with the wrong `field`, and the errors of `need_blind_answers` and `require`.
     """
@@ -74,6 +76,7 @@ def sample_checks(
         method=method,
         share=share,
         seed=seed,
+        extends=extends,
         frame=[[framed.public_id, framed.probability] for framed in frame.values()],
         chances=list(chances.values()) if len(set(chances.values())) > 1 else [],
     )
@@ -101,6 +104,7 @@ def sample_checks(
             "sampled": len(rows),
             "frame": len(frame),
             "answered_before": len(rows) - waiting,
+            **({"extends": extends.public_id} if extends else {}),
         },
     )
     return sample

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -9,12 +9,14 @@ from django.urls import reverse
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import SCORE_SIDES, Check, Sample
+from annotation.models import SCORE_SIDES, Check, Project, Sample
 from annotation.models.base import SEED_BITS, new_seed
 from annotation.sampling.queries.check_samples import check_samples, eligible, open_samples
+from annotation.sampling.queries.extension import Extension, extension
 from annotation.sampling.queries.forecast import forecast
 from annotation.sampling.queries.pace import seconds_per_check
 from annotation.sampling.services.cancel_sample import cancel_sample
+from annotation.sampling.services.extend_sample import extend_sample
 from annotation.sampling.services.sample_checks import design_of, need_blind_answers
 from annotation.sampling.services.sample_checks import sample_checks as take_sample
 from annotation.web.confirm import is_confirmed
@@ -165,6 +167,17 @@ def _size(request: Request, checks: int) -> int:
 
 
 @screen("POST")
+def extend_sample_page(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.ASSIGN, here="assignments")
+    try:
+        sampled = extend_sample(project=room.project, by=request.user, side=_side(request))
+    except (Conflict, Invalid) as refusal:
+        return _page(request, room, refusal=refusal)
+    messages.success(request, f"{sampled.sampled_checks.count():,} claims sampled for review.")
+    return redirect("samples", slug)
+
+
+@screen("POST")
 def cancel_sample_page(request: Request, slug: str, sample_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSIGN, here="assignments")
     rows = Sample.objects.filter(project=room.project).select_related("project").defer("frame")
@@ -178,6 +191,13 @@ def cancel_sample_page(request: Request, slug: str, sample_id: str) -> HttpRespo
     return redirect("samples", slug)
 
 
+def _extensions(project: Project) -> Iterator[tuple[str, Extension, str]]:
+    """Yield the score, the proposed extension of its sample, and the work that it takes."""
+    for score, side in SCORE_SIDES.items():
+        if proposed := extension(project, side):
+            yield score, proposed, _work(proposed.awaited, *seconds_per_check(project))
+
+
 def _page(
     request: Request,
     room: Room,
@@ -188,6 +208,7 @@ def _page(
     context = {
         "room": room,
         "samples": check_samples(room.project),
+        "extensions": list(_extensions(room.project)),
         "methods": METHODS,
         "scores": list(SCORE_SIDES),
         "minutes": request.POST.get("minutes", PROPOSED_MINUTES),

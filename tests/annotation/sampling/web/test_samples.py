@@ -10,7 +10,7 @@ import pytest
 from annotation.models import Sample
 from annotation.sampling.queries.forecast import forecast
 from annotation.sampling.services.sample_checks import sample_checks
-from tests.annotation.planning import answer_sample, lay_sets
+from tests.annotation.planning import answer_sample, lay_sets, leave_cedar_behind
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -83,3 +83,16 @@ def test_a_precision_that_is_unknown_has_its_reason(world: World, signed_in: Sig
     lay_sets(world, 2)
     page = signed_in(world.mona).post(f"{PAGE}sample/", FORM).content.decode()
     assert "this needs 5 documents of every system, and one has only 3" in page
+
+
+def test_one_click_extends_a_sample_for_the_systems_that_may_be_best(world: World, mona: Client) -> None:
+    button = "Extend the sample for these systems"
+    assert button not in mona.get(PAGE).text
+    assert mona.post(f"{PAGE}extend/", {"score": "coverage"}).status_code == 409
+    leave_cedar_behind(world, first=28)
+    page = mona.get(PAGE).text
+    assert "2 of 3 systems may still have the best coverage" in page
+    assert button in page
+    assert mona.post(f"{PAGE}extend/", {"score": "coverage"})["Location"] == PAGE
+    page = mona.get(PAGE).text
+    assert (button in page, "extends an earlier sample" in page) == (False, True)
