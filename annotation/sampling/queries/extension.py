@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 TIMES = 2
 """A sample that extends another one has this number of times its share of claims."""
+MOST_CHECKS = 50_000
+"""The largest frame for which a page computes a proposal, which takes about two seconds then."""
 LEVEL = 0.05
 """The level of the tests that leave systems out, as on the leaderboard."""
 
@@ -52,10 +54,13 @@ def extension(project: Project, side: Check.Side) -> Extension | None:
     """Propose to extend the newest sample of a side.
 
     None if this sample is not finished or has too few document sets for estimates, if it leaves no system out, if one
-    system is best, or if all claims are sampled.
+    system is best, if all claims are sampled, or if the frame has more than `MOST_CHECKS` checks.
     """
-    newest = next((each for each in check_samples(project, side=side) if each.cancelled_at is None), None)
-    if newest is None or not newest.is_finished or newest.share >= 1:
+    open_or_finished = (
+        each for each in check_samples(project, side=side, of_watches=False) if each.cancelled_at is None
+    )
+    newest = next((each for each in open_or_finished if each.sampled), None)
+    if newest is None or not newest.is_finished or newest.share >= 1 or newest.frame > MOST_CHECKS:
         return None
     sample = Sample.objects.get(public_id=newest.sample_id)
     framed = framed_items(project, sample, side=side)

@@ -208,7 +208,7 @@ def _page(
     context = {
         "room": room,
         "samples": check_samples(room.project),
-        "extensions": list(_extensions(room.project)),
+        "extensions": [] if proposed else list(_extensions(room.project)),
         "methods": METHODS,
         "scores": list(SCORE_SIDES),
         "minutes": request.POST.get("minutes", PROPOSED_MINUTES),
