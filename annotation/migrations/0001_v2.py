@@ -2582,7 +2582,7 @@ class Migration(migrations.Migration):
                 (
                     "spread",
                     models.FloatField(
-                        help_text="Largest less smallest answer: yes is 1, unsure .5, no 0; a percent is divided by 100."
+                        help_text="Largest less smallest answer: yes is 1, unsure .5, no 0; others by their scale."
                     ),
                 ),
                 ("answers", models.PositiveIntegerField(help_text="The number of answers.")),
@@ -2619,6 +2619,16 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "criterion",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="disputes",
+                        to="annotation.criterion",
+                    ),
+                ),
+                (
                     "leased_to",
                     models.ForeignKey(
                         blank=True,
@@ -2635,6 +2645,16 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="disputes",
                         to="annotation.project",
+                    ),
+                ),
+                (
+                    "summary",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="disputes",
+                        to="annotation.summary",
                     ),
                 ),
                 (
@@ -3889,20 +3909,37 @@ class Migration(migrations.Migration):
                         ("check_row__isnull", False),
                         ("claim__isnull", True),
                         ("comparison__isnull", True),
+                        ("criterion__isnull", True),
+                        ("summary__isnull", True),
                         ("unit__isnull", True),
                     ),
                     models.Q(
                         ("check_row__isnull", True),
+                        ("claim__isnull", True),
                         ("comparison__isnull", False),
-                        models.Q(
-                            models.Q(("claim__isnull", True), ("unit__isnull", False)),
-                            models.Q(("claim__isnull", False), ("unit__isnull", True)),
-                            _connector="OR",
-                        ),
+                        ("criterion__isnull", True),
+                        ("summary__isnull", True),
+                        ("unit__isnull", False),
+                    ),
+                    models.Q(
+                        ("check_row__isnull", True),
+                        ("claim__isnull", False),
+                        ("comparison__isnull", False),
+                        ("criterion__isnull", True),
+                        ("summary__isnull", True),
+                        ("unit__isnull", True),
+                    ),
+                    models.Q(
+                        ("check_row__isnull", True),
+                        ("claim__isnull", True),
+                        ("comparison__isnull", True),
+                        ("criterion__isnull", False),
+                        ("summary__isnull", False),
+                        ("unit__isnull", True),
                     ),
                     _connector="OR",
                 ),
-                name="dispute_of_check_or_unit",
+                name="dispute_of_one_item",
             ),
         ),
         migrations.AddConstraint(
@@ -3933,6 +3970,14 @@ class Migration(migrations.Migration):
                 condition=models.Q(("claim__isnull", False)),
                 fields=("comparison", "claim"),
                 name="dispute_once_per_claim",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="dispute",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("summary__isnull", False)),
+                fields=("summary", "criterion"),
+                name="dispute_once_per_rating",
             ),
         ),
         migrations.AddConstraint(

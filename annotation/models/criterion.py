@@ -88,6 +88,14 @@ class Criterion(PublicRow):
             raise ValidationError({fault[0]: fault[1]})
 
 
+COUNTED = (
+    Q(withdrawn_at=None)
+    & ~Q(role=Answer.Role.ADJUDICATOR)
+    & (Q(assignment=None) | Q(assignment__closed_at__isnull=False))
+)
+"""Ratings that count as answers: not withdrawn, no decision, and not in an open assignment."""
+
+
 class Rating(Answer):
     """The answer to a criterion about one summary. A row never changes; a later answer is the next version.
 
@@ -139,4 +147,12 @@ class Rating(Answer):
         )
 
     def __str__(self) -> str:
-        return "unscored" if self.value is None else f"{self.value:g}"
+        return "unscored" if self.value is None else self.criterion.fact.in_words(self.value)
+
+    @property
+    def rating(self) -> float | None:
+        return self.value
+
+    @property
+    def place(self) -> Summary:
+        return self.summary

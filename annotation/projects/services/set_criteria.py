@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.analysis.leaderboard.values import VERSIONS
 from annotation.core.criteria import criteria_in_force
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import SCORES, CoverageJudgment, Criterion
+from annotation.models import SCORES, CoverageJudgment, Criterion, Dispute
 from evaluation.metrics import MOST_JUDGED
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ def set_criteria(project: Project, criteria: Sequence[metrics.Criterion]) -> lis
     """Replace the project's own criteria, in this order.
 
     Returns the lists of names before and after, or None if nothing changes. The caller must have locked the project.
-    A changed criterion becomes a new version, and an omitted criterion is retired; both keep their ratings. Raises
-    Invalid (field `criteria`) for an unusable criterion. Raises Conflict (code `judged`) if a question is added
+    A changed criterion becomes a new version, and an omitted criterion is retired; both keep their ratings. Disputes
+    over retired versions are deleted. Raises Invalid (field `criteria`) for an unusable criterion. Raises Conflict (code `judged`) if a question is added
     before the reference but assessors of open sets have seen references already.
     """
     before = list(criteria_in_force(project))
@@ -41,7 +41,9 @@ def set_criteria(project: Project, criteria: Sequence[metrics.Criterion]) -> lis
         return None
     _check(project, rows)
     now = timezone.now()
-    Criterion.objects.filter(pk__in=[row.pk for row in standing.values()]).update(retired_at=now)
+    retired = [row.pk for row in standing.values()]
+    Criterion.objects.filter(pk__in=retired).update(retired_at=now)
+    Dispute.objects.filter(criterion__in=retired).delete()
     versions = dict(project.criteria.order_by("version").values_list("name", "version"))
     for position, row in enumerate(rows, start=1):
         row.position = position

@@ -67,7 +67,7 @@ def next_to_rate(project: Project, person: User, *, after: str = "") -> SummaryT
     left = [each for each in criteria if each.pk not in known]
     stage = min(map(_stage, left))
     shown = tuple(each for each in left if _stage(each) == stage)
-    heading, beside = _beside(summary, shown[0].reads)
+    heading, beside = texts_beside(summary, shown[0].reads)
     return SummaryToRate(
         summary.public_id,
         judged_text(summary, project),
@@ -84,7 +84,8 @@ def _stage(criterion: Criterion) -> tuple[bool, int]:
     return criterion.asked == Criterion.Asked.AFTER, order.index(Criterion.Reads(criterion.reads))
 
 
-def _beside(summary: Summary, reads: str) -> tuple[str, Sequence[str]]:
+def texts_beside(summary: Summary, reads: str) -> tuple[str, Sequence[str]]:
+    """Load the texts that a criterion is read with besides the summary, with their heading; ("", ()) for none."""
     if reads == Criterion.Reads.SOURCE:
         documents = Document.objects.filter(document_set=summary.document_set_id).order_by("position")
         return "Source", list(documents.values_list("text", flat=True))

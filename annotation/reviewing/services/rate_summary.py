@@ -10,15 +10,17 @@ from annotation.core.events import log
 from annotation.core.guidelines import current_id
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
-from annotation.models import Look, Rating, Summary
+from annotation.models import Look, Rating
 from annotation.reviewing.queries.ratings import rated_by_reviewers
+from annotation.scoring.records import hold_scored
+from annotation.scoring.rescore import rescore_now
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from django.contrib.auth.models import User
 
-    from annotation.models import Criterion
+    from annotation.models import Criterion, Summary
 
 
 @transaction.atomic
@@ -26,12 +28,12 @@ def rate_summary(*, summary: Summary, by: User, values: Mapping[str, int], activ
     """Save answers by the public ids of criteria, and return the number of new rows.
 
     An answer that equals the person's newest one changes nothing; another one is the next version. `had_seen` is
-    recorded if the person has opened the explanation of the summary's scores before. Raises Invalid for a criterion
+    recorded if the person has seen others' ratings of the summary before. The scores' disputes are updated. Raises Invalid for a criterion
     that reviewers are not asked, and for a value off its scale.
     """
     project = summary.document_set.project
     require(by, project, Verb.REVIEW)
-    Summary.objects.select_for_update(of=("self",), no_key=True).get(pk=summary.pk)
+    hold_scored(summary)
     asked = {row.public_id: row for row in rated_by_reviewers(project)}
     for key, value in values.items():
         if key not in asked:
@@ -52,6 +54,7 @@ def rate_summary(*, summary: Summary, by: User, values: Mapping[str, int], activ
     Rating.objects.bulk_create(rows)
     if rows:
         given = {row.criterion.name: row.value for row in rows}
+        rescore_now(project=project, summary_ids=[summary.pk])
         log(project=project, actor=by, verb="rate summary", target=summary, data={"ratings": given})
     return len(rows)
 
