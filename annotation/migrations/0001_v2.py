@@ -1881,6 +1881,157 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="Rating",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=annotation.models.base.new_public_id,
+                        editable=False,
+                        max_length=16,
+                        unique=True,
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("judge", "Judge"),
+                            ("reviewer", "Reviewer"),
+                            ("assessor", "Assessor"),
+                            ("adjudicator", "Adjudicator"),
+                        ],
+                        max_length=11,
+                    ),
+                ),
+                (
+                    "evidence",
+                    models.JSONField(
+                        blank=True, default=list, help_text="Numbers of the units that support it."
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                (
+                    "error_type",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("hallucination", "Hallucination"),
+                            ("omission", "Omission"),
+                            ("wrong_number", "Wrong number"),
+                            ("wrong_entity", "Wrong entity"),
+                            ("contradiction", "Contradiction"),
+                            ("not_checkable", "Not checkable"),
+                        ],
+                        max_length=13,
+                    ),
+                ),
+                (
+                    "active_ms",
+                    models.PositiveIntegerField(
+                        default=0, help_text="Time at the item before the answer, in ms, without idle time."
+                    ),
+                ),
+                (
+                    "had_seen",
+                    models.BooleanField(
+                        default=False, help_text="The author had seen others' answers before."
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "origin_name",
+                    models.CharField(
+                        blank=True,
+                        help_text="The judge's signature, or an imported rater's name.",
+                        max_length=200,
+                    ),
+                ),
+                ("value", models.FloatField(blank=True, null=True)),
+                (
+                    "confidence",
+                    models.FloatField(blank=True, help_text="How sure the judge is, from 0 to 1.", null=True),
+                ),
+                (
+                    "version",
+                    models.PositiveIntegerField(
+                        default=1,
+                        help_text="Counts the rows of one assignment, or of one reviewer, on this criterion and summary.",
+                    ),
+                ),
+                (
+                    "assignment",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="ratings",
+                        to="annotation.assignment",
+                    ),
+                ),
+                (
+                    "criterion",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="ratings",
+                        to="annotation.criterion",
+                    ),
+                ),
+                (
+                    "guideline",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotation.guideline",
+                    ),
+                ),
+                (
+                    "judge",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="ratings",
+                        to="annotation.judge",
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="ratings",
+                        to="annotation.run",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("id",),
+            },
+        ),
+        migrations.CreateModel(
             name="JudgeCall",
             fields=[
                 (
@@ -2028,6 +2179,16 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "criterion",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="samples",
+                        to="annotation.criterion",
+                    ),
+                ),
+                (
                     "project",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
@@ -2168,18 +2329,8 @@ class Migration(migrations.Migration):
                 "ordering": ("id",),
             },
         ),
-        migrations.AddField(
-            model_name="run",
-            name="summaries",
-            field=models.ManyToManyField(
-                blank=True,
-                help_text="The texts that a trial judges; empty for other runs.",
-                related_name="+",
-                to="annotation.summary",
-            ),
-        ),
         migrations.CreateModel(
-            name="Rating",
+            name="SampledRating",
             fields=[
                 (
                     "id",
@@ -2196,146 +2347,54 @@ class Migration(migrations.Migration):
                         unique=True,
                     ),
                 ),
+                ("inclusion_probability", models.FloatField()),
                 (
-                    "role",
-                    models.CharField(
-                        choices=[
-                            ("judge", "Judge"),
-                            ("reviewer", "Reviewer"),
-                            ("assessor", "Assessor"),
-                            ("adjudicator", "Adjudicator"),
-                        ],
-                        max_length=11,
-                    ),
-                ),
-                (
-                    "evidence",
-                    models.JSONField(
-                        blank=True, default=list, help_text="Numbers of the units that support it."
-                    ),
-                ),
-                ("reason", models.TextField(blank=True)),
-                (
-                    "error_type",
-                    models.CharField(
-                        blank=True,
-                        choices=[
-                            ("hallucination", "Hallucination"),
-                            ("omission", "Omission"),
-                            ("wrong_number", "Wrong number"),
-                            ("wrong_entity", "Wrong entity"),
-                            ("contradiction", "Contradiction"),
-                            ("not_checkable", "Not checkable"),
-                        ],
-                        max_length=13,
-                    ),
-                ),
-                (
-                    "active_ms",
-                    models.PositiveIntegerField(
-                        default=0, help_text="Time at the item before the answer, in ms, without idle time."
-                    ),
-                ),
-                (
-                    "had_seen",
-                    models.BooleanField(
-                        default=False, help_text="The author had seen others' answers before."
-                    ),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "origin_name",
-                    models.CharField(
-                        blank=True,
-                        help_text="The judge's signature, or an imported rater's name.",
-                        max_length=200,
-                    ),
-                ),
-                ("value", models.FloatField(blank=True, null=True)),
-                (
-                    "confidence",
-                    models.FloatField(blank=True, help_text="How sure the judge is, from 0 to 1.", null=True),
-                ),
-                (
-                    "version",
-                    models.PositiveIntegerField(
-                        default=1,
-                        help_text="Counts the rows of one assignment, or of one reviewer, on this criterion and summary.",
-                    ),
-                ),
-                (
-                    "assignment",
+                    "rating",
                     models.ForeignKey(
                         blank=True,
-                        db_index=False,
                         null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="sampled_for",
+                        to="annotation.rating",
+                    ),
+                ),
+                (
+                    "sample",
+                    models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="ratings",
-                        to="annotation.assignment",
-                    ),
-                ),
-                (
-                    "criterion",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="ratings",
-                        to="annotation.criterion",
-                    ),
-                ),
-                (
-                    "guideline",
-                    models.ForeignKey(
-                        blank=True,
-                        db_index=False,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="annotation.guideline",
-                    ),
-                ),
-                (
-                    "judge",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="ratings",
-                        to="annotation.judge",
-                    ),
-                ),
-                (
-                    "person",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "run",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="ratings",
-                        to="annotation.run",
+                        related_name="sampled_ratings",
+                        to="annotation.sample",
                     ),
                 ),
                 (
                     "summary",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="ratings",
+                        related_name="sampled",
                         to="annotation.summary",
                     ),
                 ),
             ],
             options={
-                "ordering": ("id",),
+                "ordering": ("sample_id", "id"),
             },
+        ),
+        migrations.AddField(
+            model_name="run",
+            name="summaries",
+            field=models.ManyToManyField(
+                blank=True,
+                help_text="The texts that a trial judges; empty for other runs.",
+                related_name="+",
+                to="annotation.summary",
+            ),
+        ),
+        migrations.AddField(
+            model_name="rating",
+            name="summary",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="ratings", to="annotation.summary"
+            ),
         ),
         migrations.CreateModel(
             name="Look",
@@ -3409,6 +3468,17 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="score",
             index=models.Index(fields=["project", "revision"], name="score_revisions"),
+        ),
+        migrations.AddConstraint(
+            model_name="sampledrating",
+            constraint=models.UniqueConstraint(fields=("sample", "summary"), name="sampled_rating_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="sampledrating",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("inclusion_probability__gt", 0), ("inclusion_probability__lte", 1)),
+                name="sampled_rating_probability_0_1",
+            ),
         ),
         migrations.AddConstraint(
             model_name="run",

@@ -13,7 +13,6 @@ from annotation.models.project import Project
 from annotation.models.summary import Comparison, Summary, Unit
 from evaluation.judging import LABEL_VALUES_IN_WORDS
 
-
 _ITEM = ("check_row", "comparison", "unit", "claim", "summary", "criterion")
 
 

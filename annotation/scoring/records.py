@@ -220,8 +220,8 @@ def summaries(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
 def hold_scored(place: Check | Comparison | Summary) -> list[Summary]:
     """Lock and return the summaries whose scores an answer changes.
 
-    These are the summary itself or that of the check, or all summaries of the set for a check of the source. Concurrent answers wait
-    for these locks. For a check of the source, the document set is locked first.
+    These are the summary itself or that of the check, or all summaries of the set for a check of the source.
+    Concurrent answers wait for these locks. For a check of the source, the document set is locked first.
     """
     key = place.pk if isinstance(place, Summary) else place.summary_id
     return hold_set(cast("Check", place).document_set_id) if key is None else summaries([key], hold=True)

@@ -23,6 +23,7 @@ POSTED = {
     "check-some",
     "sample-checks",
     "cancel-sample",
+    "sample-ratings",
     "next-dispute",
     "decide-dispute",
     "withdraw-decision",
@@ -84,7 +85,9 @@ WEB = {
     **dict.fromkeys(("rate", *SCRIPTED), Verb.ASSESS),
     **dict.fromkeys(("review", "check", "override", "withdraw-verdict"), Verb.REVIEW),
     **dict.fromkeys(("next-check", "look"), Verb.REVIEW),
-    **dict.fromkeys(("samples", "check-some", "sample-checks", "cancel-sample"), Verb.ASSIGN),
+    **dict.fromkeys(
+        ("samples", "check-some", "sample-checks", "sample-ratings", "cancel-sample"), Verb.ASSIGN
+    ),
     **dict.fromkeys(("adjudicate", "dispute", "next-dispute", "decide-dispute"), Verb.ADJUDICATE),
     "withdraw-decision": Verb.ADJUDICATE,
     **dict.fromkeys(

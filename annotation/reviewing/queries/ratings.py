@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, IntegerField, OuterRef, Subquery
+from django.db.models import Count, Exists, IntegerField, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
 from annotation.core.criteria import asked_of_people
-from annotation.models import Comparison, Criterion, Document, Rating, Summary
+from annotation.models import Comparison, Criterion, Document, Rating, SampledRating, Summary
+from annotation.sampling.queries.rating_samples import WAITING
 from annotation.scoring.records import judged_text
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ def rated_by_reviewers(project: Project) -> QuerySet[Criterion]:
 def next_to_rate(project: Project, person: User, *, after: str = "") -> SummaryToRate | None:
     """Find the next summary with open questions for the person; None if none is left.
 
-    Empty summaries are omitted. Summaries up to the id `after` come last. All reviewers get the summaries in the same
-    random order, so that their answers can be compared.
+    Empty summaries are omitted. Summaries that a random sample waits for come first, those up to the id `after`
+    last. All reviewers get the summaries in the same random order, so that their answers can be compared.
     """
     criteria = list(rated_by_reviewers(project))
     if not criteria:
@@ -58,7 +59,8 @@ def next_to_rate(project: Project, person: User, *, after: str = "") -> SummaryT
     answered = own.values("summary").annotate(n=Count("criterion", distinct=True)).values("n")
     summaries = Summary.objects.filter(document_set__project=project, is_summary=True, text__regex=r"\S")
     waiting = summaries.annotate(n=Coalesce(Subquery(answered, output_field=IntegerField()), 0))
-    waiting = waiting.filter(n__lt=len(criteria)).order_by("public_id")
+    sampled = SampledRating.objects.filter(WAITING, sample__criterion__in=criteria, summary=OuterRef("pk"))
+    waiting = waiting.filter(n__lt=len(criteria)).order_by(Exists(sampled).desc(), "public_id")
     summary = waiting.filter(public_id__gt=after).first() or waiting.first()
     if summary is None:
         return None

@@ -12,6 +12,7 @@ from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
 from annotation.models import Look, Rating
 from annotation.reviewing.queries.ratings import rated_by_reviewers
+from annotation.sampling.services.sample_ratings import fill_rating_samples
 from annotation.scoring.records import hold_scored
 from annotation.scoring.rescore import rescore_now
 
@@ -28,8 +29,8 @@ def rate_summary(*, summary: Summary, by: User, values: Mapping[str, int], activ
     """Save answers by the public ids of criteria, and return the number of new rows.
 
     An answer that equals the person's newest one changes nothing; another one is the next version. `had_seen` is
-    recorded if the person has seen others' ratings of the summary before. The scores' disputes are updated. Raises Invalid for a criterion
-    that reviewers are not asked, and for a value off its scale.
+    recorded if the person has seen others' ratings of the summary before. Disputes and random samples are updated. Raises
+    Invalid for a criterion that reviewers are not asked, and for a value off its scale.
     """
     project = summary.document_set.project
     require(by, project, Verb.REVIEW)
@@ -53,6 +54,7 @@ def rate_summary(*, summary: Summary, by: User, values: Mapping[str, int], activ
         row.guideline_id, row.had_seen, row.active_ms = guideline, had_seen, active_ms // len(rows)
     Rating.objects.bulk_create(rows)
     if rows:
+        fill_rating_samples(ratings=rows, by=by)
         given = {row.criterion.name: row.value for row in rows}
         rescore_now(project=project, summary_ids=[summary.pk])
         log(project=project, actor=by, verb="rate summary", target=summary, data={"ratings": given})

@@ -116,7 +116,7 @@ def check_samples(
     `side` restricts the numbers to one side. Checks on the screen of the person `but` do not count as held. Makes two
     queries, or three if a sample is incomplete.
     """
-    sampled = Sample.objects.filter(project=project).order_by("-pk")
+    sampled = Sample.objects.filter(project=project, criterion=None).order_by("-pk")
     sampled = sampled.filter(public_id=only) if only else sampled
     # Let the database count the checks of each frame, because a frame may have a million checks.
     count = "jsonb_array_length" if connection.vendor == "postgresql" else "json_array_length"

@@ -14,9 +14,11 @@ from annotation.models.base import SEED_BITS, new_seed
 from annotation.sampling.queries.check_samples import check_samples, eligible, open_samples
 from annotation.sampling.queries.forecast import forecast
 from annotation.sampling.queries.pace import seconds_per_check
+from annotation.sampling.queries.rating_samples import can_be_sampled, rating_samples, summaries_to_rate
 from annotation.sampling.services.cancel_sample import cancel_sample
 from annotation.sampling.services.sample_checks import design_of, need_blind_answers
 from annotation.sampling.services.sample_checks import sample_checks as take_sample
+from annotation.sampling.services.sample_ratings import sample_ratings
 from annotation.web.confirm import is_confirmed
 from annotation.web.htmx import Request
 from annotation.web.numbers import need_whole_number, whole_number
@@ -178,6 +180,20 @@ def cancel_sample_page(request: Request, slug: str, sample_id: str) -> HttpRespo
     return redirect("samples", slug)
 
 
+@screen("POST")
+def sample_ratings_page(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.ASSIGN, here="assignments")
+    criterion = found(can_be_sampled(room.project), request.POST.get("criterion", ""), "question")
+    message, seed = "Enter the number of summaries.", whole_number(request.POST.get("seed", ""))
+    try:
+        size = need_whole_number(request.POST.get("summaries", ""), message, field="size", most=10**9)
+        sample_ratings(project=room.project, by=request.user, criterion=criterion, size=size, seed=seed)
+    except Invalid as refusal:
+        return _page(request, room, refusal=refusal)
+    messages.success(request, f"{size:,} summaries sampled. Reviewers rate them first.")
+    return redirect("samples", slug)
+
+
 def _page(
     request: Request,
     room: Room,
@@ -190,6 +206,9 @@ def _page(
         "samples": check_samples(room.project),
         "methods": METHODS,
         "scores": list(SCORE_SIDES),
+        "rating_samples": rating_samples(room.project),
+        "questions": can_be_sampled(room.project),
+        "summaries": summaries_to_rate(room.project).count(),
         "minutes": request.POST.get("minutes", PROPOSED_MINUTES),
         "refusal": refusal,
         "proposed": proposed,
