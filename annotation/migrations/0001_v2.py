@@ -1166,6 +1166,86 @@ class Migration(migrations.Migration):
                 "ordering": ("-id",),
             },
         ),
+        migrations.CreateModel(
+            name="GuidelineTrial",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=annotation.models.base.new_public_id,
+                        editable=False,
+                        max_length=16,
+                        unique=True,
+                    ),
+                ),
+                (
+                    "side",
+                    models.CharField(
+                        choices=[
+                            ("reference", "Reference"),
+                            ("summary", "Summary"),
+                            ("question", "Question"),
+                        ],
+                        max_length=9,
+                    ),
+                ),
+                (
+                    "by_others",
+                    models.BooleanField(
+                        help_text="People answer again who have not answered the check before."
+                    ),
+                ),
+                ("seed", models.BigIntegerField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "decision",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("mix", "Old and new answers count"),
+                            ("new", "Only new answers count"),
+                            ("drop", "Answers given again do not count"),
+                        ],
+                        max_length=4,
+                        null=True,
+                    ),
+                ),
+                ("decided_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "new",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotation.guideline",
+                    ),
+                ),
+                (
+                    "old",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotation.guideline",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="trials",
+                        to="annotation.project",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("-id",),
+            },
+        ),
         migrations.AddField(
             model_name="guideline",
             name="project",
@@ -3108,6 +3188,73 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="AnswerAgain",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=annotation.models.base.new_public_id,
+                        editable=False,
+                        max_length=16,
+                        unique=True,
+                    ),
+                ),
+                (
+                    "is_control",
+                    models.BooleanField(help_text="It is answered again under the old guidelines."),
+                ),
+                (
+                    "label",
+                    models.CharField(
+                        blank=True,
+                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
+                        max_length=6,
+                        null=True,
+                    ),
+                ),
+                ("answered_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "person",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "check_row",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="annotation.check"
+                    ),
+                ),
+                (
+                    "trial",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="answers",
+                        to="annotation.guidelinetrial",
+                    ),
+                ),
+                (
+                    "verdict",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="annotation.verdict"
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("id",),
+            },
+        ),
+        migrations.CreateModel(
             name="AccountEvent",
             fields=[
                 (
@@ -3270,6 +3417,23 @@ class Migration(migrations.Migration):
                     ("accepted_at__isnull", True), ("revoked_at__isnull", True), _connector="OR"
                 ),
                 name="invitation_accepted_or_revoked",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="guidelinetrial",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("decided_at__isnull", True), ("decision__isnull", True)),
+                    models.Q(("decided_at__isnull", False), ("decision__isnull", False)),
+                    _connector="OR",
+                ),
+                name="trial_decision_has_time",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="guidelinetrial",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("decision", None)), fields=("project",), name="trial_one_open"
             ),
         ),
         migrations.AddConstraint(
@@ -4219,170 +4383,6 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(("inclusion_probability__gt", 0), ("inclusion_probability__lte", 1)),
                 name="sampled_check_probability_0_1",
-            ),
-        ),
-        migrations.CreateModel(
-            name="GuidelineTrial",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "side",
-                    models.CharField(
-                        choices=[
-                            ("reference", "Reference"),
-                            ("summary", "Summary"),
-                            ("question", "Question"),
-                        ],
-                        max_length=9,
-                    ),
-                ),
-                (
-                    "by_others",
-                    models.BooleanField(
-                        help_text="People answer again who have not answered the check before."
-                    ),
-                ),
-                ("seed", models.BigIntegerField()),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "decision",
-                    models.CharField(
-                        blank=True,
-                        choices=[
-                            ("mix", "Old and new answers count"),
-                            ("new", "Only new answers count"),
-                            ("drop", "Answers given again do not count"),
-                        ],
-                        max_length=4,
-                        null=True,
-                    ),
-                ),
-                ("decided_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "new",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="annotation.guideline",
-                    ),
-                ),
-                (
-                    "old",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="annotation.guideline",
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="trials",
-                        to="annotation.project",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("-id",),
-            },
-        ),
-        migrations.CreateModel(
-            name="AnswerAgain",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "is_control",
-                    models.BooleanField(help_text="It is answered again under the old guidelines."),
-                ),
-                (
-                    "label",
-                    models.CharField(
-                        blank=True,
-                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
-                        max_length=6,
-                        null=True,
-                    ),
-                ),
-                ("answered_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "check_row",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="annotation.check"
-                    ),
-                ),
-                (
-                    "person",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "verdict",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="annotation.verdict"
-                    ),
-                ),
-                (
-                    "trial",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="answers",
-                        to="annotation.guidelinetrial",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("id",),
-            },
-        ),
-        migrations.AddConstraint(
-            model_name="guidelinetrial",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("decided_at__isnull", True), ("decision__isnull", True)),
-                    models.Q(("decided_at__isnull", False), ("decision__isnull", False)),
-                    _connector="OR",
-                ),
-                name="trial_decision_has_time",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="guidelinetrial",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("decision", None)), fields=("project",), name="trial_one_open"
             ),
         ),
         migrations.AddConstraint(
