@@ -183,9 +183,11 @@ def cancel_sample_page(request: Request, slug: str, sample_id: str) -> HttpRespo
 @screen("POST")
 def sample_ratings_page(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSIGN, here="assignments")
-    criterion = found(can_be_sampled(room.project), request.POST.get("criterion", ""), "question")
+    criterion = can_be_sampled(room.project).filter(public_id=request.POST.get("criterion", "")).first()
     message, seed = "Enter the number of summaries.", whole_number(request.POST.get("seed", ""))
     try:
+        if criterion is None:
+            raise Invalid("Choose one of the questions.", field="criterion")
         size = need_whole_number(request.POST.get("summaries", ""), message, field="size", most=10**9)
         sample_ratings(project=room.project, by=request.user, criterion=criterion, size=size, seed=seed)
     except Invalid as refusal:

@@ -129,7 +129,8 @@ def test_the_leaderboard_shows_the_estimate(world: World, tone: Row, tmp_path: P
     basis = table.bases["tone"]
     assert (basis.column, basis.name) == ("tone_estimate", "estimated from 44 ratings")
     means = {row.system: row.scores["tone"] for row in table.rows}
-    # All were sampled, "port" and "bridge" of the middle among them: the mean of .25 and .75, and 0 (1 is the lowest of 1 to 5), not the judge's .75 and .25.
+    # All were sampled: alder's mean is that of .25 and .75 (.5 on "port" and "bridge"), birch's 0, the lowest of the
+    # scale; the judge's are .75 and .25.
     assert means["alder"].mean == pytest.approx(0.5)
     assert means["birch"].mean == pytest.approx(0.0)
     # None of birch's 22 answers lies above the bottom: 1 - .025^(1/22) = .154.
