@@ -9,6 +9,7 @@ import pytest
 from django.core.management import call_command
 
 from annotation.adjudicating.services.adjudicate import settle
+from annotation.analysis.agreement.scales import scales_of
 from annotation.core.refusals import Conflict, Invalid
 from annotation.models import Dispute, Membership, Rating, Role
 from annotation.projects.services.change_project import change_project
@@ -90,6 +91,9 @@ def test_a_decision_counts_until_it_is_withdrawn(world: World, rated: Summary) -
     assert score(world) == 0.5
     decision = settle(dispute=Dispute.objects.get(), by=world.cleo, rating=4, reason="One loaded word.")
     assert (score(world), queue()[0][0]) == (0.75, "settled")
+    # A decision is no rating of a third person in the agreement.
+    scale = next(each for each in scales_of(world.project) if each.key == "rating-tone")
+    assert sorted(each.rater for each in scale.ratings) == ["olga", "rex"]
     with pytest.raises(Conflict):
         settle(dispute=Dispute.objects.get(), by=world.cleo, rating=2, seen="")
     withdraw_answer(answer=decision, by=world.cleo)
