@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Count, Exists, IntegerField, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.core.criteria import asked_of_people
+from annotation.core.criteria import asked_of_reviewers
 from annotation.models import Comparison, Criterion, Document, Rating, SampledRating, Summary
 from annotation.sampling.queries.rating_samples import WAITING
 from annotation.scoring.records import judged_text
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from django.contrib.auth.models import User
-    from django.db.models import QuerySet
 
     from annotation.models import Project
 
@@ -41,18 +40,13 @@ class SummaryToRate:
     left: int
 
 
-def rated_by_reviewers(project: Project) -> QuerySet[Criterion]:
-    """Return the criteria that reviewers answer; those about unmarked units belong to the form of assessors."""
-    return asked_of_people(project).exclude(reads=Criterion.Reads.UNMARKED)
-
-
 def next_to_rate(project: Project, person: User, *, after: str = "") -> SummaryToRate | None:
     """Find the next summary with open questions for the person; None if none is left.
 
     Empty summaries are omitted. Summaries that a random sample waits for come first, those up to the id `after`
     last. All reviewers get the summaries in the same random order, so that their answers can be compared.
     """
-    criteria = list(rated_by_reviewers(project))
+    criteria = list(asked_of_reviewers(project))
     if not criteria:
         return None
     own = Rating.objects.filter(person=person, criterion__in=criteria, summary=OuterRef("pk")).order_by()

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
+from annotation.core.criteria import asked_of_reviewers
 from annotation.core.events import log
 from annotation.core.guidelines import current_id
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
 from annotation.models import Look, Rating
-from annotation.reviewing.queries.ratings import rated_by_reviewers
 from annotation.sampling.services.sample_ratings import fill_rating_samples
 from annotation.scoring.records import hold_scored
 from annotation.scoring.rescore import rescore_now
@@ -35,7 +35,7 @@ def rate_summary(*, summary: Summary, by: User, values: Mapping[str, int], activ
     project = summary.document_set.project
     require(by, project, Verb.REVIEW)
     hold_scored(summary)
-    asked = {row.public_id: row for row in rated_by_reviewers(project)}
+    asked = {row.public_id: row for row in asked_of_reviewers(project)}
     for key, value in values.items():
         if key not in asked:
             raise Invalid("This question has changed or is no longer asked. Answer the questions below.")

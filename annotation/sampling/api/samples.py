@@ -9,12 +9,13 @@ from rest_framework.response import Response
 from annotation.api.access import ApiView
 from annotation.api.fields import ShareField, WordChoice
 from annotation.api.schema import operation
+from annotation.core.criteria import asked_of_reviewers
 from annotation.core.facts import plain
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
 from annotation.models import Check, Sample
 from annotation.sampling.queries.check_samples import CheckSample, check_samples
-from annotation.sampling.queries.rating_samples import RatingSample, can_be_sampled, rating_samples
+from annotation.sampling.queries.rating_samples import RatingSample, rating_samples
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.sampling.services.sample_ratings import sample_ratings
 from evaluation.statistics import Design
@@ -85,7 +86,7 @@ class RatingSamples(ApiView):
         Needs the verb "assign". Once all are rated, the leaderboard shows the estimate of the criterion's averages.
         """
         project, body = self.enter(Verb.ASSIGN), self.body(NewRatingSample)
-        criterion = can_be_sampled(project).filter(name=body.pop("criterion")).first()
+        criterion = asked_of_reviewers(project).filter(name=body.pop("criterion")).first()
         if criterion is None:
             raise Invalid("Reviewers are not asked this question.", field="criterion")
         made = sample_ratings(project=project, by=self.person, criterion=criterion, **body)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, cast
 
 from django.db.models import Count, F, Q
 
-from annotation.core.criteria import asked_of_people
 from annotation.models import Criterion, Rating, Sample, SampledRating, Summary
 from annotation.models.document import cluster_of
 from annotation.sampling.queries.sampled_items import Frames, SampleFrame
@@ -73,11 +72,6 @@ def rating_samples(project: Project, **samples: object) -> list[RatingSample]:
         )
         for row in counted
     ]
-
-
-def can_be_sampled(project: Project) -> QuerySet[Criterion]:
-    """Select the criteria that reviewers are asked at their desk."""
-    return asked_of_people(project).exclude(reads=Criterion.Reads.UNMARKED)
 
 
 def summaries_to_rate(project: Project) -> QuerySet[Summary]:

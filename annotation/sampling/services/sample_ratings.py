@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.db.models import Q
 
+from annotation.core.criteria import asked_of_reviewers
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
@@ -15,7 +16,6 @@ from annotation.models import Rating, Sample, SampledRating
 from annotation.models.base import new_seed
 from annotation.sampling.queries.rating_samples import (
     WAITING,
-    can_be_sampled,
     judged_shares,
     summaries_to_rate,
 )
@@ -40,7 +40,7 @@ def sample_ratings(
     seed and frame give the same sample. Raises Invalid with the wrong `field`, and the errors of `require`.
     """
     require(by, project, Verb.ASSIGN)
-    if not can_be_sampled(project).filter(pk=criterion.pk).exists():
+    if not asked_of_reviewers(project).filter(pk=criterion.pk).exists():
         raise Invalid("Reviewers are not asked this question.", field="criterion")
     columns = ("public_id", "pk", "system_id", "target_words")
     frame = {row[0]: row[1:] for row in summaries_to_rate(project).order_by("pk").values_list(*columns)}

@@ -7,6 +7,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from annotation.core.criteria import asked_of_reviewers
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.models import SCORE_SIDES, Check, Sample
@@ -14,7 +15,7 @@ from annotation.models.base import SEED_BITS, new_seed
 from annotation.sampling.queries.check_samples import check_samples, eligible, open_samples
 from annotation.sampling.queries.forecast import forecast
 from annotation.sampling.queries.pace import seconds_per_check
-from annotation.sampling.queries.rating_samples import can_be_sampled, rating_samples, summaries_to_rate
+from annotation.sampling.queries.rating_samples import rating_samples, summaries_to_rate
 from annotation.sampling.services.cancel_sample import cancel_sample
 from annotation.sampling.services.sample_checks import design_of, need_blind_answers
 from annotation.sampling.services.sample_checks import sample_checks as take_sample
@@ -183,7 +184,7 @@ def cancel_sample_page(request: Request, slug: str, sample_id: str) -> HttpRespo
 @screen("POST")
 def sample_ratings_page(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSIGN, here="assignments")
-    criterion = can_be_sampled(room.project).filter(public_id=request.POST.get("criterion", "")).first()
+    criterion = asked_of_reviewers(room.project).filter(public_id=request.POST.get("criterion", "")).first()
     message, seed = "Enter the number of summaries.", whole_number(request.POST.get("seed", ""))
     try:
         if criterion is None:
@@ -209,7 +210,7 @@ def _page(
         "methods": METHODS,
         "scores": list(SCORE_SIDES),
         "rating_samples": rating_samples(room.project),
-        "questions": can_be_sampled(room.project),
+        "questions": asked_of_reviewers(room.project),
         "summaries": summaries_to_rate(room.project).count(),
         "minutes": request.POST.get("minutes", PROPOSED_MINUTES),
         "refusal": refusal,

@@ -10,7 +10,8 @@ from django.core.management import call_command
 
 from annotation.adjudicating.services.adjudicate import settle
 from annotation.analysis.agreement.scales import scales_of
-from annotation.core.refusals import Conflict, Invalid
+from annotation.assessing.services.assign import assign
+from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.models import Dispute, Membership, Rating, Role
 from annotation.projects.services.change_project import change_project
 from annotation.projects.services.set_criteria import set_criteria
@@ -157,3 +158,20 @@ def test_the_api_lists_and_decides(world: World, rated: Summary, signed_in: Sign
         f"{address}{row['id']}/decisions/", {"rating": 2, "seen": ""}, content_type="application/json"
     )
     assert (decided.status_code, decided.json()["rating"], decided.json()["label"]) == (201, 2, None)
+
+
+def test_who_is_blind_sees_no_dispute_and_no_answer_at_the_desk(
+    world: World, rated: Summary, signed_in: SignIn
+) -> None:
+    assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    Membership.objects.filter(user=world.ana).update(roles=list(Role.values))
+    ana, dispute = signed_in(world.ana), Dispute.objects.get().public_id
+    for address in (ROOM, f"{ROOM}{dispute}/", f"/api/v1/projects/harbour/disputes/{dispute}/"):
+        assert ana.get(address).status_code == 403
+    with pytest.raises(NotAllowed):
+        settle(dispute=Dispute.objects.get(), by=world.ana, rating=4)
+    # A reviewer who has not rated the summary sees the question without anybody's answer.
+    Membership.objects.filter(user=world.cleo).update(roles=[Role.REVIEWER])
+    page = signed_in(world.cleo).get("/p/harbour/review/ratings/").content.decode()
+    assert "Is the tone neutral?" in page
+    assert "checked" not in page
