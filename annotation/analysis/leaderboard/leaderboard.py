@@ -214,7 +214,7 @@ def leaderboard(
     check_score(score, project)
     own = own_scores(project)
     estimated = {name: estimates(project, side) for name, side in SCORE_SIDES.items()}
-    estimated |= rating_estimates(project)
+    estimated |= rating_estimates(project) if own.names else {}
     tables = tuple(
         gathered.table(project, target, score, estimated, own)
         for target, gathered in _by_target(project, target_words, own).items()
