@@ -21,6 +21,7 @@ SERVER_COMMANDS: Mapping[str, str] = {
     "add_member": "give a person roles in a project",
     "import_dataset": "import files into a project",
     "evaluate": "run a judge on a project",
+    "watch": "say whether a watched stream got worse or its judge changed",
     "leaderboard": "show a project's systems with their means",
     "export_dataset": "export one level of a project's data",
     "erase_person": "remove a person's data",

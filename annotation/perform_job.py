@@ -151,9 +151,16 @@ def _analyse() -> None:
     _one_by_one(Job.Kind.ANALYSIS, perform)
 
 
+def _watch() -> None:
+    from annotation.watches.work import perform  # noqa: PLC0415
+
+    _one_by_one(Job.Kind.WATCH, perform)
+
+
 _WORK: Mapping[Job.Kind, Callable[[], None]] = {
     Job.Kind.RUN: _judge_runs,
     Job.Kind.EXPORT: _export,
     Job.Kind.IMPORT: _bring_in,
     Job.Kind.ANALYSIS: _analyse,
+    Job.Kind.WATCH: _watch,
 }

@@ -13,7 +13,6 @@ from django.core.mail import send_mail
 from django.db import connection
 
 from annotation import perform_job
-from annotation.accounts.adapters import MAIL
 from annotation.core import jobs
 from annotation.core.refusals import Refusal
 from annotation.core.shared.limits import count
@@ -22,6 +21,7 @@ from annotation.models import Job
 from annotation.privacy.retention import APPLY_RETENTION
 from annotation.privacy.retention import apply_retention as remove_what_is_due
 from annotation.projects.services.invite import MAIL_INVITATION, ask_again_to_mail, mail_invitation
+from annotation.watches.work import ask_for_watches
 from annotation.workers import HOUR_SECONDS, Heartbeat, new_worker_name
 
 NICENESS = 5
@@ -48,7 +48,8 @@ def apply_retention() -> None:
 
 
 def look() -> None:
-    """Start work on waiting jobs and mails whose message was lost."""
+    """Queue due watches, and start work on waiting jobs and mails whose message was lost."""
+    ask_for_watches()
     perform_job.start_missing_threads()
     ask_again_to_mail()
 
@@ -69,7 +70,7 @@ def add_sample(by_id: int) -> None:
         logger.warning("The sample project was not made", exc_info=True)
 
 
-@shared_task(name=MAIL, **TRIED_AGAIN)
+@shared_task(name=jobs.MAIL, **TRIED_AGAIN)
 def mail(to: str, subject: str, body: str) -> None:
     """Send a mail. Nothing is sent to an empty address."""
     if to:

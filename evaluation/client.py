@@ -338,6 +338,15 @@ class Project:
         """Fetch a table of the summaries, without their texts; `role` is "reference" or "summary"."""
         return self._table("summaries/", system=system, role=role)
 
+    def watch(self, watch_id: str) -> dict[str, Any]:
+        """Fetch what a watch found: its state, sentence, alarms, scores by period and anchors."""
+        found: dict[str, Any] = self._ask("GET", f"watches/{watch_id}/")
+        return found
+
+    def watches(self) -> Any:
+        """Fetch a table of the watches, with the state and sentence of each one's last report."""
+        return self._table("watches/")
+
     def leaderboard(self, score: str = "coverage", *, target_words: int | None = None) -> Any:
         """Fetch a table with a row for each system and target length: mean, low and high of the score, n and rank.
 

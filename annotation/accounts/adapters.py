@@ -28,7 +28,7 @@ from knox.models import AuthToken
 
 from annotation.accounts.events import Kind, note_account
 from annotation.accounts.second_factor import must_have_second_factor
-from annotation.core.jobs import hint
+from annotation.core.jobs import MAIL, hint
 from annotation.core.refusals import Conflict, NotAllowed, Refusal
 from annotation.core.shared.clients import address_of, client_of
 from annotation.core.shared.sealed import seal, unseal
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from allauth.socialaccount.models import SocialLogin
     from django.http import HttpRequest
 
-MAIL = "annotation.mail"
-"""The name of the task that sends a mail."""
 UNKNOWN_ACCOUNT = "account/email/unknown_account"
 
 

@@ -40,6 +40,8 @@ from annotation.models import (
     Summary,
     System,
     Unit,
+    Watch,
+    WatchPeriod,
     Worker,
 )
 
@@ -106,6 +108,8 @@ COLUMNS: dict[type[Model], tuple[str, ...]] = {
     Summary: ("public_id", "document_set", "system"),
     System: ("name", "project", "kind"),
     Unit: ("public_id", "summary", "document", "position"),
+    Watch: ("name", "project", "length", "archived_at"),
+    WatchPeriod: ("public_id", "watch", "start", "state"),
     Worker: ("name", "version", "seen_at"),
 }
 SEARCHED: dict[type[Model], tuple[str, ...]] = {
@@ -121,6 +125,8 @@ HIDDEN: dict[type[Model], tuple[str, ...]] = {
     Job: ("token",),
     SetupLink: ("secret_hash",),
     Summary: ("metadata",),
+    Watch: ("anchors", "latest"),
+    WatchPeriod: ("values", "asked"),
 }
 """Columns that are not shown: secrets, answers in imported metadata, and lists of up to a million ids."""
 

@@ -19,6 +19,7 @@ from annotation.reviewing.api import checks, comments, review
 from annotation.sampling.api import samples
 from annotation.texts.api import claims, document_sets, summaries
 from annotation.trials import api as trials
+from annotation.watches import api as watches
 
 IN_PROJECT: list[URLPattern | URLResolver] = [
     path("", projects.OneProject.as_view()),
@@ -57,6 +58,8 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("runs/<slug:public_id>/", runs.OneRun.as_view()),
     path("runs/<slug:public_id>/cancel/", runs.RunCancel.as_view()),
     path("runs/<slug:public_id>/resume/", runs.RunResume.as_view()),
+    path("watches/", watches.Watches.as_view()),
+    path("watches/<slug:public_id>/", watches.OneWatch.as_view(), name="api-watch"),
     path("scores/", scores.Scores.as_view()),
     path("leaderboard/", scores.LeaderboardView.as_view(), name="api-leaderboard"),
     path("slices/", slices.SlicesView.as_view()),

@@ -33,6 +33,7 @@ from annotation.reviewing.web import comments, ratings, review, review_queue
 from annotation.sampling.web import samples as random_samples
 from annotation.texts.web import claims, units
 from annotation.trials import web as guideline_trials
+from annotation.watches import web as watches
 from annotation.watching import web as watching
 
 project_urls = [
@@ -87,6 +88,11 @@ project_urls = [
     path("scores/sets/<slug:set_id>/questions/", questions.questions, name="questions"),
     path("scores/sets/<slug:set_id>/questions/ask/", questions.ask_questions, name="ask-questions"),
     path("scores/questions/<slug:question_id>/retire/", questions.retire_question, name="retire-question"),
+    path("watches/", watches.watches, name="watches"),
+    path("watches/new/", watches.new_watch, name="new-watch"),
+    path("watches/<slug:watch_id>/", watches.watch, name="watch"),
+    path("watches/<slug:watch_id>/change/", watches.change_watch, name="change-watch"),
+    path("watches/<slug:watch_id>/archive/", watches.archive_watch, name="archive-watch"),
     path("runs/", runs.runs, name="runs"),
     path("runs/start/", runs.start_run, name="start-run"),
     path("runs/estimate/", runs.estimate, name="run-estimate"),

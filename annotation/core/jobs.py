@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 WORK = "annotation.work"
 """The task that works on waiting jobs of one kind."""
+MAIL = "annotation.mail"
+"""The name of the task that sends a mail."""
 BROKER_SECONDS = 2
 PAUSES_SECONDS = (5, 10, 20, 40)
 """The pauses in seconds before the second and each further attempt. After the last of them, a job that

@@ -1,3 +1,4 @@
+import django.core.validators
 import django.db.models.deletion
 import django.db.models.functions.comparison
 import django.utils.timezone
@@ -6,6 +7,7 @@ from django.db import migrations, models
 
 import annotation.models.base
 import annotation.models.score
+import annotation.models.watch
 from annotation.migrations._event_log import guard, release
 
 
@@ -952,6 +954,7 @@ class Migration(migrations.Migration):
                             ("export", "Exports"),
                             ("import", "Imports"),
                             ("analysis", "Statistics"),
+                            ("watch", "Watches"),
                         ],
                         max_length=8,
                     ),
@@ -1915,7 +1918,8 @@ class Migration(migrations.Migration):
                 (
                     "is_trial",
                     models.BooleanField(
-                        default=False, help_text="It judges its own summaries only, to measure the judge."
+                        default=False,
+                        help_text="It judges its own summaries only, to measure the judge or for a watch.",
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -3255,6 +3259,233 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="Watch",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=annotation.models.base.new_public_id,
+                        editable=False,
+                        max_length=16,
+                        unique=True,
+                    ),
+                ),
+                ("name", models.CharField(max_length=60)),
+                (
+                    "length",
+                    models.CharField(
+                        choices=[("day", "Day"), ("week", "Week")],
+                        default="week",
+                        help_text="Summaries are compared by day or by week.",
+                        max_length=4,
+                        verbose_name="Period",
+                    ),
+                ),
+                ("scores", models.JSONField(default=list)),
+                (
+                    "summaries",
+                    models.PositiveIntegerField(
+                        default=100,
+                        help_text="So many are chosen at random in each period.",
+                        validators=[
+                            django.core.validators.MinValueValidator(1),
+                            django.core.validators.MaxValueValidator(2000),
+                        ],
+                        verbose_name="Summaries to judge",
+                    ),
+                ),
+                (
+                    "checks",
+                    models.PositiveIntegerField(
+                        default=100,
+                        help_text="Reviewers answer so many in each period. Enter 0 to watch the judge alone.",
+                        validators=[
+                            django.core.validators.MinValueValidator(0),
+                            django.core.validators.MaxValueValidator(2000),
+                        ],
+                        verbose_name="Claims for people",
+                    ),
+                ),
+                (
+                    "smallest_drop",
+                    models.FloatField(
+                        default=0.05,
+                        help_text="A smaller drop of a score is never reported. Scores are between 0 and 1.",
+                        validators=[
+                            django.core.validators.MinValueValidator(0),
+                            django.core.validators.MaxValueValidator(1),
+                        ],
+                    ),
+                ),
+                (
+                    "reference_periods",
+                    models.PositiveSmallIntegerField(
+                        default=13,
+                        help_text="The first periods, with which later ones are compared.",
+                        validators=[
+                            django.core.validators.MinValueValidator(1),
+                            django.core.validators.MaxValueValidator(60),
+                        ],
+                        verbose_name="Periods of the reference",
+                    ),
+                ),
+                (
+                    "starts_on",
+                    models.DateField(
+                        default=annotation.models.watch._today,
+                        help_text="It may be in the past: summaries that are here already then make the reference.",
+                        verbose_name="First day",
+                    ),
+                ),
+                (
+                    "yearly_rate",
+                    models.FloatField(
+                        default=0.05,
+                        help_text="The probability of any false alarm in a year, such as 0.05.",
+                        validators=[
+                            django.core.validators.MinValueValidator(0.001),
+                            django.core.validators.MaxValueValidator(0.5),
+                        ],
+                        verbose_name="False alarms a year",
+                    ),
+                ),
+                (
+                    "group_by",
+                    models.CharField(
+                        blank=True,
+                        help_text="A metadata key such as topic, or language: a changed mix of its values is then no drop.",
+                        max_length=200,
+                        verbose_name="Compare within",
+                    ),
+                ),
+                ("anchors", models.JSONField(blank=True, default=dict)),
+                ("latest", models.JSONField(blank=True, default=dict)),
+                ("announced", models.JSONField(blank=True, default=list)),
+                ("waits_for", models.CharField(blank=True, max_length=500)),
+                (
+                    "due_at",
+                    models.DateTimeField(help_text="Then a worker looks whether something is to be done."),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("archived_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "job",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="watch", to="annotation.job"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="watches",
+                        to="annotation.project",
+                    ),
+                ),
+                (
+                    "systems",
+                    models.ManyToManyField(
+                        blank=True, help_text="None: all systems.", related_name="+", to="annotation.system"
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name_plural": "watches",
+                "ordering": ("project_id", "name"),
+            },
+        ),
+        migrations.CreateModel(
+            name="WatchPeriod",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=annotation.models.base.new_public_id,
+                        editable=False,
+                        max_length=16,
+                        unique=True,
+                    ),
+                ),
+                ("start", models.DateTimeField()),
+                ("end", models.DateTimeField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("judging", "Being judged"),
+                            ("answering", "Waiting for people's answers"),
+                            ("settled", "Complete"),
+                        ],
+                        default="judging",
+                        max_length=9,
+                    ),
+                ),
+                ("total", models.PositiveIntegerField(default=0)),
+                ("late", models.PositiveIntegerField(default=0)),
+                ("answers", models.PositiveIntegerField(default=0)),
+                ("basis", models.CharField(blank=True, max_length=300)),
+                ("values", models.JSONField(blank=True, default=dict)),
+                ("asked", models.JSONField(blank=True, default=list)),
+                ("closed_at", models.DateTimeField(auto_now_add=True)),
+                ("settled_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "anchor_run",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="annotation.run",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="annotation.run",
+                    ),
+                ),
+                (
+                    "sample",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="watch_period",
+                        to="annotation.sample",
+                    ),
+                ),
+                (
+                    "watch",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="periods",
+                        to="annotation.watch",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("watch_id", "start"),
+            },
+        ),
+        migrations.CreateModel(
             name="AccountEvent",
             fields=[
                 (
@@ -4013,6 +4244,10 @@ class Migration(migrations.Migration):
             model_name="system",
             constraint=models.UniqueConstraint(fields=("project", "name"), name="system_name"),
         ),
+        migrations.AddIndex(
+            model_name="summary",
+            index=models.Index(fields=["created_at"], name="summary_by_time"),
+        ),
         migrations.AddConstraint(
             model_name="summary",
             constraint=models.CheckConstraint(
@@ -4405,6 +4640,36 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(("label__isnull", True), ("person__isnull", False), _connector="OR"),
                 name="answer_again_has_person",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="watch",
+            constraint=models.UniqueConstraint(
+                fields=("project", "name"),
+                name="watch_name",
+                violation_error_message="Another watch has this name.",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="watch",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("summaries__gte", 1)), name="watch_summaries_positive"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="watch",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("reference_periods__gte", 1)), name="watch_reference_positive"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="watchperiod",
+            constraint=models.UniqueConstraint(fields=("watch", "start"), name="watch_period_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="watchperiod",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("end__gt", models.F("start"))), name="watch_period_not_empty"
             ),
         ),
         migrations.RunPython(guard, release),

@@ -40,6 +40,7 @@ from annotation.models.run import Export, Import, Job, Run, Worker
 from annotation.models.score import SCORES, Score
 from annotation.models.summary import Comparison, Summary, System, Unit
 from annotation.models.trial import AnswerAgain, GuidelineTrial
+from annotation.models.watch import Watch, WatchPeriod
 
 __all__ = [
     "SCORES",
@@ -92,6 +93,8 @@ __all__ = [
     "System",
     "Unit",
     "Verdict",
+    "Watch",
+    "WatchPeriod",
     "Worker",
     "administrators",
 ]

@@ -55,7 +55,7 @@ class Run(PublicRow):
         null=True, blank=True, help_text="Share of the summaries that are asked about again; empty for none."
     )
     is_trial = models.BooleanField(
-        default=False, help_text="It judges its own summaries only, to measure the judge."
+        default=False, help_text="It judges its own summaries only, to measure the judge or for a watch."
     )
     summaries = models.ManyToManyField(
         "annotation.Summary",
@@ -143,9 +143,9 @@ class Import(PublicRow):
 class Job(PublicRow):
     """A piece of background work that ends exactly once, even if workers die.
 
-    A job of a run judges one document set. Any other job belongs to the export, import or analysis that refers to it.
-    A worker owns a job as long as the job is in the state *working* with the worker's token and its lease has not
-    expired. Messages of the broker only wake workers.
+    A job of a run judges one document set. Any other job belongs to the export, import, analysis or watch that refers
+    to it. A worker owns a job as long as the job is in the state *working* with the worker's token and its lease has
+    not expired. Messages of the broker only wake workers.
     """
 
     class Kind(models.TextChoices):
@@ -153,6 +153,7 @@ class Job(PublicRow):
         EXPORT = "export", "Exports"
         IMPORT = "import", "Imports"
         ANALYSIS = "analysis", "Statistics"
+        WATCH = "watch", "Watches"
 
     class State(models.TextChoices):
         WAITING = "waiting", "Waiting"

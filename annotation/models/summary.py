@@ -93,6 +93,8 @@ class Summary(PublicRow):
                 name="summary_reference_once_without_target",
             ),
         )
+        # Watches select the summaries of a period.
+        indexes = (models.Index(fields=("created_at",), name="summary_by_time"),)
 
     def __str__(self) -> str:
         who = self.system.name if self.system else (self.external_id or "reference")

@@ -18,7 +18,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 
 import annotation
-from annotation.watching.queries import disk, open_jobs, spent_by_active_runs, workers
+from annotation.watching.queries import disk, open_jobs, spent_by_active_runs, watches, workers
 
 logger = logging.getLogger(__name__)
 
@@ -77,6 +77,23 @@ def _of_queue() -> Iterator[Metric]:
         yield _gauge(
             name, description, {(run,): getattr(each, name[4:]) for run, each in spent.items()}, ("run",)
         )
+    watched = watches()
+    yield _gauge(
+        "watch_state",
+        "1 for the state that a watch reported last.",
+        {(*names, str(latest["state"])): 1 for names, latest in watched.items()},
+        ("project", "watch", "state"),
+    )
+    yield _gauge(
+        "watch_mean",
+        "Mean of a watched score in the newest period.",
+        {
+            (*names, score): mean
+            for names, latest in watched.items()
+            for score, mean in latest["means"].items()
+        },
+        ("project", "watch", "score"),
+    )
     known = workers()
     yield _gauge(
         "workers",

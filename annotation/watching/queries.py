@@ -23,7 +23,7 @@ import annotation
 from annotation.core.jobs import OPEN
 from annotation.core.shared.clock import shared_now
 from annotation.core.shared.kept_files import kept_folder
-from annotation.models import Job, Run, Worker
+from annotation.models import Job, Run, Watch, Worker
 from annotation.operator_commands import own_user
 
 
@@ -86,6 +86,15 @@ def spent_by_active_runs() -> dict[str, Spent]:
     runs = Run.objects.filter(state=Run.State.ACTIVE).order_by()
     counted = runs.annotate(asked=Count("calls"), tokens=Coalesce(Sum(tokens), 0))
     return {run.public_id: Spent(run.asked, run.tokens, run.cost or 0.0) for run in counted}
+
+
+def watches() -> dict[tuple[str, str], dict[str, Any]]:
+    """Load the last reports of the watches that have one, by slug of the project and public id."""
+    rows = Watch.objects.filter(archived_at=None, project__deleted_at=None).exclude(latest={})
+    return {
+        (slug, name): latest
+        for slug, name, latest in rows.values_list("project__slug", "public_id", "latest")
+    }
 
 
 def failed_jobs(*, days: int = 7) -> dict[Job.Kind, int]:

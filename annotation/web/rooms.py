@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from annotation.core.guidelines import InForce, in_force
 from annotation.core.permissions import Verb, project_and_verbs
 from annotation.core.refusals import NotFound
+from annotation.models import Watch
 
 if TYPE_CHECKING:
     from django.db.models import Model, QuerySet
@@ -34,6 +35,7 @@ GROUPS: tuple[tuple[str, tuple[tuple[str, str, Verb], ...]], ...] = (
             ("Documents", "document-sets", Verb.VIEW_SCORES),
             ("Judge", "judge", Verb.VIEW_SCORES),
             ("Agreement", "agreement", Verb.VIEW_SCORES),
+            ("Watch", "watches", Verb.VIEW_SCORES),
         ),
     ),
     (
@@ -93,11 +95,17 @@ class Room:
     def groups(self) -> list[Group]:
         groups = (
             Group(
-                name, [Door(words, url, url == self.here) for words, url, verb in doors if verb in self.verbs]
+                name,
+                [Door(words, url, url == self.here) for words, url, verb in doors if self._shows(url, verb)],
             )
             for name, doors in GROUPS
         )
         return [group for group in groups if group.doors]
+
+    def _shows(self, url: str, verb: Verb) -> bool:
+        if verb not in self.verbs or url != "watches" or self.here == url:
+            return verb in self.verbs
+        return Watch.objects.filter(project=self.project).exists()
 
     @property
     def guidelines(self) -> InForce | None:

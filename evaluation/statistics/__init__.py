@@ -52,7 +52,17 @@ from evaluation.statistics._systems import (
     may_be_best,
     settled_order,
 )
-from evaluation.statistics._watch import Look, Period, judge_change_p, watch, watch_level
+from evaluation.statistics._watch import (
+    Correction,
+    Look,
+    Period,
+    SampledValue,
+    fit_correction,
+    judge_change_p,
+    mean_interval,
+    watch,
+    watch_level,
+)
 
 __all__ = [
     "FEWEST_FOR_INTERVAL",
@@ -60,6 +70,7 @@ __all__ = [
     "FEW_DOCUMENTS",
     "LENGTHS",
     "TOO_FEW_DOCUMENTS",
+    "Correction",
     "Design",
     "Estimate",
     "Forecast",
@@ -76,6 +87,7 @@ __all__ = [
     "PredictionPoweredMean",
     "SampleEstimate",
     "SampledItem",
+    "SampledValue",
     "SelfAgreement",
     "SliceDifference",
     "SliceMean",
@@ -90,6 +102,7 @@ __all__ = [
     "compare_systems",
     "estimate_systems_from_sample",
     "expanded_tails",
+    "fit_correction",
     "fixed_size_sample",
     "forecast_intervals",
     "inclusion_probabilities",
@@ -101,6 +114,7 @@ __all__ = [
     "krippendorff_alpha",
     "may_be_best",
     "mean_difference",
+    "mean_interval",
     "observed_agreement",
     "observed_agreement_interval",
     "pool_estimates",

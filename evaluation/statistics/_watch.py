@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import scipy
 
 from evaluation._guards import check_confidence
@@ -36,6 +37,33 @@ class Period:
 
 
 @dataclass(frozen=True, slots=True)
+class SampledValue:
+    """The judge's value of a document, and sums over its sampled checks.
+
+    The judge's value, in [0, 1], is the sum of its answers, each times the check's share of the document. A sampled
+    check counts with its share divided by its inclusion probability: `people` sums people's answers, `judge_again` the
+    judge's answers to the same checks, and `sampled` the shares alone, of which 1 is expected.
+    """
+
+    judge: float
+    people: float = 0.0
+    judge_again: float = 0.0
+    sampled: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """The people's answer to a check as predicted from the judge's: `base + slope * judge`."""
+
+    base: float
+    slope: float
+
+    def of(self, value: SampledValue) -> float:
+        """Return the document's prediction-powered value, without bias whatever the correction is."""
+        return value.people + self.base * (1 - value.sampled) + self.slope * (value.judge - value.judge_again)
+
+
+@dataclass(frozen=True, slots=True)
 class Look:
     """The comparison of the last periods with the reference at the end of a period.
 
@@ -52,6 +80,32 @@ class Look:
     p: float | None
     detectable: float | None
     is_alarm: bool
+
+
+def fit_correction(reference: Sequence[SampledValue]) -> Correction:
+    """Return the correction with which the values of these documents vary least.
+
+    It is fixed from the reference and used for all periods. Documents whose samples do not vary give 0 and 0.
+    Source: Angelopoulos, Duchi and Zrnic, PPI++, 2023 (a power-tuned prediction), by least squares.
+    """
+    if not reference:
+        return Correction(0.0, 0.0)
+    errors = np.array([(each.sampled - 1, each.judge_again - each.judge) for each in reference])
+    people = np.array([each.people for each in reference])
+    (base, slope), *_ = np.linalg.lstsq(errors - errors.mean(axis=0), people - people.mean(), rcond=None)
+    return Correction(float(base), float(slope))
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float | None, float | None, float | None]:
+    """Return the mean with its 95 % interval by Student's t. The interval is None below FEWEST_IN_WINDOW values."""
+    if not values:
+        return None, None, None
+    mean = math.fsum(values) / len(values)
+    if len(values) < FEWEST_IN_WINDOW:
+        return mean, None, None
+    error = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values))
+    half = float(scipy.special.stdtrit(len(values) - 1, 0.975)) * error
+    return mean, mean - half, mean + half
 
 
 def watch_level(rate: float, series: int, looks_a_year: int) -> float:

@@ -19,6 +19,7 @@
       return named([...pairs, ...judge].map((pair) => [`${pair.first} and ${pair.second}`, pair.kappa]));
     },
     runs: (runs) => runs.toReversed(),
+    watch: ({ scores }, { of }) => scores.find(({ score }) => score === of),
   };
 
   // A value with its interval for each name, from top to bottom.
@@ -53,6 +54,33 @@
     };
   }
 
+  // A mean with its interval for each period, above the band of the reference.
+  function periods({ points, reference_low: low, reference_high: high }, _, { accent, other, soft }) {
+    const held = points.filter(({ mean }) => mean !== null).map((point) => ({ ...point, name: new Date(point.start).toLocaleDateString() }));
+    const spans = held.flatMap((point) => (point.low === null ? [] : [[point.name, point.low], [point.name, point.high], [point.name, null]]));
+    const band = (value, opacity) => ({
+      type: "line", stack: "band", silent: true, showSymbol: false, lineStyle: { opacity: 0 }, areaStyle: { opacity, color: soft }, data: held.map(() => value),
+    });
+    const told = ({ name, mean, answers }) => `${name}\n${short(mean)}, ${answers ? `${answers} answers of people` : "by the judge alone"}`;
+    return {
+      xAxis: { type: "category", data: held.map(({ name }) => name) },
+      yAxis: { type: "value", min: 0, max: 1 },
+      tooltip: { formatter: ({ dataIndex }) => told(held[dataIndex]) },
+      series: [
+        ...(low === null ? [] : [band(low, 0), band(high - low, 0.2)]),
+        { type: "line", data: spans, showSymbol: false, silent: true, lineStyle: { width: 2, opacity: 0.55 } },
+        {
+          type: "line",
+          showAllSymbol: true,
+          data: held.map((point) => ({
+            value: point.mean, symbol: point.is_alarm ? "triangle" : "circle", symbolSize: point.is_alarm ? 16 : 9, itemStyle: point.is_alarm ? { color: other } : {},
+          })),
+        },
+      ],
+      color: [soft, soft, accent, accent].slice(low === null ? 2 : 0),
+    };
+  }
+
   // The colours of the present theme, as the browser resolves the properties of base.css.
   function theme(plot) {
     return Object.fromEntries(Object.entries(COLOURS).map(([name, property]) => {
@@ -63,7 +91,7 @@
 
   function paint(figure) {
     const plot = plotOf(figure);
-    const drawn = figure.dataset.chart === "runs" ? overTime : intervals;
+    const drawn = { runs: overTime, watch: periods }[figure.dataset.chart] ?? intervals;
     const has = theme(plot);
     const own = drawn(READ[figure.dataset.chart](facts.get(figure), figure.dataset), figure.dataset, has);
     const lines = { lineStyle: { color: has.line } };

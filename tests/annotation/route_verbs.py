@@ -66,6 +66,7 @@ POSTED = {
     "start-trial",
     "decide-trial",
     "answer-again",
+    "archive-watch",
 }
 """Routes that answer POST; all others answer GET."""
 
@@ -76,6 +77,8 @@ ALSO_READ = {
     "next-check",
     "add-judge",
     "judge-profile",
+    "new-watch",
+    "change-watch",
 }
 """Of these GET shows the form, or leads back to it, and POST sends it."""
 
@@ -95,6 +98,8 @@ WEB = {
     ),
     **dict.fromkeys(("document-sets", "side-by-side"), Verb.VIEW_SCORES),
     **dict.fromkeys(("ask-questions", "retire-question"), Verb.CHANGE_PROJECT),
+    **dict.fromkeys(("watches", "watch"), Verb.VIEW_SCORES),
+    **dict.fromkeys(("new-watch", "change-watch", "archive-watch"), Verb.RUN),
     **dict.fromkeys(("runs", "run"), Verb.VIEW_RUNS),
     **dict.fromkeys(("start-run", "cancel-run", "resume-run", "run-estimate"), Verb.RUN),
     "run-calls": Verb.VIEW_SCORES,

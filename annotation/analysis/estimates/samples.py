@@ -32,7 +32,7 @@ class SampleProgress:
 
 
 def samples(project: Project, side: Check.Side = Check.Side.REFERENCE) -> list[SampleProgress]:
-    """List the random samples of a side, newest first. Cancelled and empty samples are left out."""
+    """List the random samples of a side, newest first. Cancelled, empty and watches' samples are left out."""
     return [
         SampleProgress(
             sample_id=sample.sample_id,
@@ -41,6 +41,6 @@ def samples(project: Project, side: Check.Side = Check.Side.REFERENCE) -> list[S
             answered=sample.answered,
             day=date_format(sample.created_at, "j M Y"),
         )
-        for sample in check_samples(project, side=side)
+        for sample in check_samples(project, side=side, of_watches=False)
         if sample.sampled and sample.cancelled_at is None
     ]

@@ -143,7 +143,7 @@ def _basis(project: Project, side: str, answered: Mapping[int, object]) -> tuple
     if answered and len(answered) >= frame:
         return of_side(kind="all", frame=frame), {}
     counted = Q(sampled_checks__check_row__side=side)
-    samples = Sample.objects.filter(project=project, cancelled_at=None).annotate(
+    samples = Sample.objects.filter(project=project, cancelled_at=None, watch_period=None).annotate(
         sampled=Count("sampled_checks", filter=counted),
         answered=Count("sampled_checks__verdict", filter=counted),
         least=Min("sampled_checks__inclusion_probability", filter=counted),

@@ -406,7 +406,11 @@ RUNS = List(
             nullable=True,
             help="Share of the summaries that the judge is asked about again; null for none.",
         ),
-        Column("is_trial", kind=Kind.FLAG, help="It judges only summaries with sampled answers."),
+        Column(
+            "is_trial",
+            kind=Kind.FLAG,
+            help="It judges only some summaries, to measure the judge or for a watch.",
+        ),
         Column(
             "started_by", "started_by.username", nullable=True, head="By", missing="the operator", search=True
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -41,11 +41,19 @@ def blind_answers(project: Project) -> QuerySet[Verdict]:
     return given.filter(Q(withdrawn_at=None) | held)
 
 
-def eligible(project: Project, side: str = "") -> QuerySet[Check]:
-    """Select the checks of claims that can be sampled: current checks that no rule decides, of one `side` if given."""
+def eligible(project: Project, side: str = "", among: Collection[int] | None = None) -> QuerySet[Check]:
+    """Select the checks of claims that can be sampled: current checks that no rule decides.
+
+    They are of one `side` and of the summaries with the keys `among`, if given.
+    """
     of_side = Q(side=side) if side else OF_CLAIMS
     checks = Check.objects.filter(of_side, project=project, is_current=True)
-    return checks.exclude(final_source=Check.Decider.RULE)
+    return of_summaries(checks.exclude(final_source=Check.Decider.RULE), among)
+
+
+def of_summaries(checks: QuerySet[Check], among: Collection[int] | None) -> QuerySet[Check]:
+    """Select the checks of the summaries with these keys; None keeps all checks."""
+    return checks if among is None else checks.filter(summary__in=among)
 
 
 def is_kept_by_a_sample(verdict: Verdict) -> bool:
@@ -109,15 +117,17 @@ class CheckSample:
 
 
 def check_samples(
-    project: Project, *, but: User | None = None, only: str = "", side: str = ""
+    project: Project, *, but: User | None = None, only: str = "", side: str = "", of_watches: bool = True
 ) -> list[CheckSample]:
     """Load the latest samples of checks, newest first, or only the sample with the public id `only`.
 
-    `side` restricts the numbers to one side. Checks on the screen of the person `but` do not count as held. Makes two
+    `side` restricts the numbers to one side. Without `of_watches`, samples of the periods of watches are left out,
+    because they represent only their period. Checks on the screen of the person `but` do not count as held. Makes two
     queries, or three if a sample is incomplete.
     """
     sampled = Sample.objects.filter(project=project, criterion=None).order_by("-pk")
     sampled = sampled.filter(public_id=only) if only else sampled
+    sampled = sampled if of_watches else sampled.filter(watch_period=None)
     # Let the database count the checks of each frame, because a frame may have a million checks.
     count = "jsonb_array_length" if connection.vendor == "postgresql" else "json_array_length"
     framed = sampled.annotate(framed=Func(F("frame"), function=count, output_field=IntegerField()))

@@ -18,7 +18,9 @@ def forecast(project: Project, side: Check.Side, design: Design) -> Forecast:
 
     The forecast uses the newest finished sample; if there is none, it uses the judge's answers.
     """
-    finished = next((sample for sample in check_samples(project, side=side) if sample.is_finished), None)
+    finished = next(
+        (sample for sample in check_samples(project, side=side, of_watches=False) if sample.is_finished), None
+    )
     if finished is None:
         framed = framed_now(project, side)
     else:

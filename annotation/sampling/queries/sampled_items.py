@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from annotation.models import Check, Label, Sample, SampledCheck
 from annotation.models.document import cluster_of
-from annotation.sampling.queries.check_samples import eligible
+from annotation.sampling.queries.check_samples import eligible, of_summaries
 from evaluation.statistics import SampledItem
 
 if TYPE_CHECKING:
@@ -53,8 +53,14 @@ class SampleFrame:
         )
 
 
-def framed_items(project: Project, sample: Sample, *, side: Check.Side = Check.Side.REFERENCE) -> SampleFrame:
-    """Build the items of a sample on one side.
+def framed_items(
+    project: Project,
+    sample: Sample,
+    *,
+    side: Check.Side = Check.Side.REFERENCE,
+    among: Collection[int] | None = None,
+) -> SampleFrame:
+    """Build the items of a sample on one side, of the summaries with the keys `among` if given.
 
     A document is a document set or its group. The share of an item is its weight in the mean of its document. The
     mean is taken over the summaries of a system, then over references, units (by weight) and the claims of a unit; on
@@ -62,15 +68,18 @@ def framed_items(project: Project, sample: Sample, *, side: Check.Side = Check.S
     counts as sampled with certainty. The judge's answer is the probability that the sample stores.
     """
     probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", sample.frame))
-    return _of_checks(project, side, probabilities, _sampled(sample, side))
+    return _of_checks(_checks(project, side, among), side, probabilities, _sampled(sample, side))
 
 
-def framed_now(project: Project, side: Check.Side = Check.Side.REFERENCE) -> SampleFrame:
+def framed_now(
+    project: Project, side: Check.Side = Check.Side.REFERENCE, among: Collection[int] | None = None
+) -> SampleFrame:
     """Build the items that a new sample would have, without answers; otherwise they are like the items of
     `framed_items`.
     """
-    checks = eligible(project, side)
-    return _of_checks(project, side, dict(checks.values_list("public_id", "judge_probability")), {})
+    checks = eligible(project, side, among)
+    probabilities = dict(checks.values_list("public_id", "judge_probability"))
+    return _of_checks(_checks(project, side, among), side, probabilities, {})
 
 
 class _FramedCheckRow(NamedTuple):
@@ -109,7 +118,7 @@ def _sampled(sample: Sample, side: Check.Side) -> dict[str, _SampledAnswer]:
 
 
 def _of_checks(
-    project: Project,
+    checks: Iterable[_FramedCheckRow],
     side: Check.Side,
     probabilities: Mapping[str, float | None],
     answers: Mapping[str, _SampledAnswer],
@@ -118,7 +127,7 @@ def _of_checks(
     summaries: dict[int, list[_FramedCheckRow]] = defaultdict(list)
     came_after = 0
     is_of_coverage = side == Check.Side.REFERENCE
-    for row in _checks(project, side):
+    for row in checks:
         if row.public_id in probabilities or (row.is_current and row.source == Check.Decider.RULE):
             summaries[row.summary].append(row)
         else:
@@ -150,8 +159,8 @@ def _of_checks(
     )
 
 
-def _checks(project: Project, side: Check.Side) -> Iterator[_FramedCheckRow]:
-    rows = Check.objects.filter(project=project, side=side).order_by("pk")
+def _checks(project: Project, side: Check.Side, among: Collection[int] | None) -> Iterator[_FramedCheckRow]:
+    rows = of_summaries(Check.objects.filter(project=project, side=side), among).order_by("pk")
     columns = (
         "public_id",
         "summary_id",

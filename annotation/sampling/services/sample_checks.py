@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple, get_args
 
 from django.contrib.auth.models import User
@@ -40,10 +40,12 @@ def sample_checks(
     share: float,
     side: str = "",
     seed: int | None = None,
+    among: Collection[int] | None = None,
 ) -> Sample:
     """Sample a share of the project's checks for reviewers, with recorded inclusion probabilities.
 
-    The frame has every current check, of one `side` if given, except checks that a rule decides. It is stored with
+    The frame has every current check, of one `side` and of the summaries with the keys `among` if given, except
+    checks that a rule decides. It is stored with
     the judge's current probabilities of yes. Every system gets its part of the sample at every target length.
     `uniform` gives each check the same chance; `active` distributes half of the sample evenly and half by the judge's
     uncertainty. If a check has blind answers already, the sample uses the first of them (see `blind_answers`),
@@ -58,7 +60,7 @@ def sample_checks(
     if side and side not in SIDE_SCORES:
         raise Invalid(f"A side is {' or '.join(SIDE_SCORES)}, not {side!r}.", field="side")
     need_blind_answers(project)
-    frame = {framed.public_id: framed for framed in _frame(project, side)}
+    frame = {framed.public_id: framed for framed in _frame(project, side, among)}
     if not frame:
         raise Invalid("There are no checks to sample yet. Start a run or import checks.", field="side")
     seed = new_seed() if seed is None else seed
@@ -126,9 +128,9 @@ def need_blind_answers(project: Project) -> None:
         )
 
 
-def _frame(project: Project, side: str) -> Iterator[FramedCheck]:
+def _frame(project: Project, side: str, among: Collection[int] | None) -> Iterator[FramedCheck]:
     columns = ("pk", "public_id", "side", "summary__system_id", "summary__target_words", "judge_probability")
-    rows = eligible(project, side).order_by("pk").values_list(*columns)
+    rows = eligible(project, side, among).order_by("pk").values_list(*columns)
     return (FramedCheck(*row) for row in rows.iterator(chunk_size=SAMPLED_AT_ONCE))
 
 

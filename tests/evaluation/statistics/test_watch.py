@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.errors import EvaluationError, InvalidPercent
-from evaluation.statistics import Period, judge_change_p, watch, watch_level
+from evaluation.statistics import (
+    Correction,
+    Period,
+    SampledValue,
+    fit_correction,
+    judge_change_p,
+    mean_interval,
+    watch,
+    watch_level,
+)
 
 
 def period(values: list[float], group: str = "all") -> Period:
@@ -105,3 +114,50 @@ def test_more_flips_have_a_smaller_p(flips: int, before: int) -> None:
 def test_counts_outside_their_range_are_refused() -> None:
     with pytest.raises(EvaluationError):
         judge_change_p(4, 3, 0, 3)
+
+
+def test_a_corrected_value_worked_out() -> None:
+    # One of four checks of a document is sampled with probability .5, so it counts .25 / .5 = .5. The person said yes,
+    # the judge .8; the judge's value of the document is .6. With base .1 and slope .5:
+    # .5 * 1 + .1 * (1 - .5) + .5 * (.6 - .5 * .8) = .5 + .05 + .1 = .65.
+    value = SampledValue(judge=0.6, people=0.5, judge_again=0.4, sampled=0.5)
+    assert Correction(0.1, 0.5).of(value) == pytest.approx(0.65)
+
+
+def test_a_correction_is_a_regression_of_people_on_both_errors() -> None:
+    # people = .5 + .2 * (sampled - 1) + .7 * (judge_again - judge) exactly, so the corrected values are all .5.
+    values = [
+        SampledValue(judge, 0.5 + 0.2 * (sampled - 1) + 0.7 * (again - judge), again, sampled)
+        for judge, again, sampled in ((0.6, 0.0, 0.0), (0.8, 1.6, 2.0), (0.4, 0.1, 1.0), (0.5, 0.9, 1.0))
+    ]
+    found = fit_correction(values)
+    assert (found.base, found.slope) == pytest.approx((0.2, 0.7))
+    assert [found.of(value) for value in values] == pytest.approx([0.5] * 4)
+
+
+def test_a_correction_without_samples_is_none() -> None:
+    assert fit_correction([]) == Correction(0.0, 0.0)
+    assert fit_correction([SampledValue(0.6, 0.0, 0.0, 1.0)] * 3) == Correction(0.0, 0.0)
+
+
+def test_corrected_means_are_people_s_whatever_the_judge_says() -> None:
+    """A judge that is always .3 too low: means of corrected values stay those of people."""
+    source = random.Random(1)
+    values = []
+    for _ in range(20_000):
+        truth = source.random()
+        weight = source.choice((0.0, 1.0, 2.0))
+        said = max(0.0, truth - 0.3)
+        values.append(SampledValue(said, weight * (source.random() < truth), weight * said, weight))
+    correction = fit_correction(values[:2_000])
+    # Uniform truths have the mean .5; the standard error is about .006.
+    assert mean_interval([correction.of(value) for value in values])[0] == pytest.approx(0.5, abs=0.02)
+
+
+def test_an_interval_worked_out() -> None:
+    # Mean .5; squares of deviations sum to 10 * .01 = .1, so the variance of the mean is .1 / 9 / 10 = .00111, the
+    # error .03333, and t(9, .975) = 2.262.
+    mean, low, high = mean_interval([0.4, 0.6] * 5)
+    assert (mean, low, high) == pytest.approx((0.5, 0.5 - 2.262 * 0.033333, 0.5 + 2.262 * 0.033333), abs=1e-4)
+    assert mean_interval([0.4, 0.6]) == (0.5, None, None)
+    assert mean_interval([]) == (None, None, None)

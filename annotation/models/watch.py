@@ -1,0 +1,158 @@
+"""Watches of streams of summaries, and their periods."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from annotation.models.assignment import Sample
+from annotation.models.base import PublicRow
+from annotation.models.project import Project
+from annotation.models.run import Job, Run
+from annotation.models.summary import System
+
+
+def _between(least: float, most: float) -> tuple[MinValueValidator, MaxValueValidator]:
+    return MinValueValidator(least), MaxValueValidator(most)
+
+
+def _today() -> date:
+    return timezone.now().date()
+
+
+class Watch(PublicRow):
+    """A stream of summaries whose scores are compared with those of its first periods.
+
+    `anchors` has the checks that the judge is asked again at the end of each period: `basis`, and `checks` by public
+    id with the judge's first label. `latest` has the state, sentence and means of the last report. `announced` names
+    the alarms that were logged and mailed. `waits_for` says why nothing proceeds; "" if something does.
+    """
+
+    class Length(models.TextChoices):
+        DAY = "day", "Day"
+        WEEK = "week", "Week"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="watches", db_index=False)
+    name = models.CharField(max_length=60)
+    length = models.CharField(
+        "Period",
+        max_length=4,
+        choices=Length,
+        default=Length.WEEK,
+        help_text="Summaries are compared by day or by week.",
+    )
+    scores = models.JSONField(default=list)
+    summaries = models.PositiveIntegerField(
+        "Summaries to judge",
+        default=100,
+        validators=_between(1, 2000),
+        help_text="So many are chosen at random in each period.",
+    )
+    checks = models.PositiveIntegerField(
+        "Claims for people",
+        default=100,
+        validators=_between(0, 2000),
+        help_text="Reviewers answer so many in each period. Enter 0 to watch the judge alone.",
+    )
+    smallest_drop = models.FloatField(
+        default=0.05,
+        validators=_between(0, 1),
+        help_text="A smaller drop of a score is never reported. Scores are between 0 and 1.",
+    )
+    reference_periods = models.PositiveSmallIntegerField(
+        "Periods of the reference",
+        default=13,
+        validators=_between(1, 60),
+        help_text="The first periods, with which later ones are compared.",
+    )
+    starts_on = models.DateField(
+        "First day",
+        default=_today,
+        help_text="It may be in the past: summaries that are here already then make the reference.",
+    )
+    yearly_rate = models.FloatField(
+        "False alarms a year",
+        default=0.05,
+        validators=_between(0.001, 0.5),
+        help_text="The probability of any false alarm in a year, such as 0.05.",
+    )
+    group_by = models.CharField(
+        "Compare within",
+        max_length=200,
+        blank=True,
+        help_text="A metadata key such as topic, or language: a changed mix of its values is then no drop.",
+    )
+    systems = models.ManyToManyField(System, blank=True, related_name="+", help_text="None: all systems.")
+    anchors = models.JSONField(default=dict, blank=True)
+    latest = models.JSONField(default=dict, blank=True)
+    announced = models.JSONField(default=list, blank=True)
+    waits_for = models.CharField(max_length=500, blank=True)
+    job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="watch")
+    due_at = models.DateTimeField(help_text="Then a worker looks whether something is to be done.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = "watches"
+        ordering = ("project_id", "name")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("project", "name"),
+                name="watch_name",
+                violation_error_message="Another watch has this name.",
+            ),
+            models.CheckConstraint(name="watch_summaries_positive", condition=Q(summaries__gte=1)),
+            models.CheckConstraint(name="watch_reference_positive", condition=Q(reference_periods__gte=1)),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class WatchPeriod(PublicRow):
+    """A closed period of a watch, which is judged once.
+
+    - `total`: the summaries that existed when it was closed; `late` came afterwards
+    - `run`: judges the chosen summaries, which are the run's; empty if there were none
+    - `sample`: the checks for people; `answers` counts their answers once the sample is complete
+    - `basis`: the guidelines and the judge's signature; periods of different bases are not compared
+    - `values`: by score and document, the numbers of `evaluation.statistics.SampledValue` and the group
+    - `asked`: the results of asking the anchors again; `anchor_run` is the last run that does so
+    """
+
+    class State(models.TextChoices):
+        JUDGING = "judging", "Being judged"
+        ANSWERING = "answering", "Waiting for people's answers"
+        SETTLED = "settled", "Complete"
+
+    watch = models.ForeignKey(Watch, on_delete=models.CASCADE, related_name="periods", db_index=False)
+    start = models.DateTimeField()
+    end = models.DateTimeField()
+    state = models.CharField(max_length=9, choices=State, default=State.JUDGING)
+    total = models.PositiveIntegerField(default=0)
+    late = models.PositiveIntegerField(default=0)
+    answers = models.PositiveIntegerField(default=0)
+    basis = models.CharField(max_length=300, blank=True)
+    values = models.JSONField(default=dict, blank=True)
+    asked = models.JSONField(default=list, blank=True)
+    run = models.ForeignKey(Run, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    anchor_run = models.ForeignKey(Run, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    sample = models.OneToOneField(
+        Sample, null=True, blank=True, on_delete=models.SET_NULL, related_name="watch_period"
+    )
+    closed_at = models.DateTimeField(auto_now_add=True)
+    settled_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("watch_id", "start")
+        constraints = (
+            models.UniqueConstraint(fields=("watch", "start"), name="watch_period_once"),
+            models.CheckConstraint(name="watch_period_not_empty", condition=Q(end__gt=F("start"))),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.watch} from {self.start:%Y-%m-%d}"

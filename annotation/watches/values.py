@@ -1,0 +1,95 @@
+"""The values of a period's documents."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import astuple
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from annotation.models import SCORE_SIDES, DocumentSet, Sample
+from annotation.models.document import cluster_of
+from annotation.sampling.queries.sampled_items import framed_items, framed_now
+from evaluation.statistics import SampledItem, SampledValue
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from annotation.models import Watch
+
+LANGUAGE = "language"
+"""The name by which a watch groups documents by their language instead of by a metadata key."""
+
+DIGITS = 6
+"""The digits of stored values: a year of them is read for each page."""
+
+Values = dict[str, dict[str, tuple[float, float, float, float, str]]]
+"""By score and document, the fields of a SampledValue and the document's group."""
+
+
+def document_values(watch: Watch, summaries: Collection[int], sample: Sample | None) -> Values:
+    """Compute the values of the documents of these summaries, with people's answers if there is a sample.
+
+    A document's value is the mean over its summaries. A document without a usable answer of the judge is left out.
+    """
+    groups = _groups(watch, summaries)
+    made: Values = {}
+    for score in watch.scores:
+        side = SCORE_SIDES[score]
+        frame = (
+            framed_now(watch.project, side, summaries)
+            if sample is None
+            else framed_items(watch.project, sample, side=side, among=summaries)
+        )
+        parts: defaultdict[str, list[SampledValue]] = defaultdict(list)
+        for of_target in frame.items.values():
+            for items in of_target.values():
+                for document, value in _of_system(items).items():
+                    parts[document].append(value)
+        made[score] = {name: (*_mean(found), groups[name]) for name, found in parts.items()}
+    return made
+
+
+def _mean(found: Sequence[SampledValue]) -> tuple[float, float, float, float]:
+    judge, people, again, sampled = (
+        round(fmean(numbers), DIGITS) for numbers in zip(*map(astuple, found), strict=True)
+    )
+    return judge, people, again, sampled
+
+
+def _of_system(items: Sequence[SampledItem]) -> dict[str, SampledValue]:
+    documents: defaultdict[str, list[SampledItem]] = defaultdict(list)
+    for item in items:
+        documents[str(item.document)].append(item)
+    found = {}
+    for document, own in documents.items():
+        known = [(item.share, item.judge) for item in own if item.judge is not None]
+        if not known:
+            continue
+        # An unusable answer counts as the mean of the others: a prediction, which people's answers correct.
+        judge = math.fsum(share * value for share, value in known) / math.fsum(share for share, _ in known)
+        people = again = sampled = 0.0
+        for item in own:
+            if item.is_sampled and item.answer is not None:
+                weight = item.share / item.probability
+                people += weight * item.answer
+                again += weight * (judge if item.judge is None else item.judge)
+                sampled += weight
+        found[document] = SampledValue(judge, people, again, sampled)
+    return found
+
+
+def _groups(watch: Watch, summaries: Collection[int]) -> dict[str, str]:
+    rows = DocumentSet.objects.filter(summaries__in=summaries).distinct()
+    columns = ("external_id", "group", "language", "metadata")
+    return {
+        cluster_of(name, group): _group(watch, language, metadata)
+        for name, group, language, metadata in rows.values_list(*columns)
+    }
+
+
+def _group(watch: Watch, language: str, metadata: dict[str, object]) -> str:
+    if not watch.group_by:
+        return ""
+    return language if watch.group_by == LANGUAGE else str(metadata.get(watch.group_by, ""))

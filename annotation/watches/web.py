@@ -1,0 +1,118 @@
+"""The pages of watches: list, one watch, form, and archiving."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django import forms
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+
+from annotation.core.permissions import Verb
+from annotation.core.refusals import Invalid
+from annotation.judging.queries.runs import is_worker_alive
+from annotation.models import SCORE_SIDES, System, Watch
+from annotation.watches import save_watch as services
+from annotation.watches.lists import STATE_WORDS, WATCHES
+from annotation.watches.report import watch_report
+from annotation.watches.save_watch import CHANGEABLE, SETTINGS
+from annotation.web.htmx import Request
+from annotation.web.lists import list_page
+from annotation.web.rooms import Room, enter, found
+from annotation.web.screen import screen
+
+if TYPE_CHECKING:
+    WatchModelForm = forms.ModelForm[Watch]
+else:
+    WatchModelForm = forms.ModelForm
+
+
+class WatchForm(WatchModelForm):
+    scores = forms.MultipleChoiceField(
+        choices=[(score, score.capitalize()) for score in SCORE_SIDES], widget=forms.CheckboxSelectMultiple
+    )
+    systems = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, help_text="None: all systems."
+    )
+
+    class Meta:
+        model = Watch
+        fields = SETTINGS
+        widgets: ClassVar = {"starts_on": forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"})}
+
+    def __init__(self, room: Room, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = System.objects.filter(project=room.project, kind=System.Kind.SUMMARISER)
+        self.fields["systems"].choices = list(names.values_list("name", "name"))  # type: ignore[attr-defined]
+        kept = CHANGEABLE if self.instance.pk else tuple(self.fields)
+        # Blind people may make a watch and must not see the names of systems.
+        hidden = () if Verb.VIEW_SCORES in room.verbs else ("systems",)
+        self.fields = {
+            name: each for name, each in self.fields.items() if name in kept and name not in hidden
+        }
+
+
+@screen("GET")
+def watches(request: Request, slug: str) -> HttpResponseBase:
+    return list_page(request, _enter(request, slug), WATCHES, page="watches/list.html")
+
+
+@screen("GET", "POST")
+def new_watch(request: Request, slug: str) -> HttpResponse:
+    room = _enter(request, slug, Verb.RUN)
+    return _form(request, room, None)
+
+
+@screen("GET", "POST")
+def change_watch(request: Request, slug: str, watch_id: str) -> HttpResponse:
+    room = _enter(request, slug, Verb.RUN)
+    return _form(request, room, _watch(room, watch_id))
+
+
+@screen("GET")
+def watch(request: Request, slug: str, watch_id: str) -> HttpResponse:
+    room = _enter(request, slug)
+    held = _watch(room, watch_id)
+    report = watch_report(held)
+    context = {
+        "room": room,
+        "watch": held,
+        "report": report,
+        "state": STATE_WORDS[report.state],
+        "waiting": [each for each in held.periods.select_related("sample") if each.state == "answering"],
+        "is_worker_alive": is_worker_alive(),
+    }
+    return render(request, "watches/watch.html", context)
+
+
+@screen("POST")
+def archive_watch(request: Request, slug: str, watch_id: str) -> HttpResponse:
+    room = _enter(request, slug, Verb.RUN)
+    services.archive_watch(watch=_watch(room, watch_id), by=request.user)
+    return redirect("watches", slug)
+
+
+def _enter(request: Request, slug: str, verb: Verb = Verb.VIEW_SCORES) -> Room:
+    return enter(request, slug, verb, here="watches")
+
+
+def _watch(room: Room, watch_id: str) -> Watch:
+    return found(Watch.objects.filter(project=room.project).select_related("project"), watch_id, "watch")
+
+
+def _form(request: Request, room: Room, held: Watch | None) -> HttpResponse:
+    form = WatchForm(
+        room, request.POST or None, instance=held, initial={} if held else {"scores": ["coverage"]}
+    )
+    if form.is_valid():
+        try:
+            saved = services.save_watch(
+                project=room.project, by=request.user, watch=held, **form.cleaned_data
+            )
+        except Invalid as refusal:
+            form.add_error(refusal.field or None, refusal.message)
+        else:
+            return redirect("watch", room.project.slug, saved.public_id)
+    status = 422 if form.is_bound else 200
+    return render(request, "watches/form.html", {"room": room, "watch": held, "form": form}, status=status)

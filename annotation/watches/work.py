@@ -1,0 +1,319 @@
+"""The job of a watch: it closes periods, has them judged and sampled, asks the anchors again and raises alarms.
+
+Each step is a transaction that holds the watch and its job, so a killed worker leaves whole steps, and another worker
+continues with the next one. `watch_period_once` makes a second row of a period impossible.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+from contextlib import suppress
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.urls import reverse
+
+from annotation.core.events import log
+from annotation.core.guidelines import current
+from annotation.core.jobs import MAIL, Claimed, Lease, StoppedJob, again, hint, hold
+from annotation.core.refusals import Invalid, Refusal
+from annotation.core.shared.clock import shared_now
+from annotation.judging.services.start_run import start_run
+from annotation.models import (
+    SCORE_SIDES,
+    Check,
+    Job,
+    Judge,
+    JudgeCall,
+    Membership,
+    Project,
+    Role,
+    Run,
+    SampledCheck,
+    Verdict,
+    Watch,
+    WatchPeriod,
+)
+from annotation.sampling.queries.check_samples import eligible
+from annotation.sampling.services.sample_checks import sample_checks
+from annotation.watches.periods import GRACE, choose, next_period, summaries_between
+from annotation.watches.report import era_of, watch_report
+from annotation.watches.values import document_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+ANCHORS = 150
+LOOKED_EVERY = timedelta(minutes=1)
+"""The pause between two looks of a worker at a watch."""
+ASKED_EVERY = timedelta(seconds=5)
+"""The pause while a run of the watch is active."""
+JUDGED_NOW = Q(run__state=Run.State.ACTIVE) | Q(anchor_run__state=Run.State.ACTIVE)
+MOST_ASKED_A_PERIOD = 2
+"""Anchors are asked at a period's end, and once more if the server names another model."""
+
+logger = logging.getLogger(__name__)
+
+
+def ask_for_watches() -> None:
+    """Queue the jobs of the watches that are due. Workers may call it at any time and concurrently."""
+    due = Watch.objects.filter(
+        archived_at=None,
+        project__archived_at=None,
+        project__deleted_at=None,
+        due_at__lte=shared_now(),
+    )
+    for job in due.values_list("job", flat=True):
+        with transaction.atomic():
+            again(Job.objects.filter(pk=job))
+
+
+def perform(claimed: Claimed, lease: Lease) -> None:
+    """Take all steps that are possible now, and log and mail new alarms."""
+    watch = claimed.job.watch
+    Watch.objects.filter(pk=watch.pk).update(due_at=shared_now() + LOOKED_EVERY)
+    is_news, waits_for, is_moving = not watch.latest, "", True
+    while is_moving:
+        is_moving, waits_for = False, ""
+        for step in (_close, _end_judging, _settle, _ask_anchors):
+            lease.require()
+            try:
+                is_moving |= _took(step, claimed)
+            except Refusal as refusal:
+                waits_for = refusal.message[:500]
+        is_news |= is_moving
+    if is_news:
+        _took(_announce, claimed)
+    pause = ASKED_EVERY if watch.periods.filter(JUDGED_NOW).exists() else LOOKED_EVERY
+    Watch.objects.filter(pk=watch.pk).update(waits_for=waits_for, due_at=shared_now() + pause)
+
+
+@transaction.atomic
+def _took(step: Callable[[Watch], bool], claimed: Claimed) -> bool:
+    # Lock the project first, as starting a run does.
+    Project.objects.select_for_update(of=("self",), no_key=True).get(pk=claimed.job.project_id)
+    held = Watch.objects.select_for_update(of=("self",), no_key=True).select_related(
+        "project__deciding_judge"
+    )
+    watch = held.get(pk=claimed.job.watch.pk)
+    if not hold([claimed]):
+        raise StoppedJob
+    return step(watch)
+
+
+def _close(watch: Watch) -> bool:
+    """Close the next period whose end has passed, and start its run. One period is judged at a time."""
+    start, end = next_period(watch)
+    is_busy = Q(state=WatchPeriod.State.JUDGING) | JUDGED_NOW
+    if shared_now() < end + GRACE or watch.periods.filter(is_busy).exists():
+        return False
+    for former in watch.periods.order_by("-start")[:2]:
+        late = summaries_between(watch, former.start, former.end).count() - former.total
+        WatchPeriod.objects.filter(pk=former.pk).update(late=max(0, late))
+    chosen, total = choose(watch, start, end)
+    period = WatchPeriod(watch=watch, start=start, end=end, total=total)
+    if chosen:
+        period.run = _started(watch, chosen)
+    else:
+        period.state, period.settled_at = WatchPeriod.State.SETTLED, shared_now()
+    period.save()
+    log(
+        project=watch.project,
+        actor=None,
+        verb="close watched period",
+        target=period,
+        data={"watch": watch.name, "from": f"{start:%Y-%m-%d}", "summaries": total, "chosen": len(chosen)},
+    )
+    return True
+
+
+def _started(watch: Watch, summaries: list[int], *, repeat_share: float | None = None) -> Run:
+    judge = watch.project.deciding_judge
+    if judge is None:
+        raise Invalid(
+            "The project has no deciding judge. Start a run once, or choose a judge.", code="no_judge"
+        )
+    return start_run(
+        project=watch.project,
+        judge=judge,
+        metrics=watch.scores,
+        trial_of=summaries,
+        repeat_share=repeat_share,
+        by=None,
+    )
+
+
+def _end_judging(watch: Watch) -> bool:
+    """Compute the values of a period whose run has ended, and sample its checks for people."""
+    ended = watch.periods.filter(state=WatchPeriod.State.JUDGING).exclude(run__state=Run.State.ACTIVE)
+    period = ended.select_related("run__judge").first()
+    if period is None:
+        return False
+    summaries = _summaries(period)
+    period.values = document_values(watch, summaries, None)
+    period.basis = _basis(watch, period.run, summaries)
+    if period.basis and watch.checks:
+        # Nobody can answer blind in some projects: then the period has no answers.
+        with suppress(Invalid), transaction.atomic():
+            side = SCORE_SIDES[watch.scores[0]] if len(watch.scores) == 1 else ""
+            framed = eligible(watch.project, side, summaries).count()
+            period.sample = sample_checks(
+                project=watch.project,
+                by=None,
+                method="uniform",
+                share=min(1.0, watch.checks / max(1, framed)),
+                side=side,
+                among=summaries,
+            )
+    if period.sample:
+        period.state = WatchPeriod.State.ANSWERING
+    else:
+        period.state, period.settled_at = WatchPeriod.State.SETTLED, shared_now()
+    period.save()
+    return True
+
+
+def _summaries(period: WatchPeriod) -> list[int]:
+    return list(period.run.summaries.values_list("pk", flat=True)) if period.run else []
+
+
+def _basis(watch: Watch, run: Run | None, summaries: list[int]) -> str:
+    """Name what the answers rest on, the guidelines and the judge's signature; "" if no answer is usable."""
+    given = Verdict.objects.filter(check_row__summary__in=summaries, label__isnull=False)
+    given = given.filter(judge=run.judge) if run else given.none()
+    signature = given.order_by("-pk").values_list("origin_name", flat=True).first()
+    guidelines = current(watch.project)
+    return "" if signature is None else f"{guidelines.version if guidelines else 0}|{signature}"[:300]
+
+
+def _settle(watch: Watch) -> bool:
+    """Compute the values of a period whose sample is complete; a cancelled sample gives no answers."""
+    for period in watch.periods.filter(state=WatchPeriod.State.ANSWERING).select_related("sample", "run"):
+        sample = period.sample
+        is_kept = sample is not None and sample.cancelled_at is None
+        if is_kept:
+            sampled = SampledCheck.objects.filter(sample=sample)
+            if sampled.filter(verdict=None).exists():
+                continue
+            period.answers = sampled.count()
+            period.values = document_values(watch, _summaries(period), sample)
+        period.state, period.settled_at = WatchPeriod.State.SETTLED, shared_now()
+        period.save()
+        return True
+    return False
+
+
+def _ask_anchors(watch: Watch) -> bool:
+    """Ask the anchors again for the newest judged period, and note the judge's answers."""
+    judged = watch.periods.exclude(basis="").select_related("run__judge", "anchor_run__judge")
+    period = judged.order_by("-start").first()
+    if period is None:
+        return False
+    run = period.anchor_run
+    if run is not None and all(each["run"] != run.public_id for each in period.asked):
+        if run.state == Run.State.ACTIVE:
+            return False
+        period.asked = [*period.asked, _answers(watch, run)]
+        period.save(update_fields=["asked"])
+        return True
+    if watch.anchors.get("basis") != period.basis and not _fix_anchors(watch, period):
+        return False
+    is_new = len(period.asked) < MOST_ASKED_A_PERIOD and _names_another_model(watch, period)
+    if period.asked and not is_new:
+        return False
+    summaries = Check.objects.filter(public_id__in=watch.anchors["checks"]).values_list("summary", flat=True)
+    period.anchor_run = _started(watch, list(summaries.distinct()), repeat_share=1.0)
+    period.save(update_fields=["anchor_run"])
+    return True
+
+
+def _fix_anchors(watch: Watch, period: WatchPeriod) -> bool:
+    """Choose the anchors at random among the reference's answered checks, or its judged ones without people."""
+    era = era_of(list(watch.periods.select_related("run")))
+    own = Check.objects.filter(is_current=True, judge_label__isnull=False)
+    if watch.checks:
+        own = own.filter(sampled__sample__in=[each.sample_id for each in era if each.answers])
+    else:
+        own = own.filter(summary__in=[key for each in era for key in _summaries(each)])
+    sides = [SCORE_SIDES[score] for score in watch.scores]
+    labels = dict(own.filter(side__in=sides).order_by("pk").values_list("public_id", "judge_label"))
+    is_whole = sum(each.state == WatchPeriod.State.SETTLED for each in era) >= watch.reference_periods
+    if not labels or (len(labels) < ANCHORS and not is_whole):
+        return False
+    chosen = random.Random(f"{watch.public_id} {period.basis}").sample(
+        list(labels), min(ANCHORS, len(labels))
+    )
+    watch.anchors = {"basis": period.basis, "checks": {key: labels[key] for key in chosen}}
+    watch.save(update_fields=["anchors"])
+    return True
+
+
+def _answers(watch: Watch, run: Run) -> dict[str, object]:
+    """Return the anchors that the judge answered differently, among those that it answered."""
+    first: Mapping[str, str] = watch.anchors["checks"]
+    done = run.jobs.filter(state=Job.State.DONE).values("document_set")
+    rows = Verdict.objects.filter(
+        judge=run.judge,
+        label__isnull=False,
+        check_row__public_id__in=first,
+        check_row__document_set__in=done,
+    ).exclude(repeated="")
+    now = dict(rows.order_by("pk").values_list("check_row__public_id", "repeated"))
+    return {
+        "run": run.public_id,
+        "at": shared_now().isoformat(),
+        "model": _served_model(watch),
+        "count": len(now),
+        "changed": {key: label for key, label in now.items() if label != first[key]},
+    }
+
+
+def _served_model(watch: Watch) -> str:
+    """Return the model that the server named last. The members of a panel may differ, so a panel has none."""
+    judge = watch.project.deciding_judge
+    if judge is None or judge.kind != Judge.Kind.OPENAI:
+        return ""
+    calls = JudgeCall.objects.filter(judge=judge).exclude(served_model="").order_by("-pk")
+    return calls.values_list("served_model", flat=True).first() or ""
+
+
+def _names_another_model(watch: Watch, period: WatchPeriod) -> bool:
+    return bool(period.asked) and period.asked[-1]["model"] != _served_model(watch)
+
+
+def _announce(watch: Watch) -> bool:
+    """Store the report's state; log and mail the alarms that are new."""
+    report = watch_report(watch)
+    watch.latest = {
+        "state": report.state,
+        "sentence": report.sentence,
+        "means": {each.score: mean for each in report.scores if (mean := each.latest) is not None},
+    }
+    new = [each for each in report.alarms if each.is_first and each.key not in watch.announced]
+    watch.announced = [*watch.announced, *(alarm.key for alarm in new)]
+    watch.save(update_fields=["latest", "announced"])
+    for alarm in new:
+        data = {"watch": watch.name, "cause": alarm.cause, "said": alarm.sentence}
+        log(project=watch.project, actor=None, verb="raise alarm", target=watch, data=data)
+    if new and settings.EMAIL_URL:
+        words = "\n\n".join(f"{alarm.sentence} {alarm.advice}" for alarm in new)
+        place = f"{watch.project.name}, Results, Watch: {reverse('watch', args=[watch.project.slug, watch.public_id])}"
+        for address in _managers(watch.project):
+            mail = {
+                "to": address,
+                "subject": f"{watch.name}: {new[0].subject}",
+                "body": f"{words}\n\n{place}\n",
+            }
+            transaction.on_commit(partial(hint, MAIL, kwargs=mail, waits="a mail of an alarm"))
+    return False
+
+
+def _managers(project: Project) -> list[str]:
+    members = Membership.objects.filter(project=project, user__is_active=True).select_related("user")
+    managing = {Role.OWNER, Role.MANAGER}
+    return sorted({each.user.email for each in members if each.user.email and managing & each.role_set})

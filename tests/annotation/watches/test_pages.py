@@ -1,0 +1,135 @@
+"""The doors of watches: pages without scripts, API and command."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from typing import TYPE_CHECKING
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from annotation.models import Event, Watch
+from annotation.watches.save_watch import save_watch
+from annotation.watching.figures import as_text
+from tests.annotation.watches.streams import pushed, watched, work_off
+
+if TYPE_CHECKING:
+    from django.test import Client
+
+    from tests.annotation.cast import World
+    from tests.annotation.conftest import ApiDoor
+
+FORM = {
+    "name": "News",
+    "length": "week",
+    "scores": ["coverage", "alignment"],
+    "summaries": "50",
+    "checks": "0",
+    "smallest_drop": "0.05",
+    "reference_periods": "8",
+    "yearly_rate": "0.05",
+    "starts_on": "2026-01-07",
+    "systems": ["alder"],
+}
+PLACE = "/p/harbour/watches/"
+
+
+def command(*arguments: str) -> tuple[str, int]:
+    out = StringIO()
+    try:
+        call_command("watch", "harbour", *arguments, stdout=out)
+    except SystemExit as ended:
+        return out.getvalue(), int(ended.code or 0)
+    return out.getvalue(), 0
+
+
+def test_a_watch_is_made_changed_and_archived(world: World, mona: Client) -> None:
+    page = mona.post(f"{PLACE}new/", FORM, follow=True)
+    watch = Watch.objects.get()
+    assert watch.systems.get() == world.systems["alder"]
+    assert "Nothing to compare yet: the first week with summaries ends on" in page.content.decode()
+    # The 7th was a Wednesday, and weeks begin on Monday.
+    assert [str(watch.starts_on), watch.reference_periods] == ["2026-01-07", 8]
+    changed = {"name": "News", "summaries": "60", "checks": "0", "smallest_drop": "0.1"}
+    mona.post(f"{PLACE}{watch.public_id}/change/", changed)
+    watch.refresh_from_db()
+    assert (watch.summaries, watch.smallest_drop, watch.reference_periods) == (60, 0.1, 8)
+    mona.post(f"{PLACE}{watch.public_id}/archive/")
+    assert "Archived" in mona.get(PLACE).content.decode()
+    assert list(Event.objects.filter(target_kind="watch").order_by("pk").values_list("verb", flat=True)) == [
+        "make watch",
+        "change watch",
+        "archive watch",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("name", "", "This field is required."),
+        ("summaries", "0", "Ensure this value is greater than or equal to 1."),
+        ("smallest_drop", "1.5", "Ensure this value is less than or equal to 1."),
+        ("scores", [], "This field is required."),
+        ("starts_on", "soon", "Enter a valid date."),
+    ],
+)
+def test_a_form_says_which_field_is_wrong(
+    world: World, mona: Client, field: str, value: object, said: str
+) -> None:
+    refused = mona.post(f"{PLACE}new/", {**FORM, field: value})
+    assert refused.status_code == 422
+    assert said in refused.content.decode()
+    assert not Watch.objects.exists()
+
+
+def test_people_cannot_begin_to_answer_in_the_middle(world: World, mona: Client) -> None:
+    watch = save_watch(project=world.project, by=None, name="News", checks=0)
+    changed = {"name": "News", "summaries": "60", "checks": "5", "smallest_drop": "0.1"}
+    page = mona.post(f"{PLACE}{watch.public_id}/change/", changed).content.decode()
+    assert "Make another watch to begin or end people&#x27;s answers." in page
+
+
+def test_a_name_is_used_once(world: World, client_of: ApiDoor) -> None:
+    api = client_of("mona")
+    made = api.post("/api/v1/projects/harbour/watches/", {"name": "News"}, format="json")
+    assert (made.status_code, made.json()["state"]) == (201, "unknown")
+    again = api.post("/api/v1/projects/harbour/watches/", {"name": "News"}, format="json")
+    assert (again.status_code, again.json()["error"]["message"]) == (422, "Another watch has this name.")
+    [row] = api.get("/api/v1/projects/harbour/watches/").json()["results"]
+    assert (row["name"], row["state"], row["checks"]) == ("News", "unknown", 100)
+
+
+def test_the_command_without_a_watch_names_the_page(world: World) -> None:
+    with pytest.raises(CommandError, match="Make one on its page Watch"):
+        command()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_page_api_command_and_metrics_say_the_same(world: World, mona: Client, client_of: ApiDoor) -> None:
+    for ago in (6, 5):
+        pushed(world.project, ago=ago, kept=0.8, kind="port")
+    pushed(world.project, ago=4, kept=0.4, kind="port")
+    watch = work_off(watched(world.project, ago=6, reference_periods=2, group_by="kind"))
+    page = mona.get(f"{PLACE}{watch.public_id}/").content.decode()
+    assert "<h1>live: worse</h1>" in page
+    assert "The judge&#x27;s coverage fell by" in page
+    assert "By kind, the largest drop first: <bdi>port</bdi>" in page
+    assert "Does the judge still answer as before?" in page
+    report = client_of("vic").get(f"/api/v1/projects/harbour/watches/{watch.public_id}/").json()
+    assert (report["state"], report["scores"][0]["window"]) == ("worse", 1)
+    said, code = command("--check")
+    assert code == 3
+    assert said.startswith(f"live: {report['sentence']}")
+    assert json.loads(command("--format", "json", "--name", "live")[0]) == [report]
+    # The mean of the newest period with one.
+    mean = next(each["mean"] for each in reversed(report["scores"][0]["points"]) if each["mean"] is not None)
+    figures = as_text().decode()
+    assert (
+        f'coverdict_watch_state{{project="harbour",state="worse",watch="{watch.public_id}"}} 1.0' in figures
+    )
+    assert (
+        f'coverdict_watch_mean{{project="harbour",score="coverage",watch="{watch.public_id}"}} {mean}'
+        in figures
+    )

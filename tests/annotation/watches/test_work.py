@@ -1,0 +1,218 @@
+"""The job of a watch: from pushed summaries to an alarm, each period judged once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.core import mail
+
+from annotation.analysis.estimates.samples import samples
+from annotation.core import jobs
+from annotation.core.shared.clock import shared_now
+from annotation.models import Check, Event, Job, Judge, Run, Sample, Watch
+from annotation.projects.services.write_guidelines import write_guidelines
+from annotation.sampling.services.cancel_sample import cancel_sample
+from annotation.watches import periods as watch_periods
+from annotation.watches.periods import choose
+from annotation.watches.report import watch_report
+from annotation.watches.work import ask_for_watches, perform
+from tests.annotation.watches.streams import answer, claim, pushed, reopen, watched, work_off
+from tests.llm_server import faults
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+    from tests.llm_server import Call, Fault, LLMServer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def states(watch: Watch) -> list[tuple[str, int]]:
+    return list(watch.periods.order_by("start").values_list("state", "total"))
+
+
+def test_a_drop_of_the_judges_line_says_that_either_changed(world: World, mailing: None) -> None:
+    world.mona.email = "mona@example.org"
+    world.mona.save()
+    for ago in (6, 5, 4):
+        pushed(world.project, ago=ago, kept=0.8)
+    watch = watched(world.project, ago=6, reference_periods=3)
+    pushed(world.project, ago=3, kept=0.4)
+    watch = work_off(watch)
+    report = watch_report(watch)
+    # The two days without summaries are no alarm and have no value.
+    assert states(watch) == [("settled", 12)] * 4 + [("settled", 0)] * 2
+    assert (report.state, report.exit_code) == ("worse", 3)
+    assert [(alarm.cause, alarm.is_first) for alarm in report.alarms] == [("either", True)]
+    assert report.scores[0].window == 1
+    # The judge is the lexical one, which answers the anchors as before.
+    assert report.advice.startswith("The judge answers 150 known checks as usual")
+    assert [sent.to for sent in mail.outbox] == [["mona@example.org"]]
+    assert mail.outbox[0].subject.endswith("Coverage fell")
+    assert Event.objects.filter(verb="raise alarm").count() == 1
+    work_off(watch)
+    assert len(mail.outbox) == 1
+
+
+def test_peoples_answers_show_a_drop_that_the_judge_does_not_see(world: World) -> None:
+    for ago in range(7, 1, -1):
+        pushed(world.project, ago=ago, kept=0.8)
+    watch = watched(world.project, ago=7, reference_periods=3, checks=40)
+    work_off(watch)
+    assert watch_report(watch).sentence.startswith("Nothing to compare yet: 0 of 3 days")
+    for number, period in enumerate(watch.periods.filter(state="answering").order_by("start")):
+        answer(period, world.rex, flipped=0.0 if number < 3 else 0.6)
+    watch = work_off(watch)
+    report = watch_report(watch)
+    assert [point.answers for point in report.scores[0].points] == [40] * 6 + [0]
+    assert {alarm.cause for alarm in report.alarms} == {"summaries"}
+    assert report.state == "worse"
+    # People took back 60 % of yes: about 0.8 * 0.6 = 0.48 of the score.
+    assert report.scores[0].drop == pytest.approx(0.48, abs=0.15)
+
+
+def test_a_sample_of_a_watch_is_of_its_period_and_no_estimate_uses_it(world: World) -> None:
+    pushed(world.project, ago=3, kept=0.8)
+    watch = work_off(watched(world.project, ago=3, checks=30))
+    sample = Sample.objects.get()
+    assert sample.sampled_checks.count() == 30
+    assert set(
+        sample.sampled_checks.values_list("check_row__summary__document_set__external_id", flat=True)
+    ) <= {f"3-0.8-{number}" for number in range(12)}
+    answer(watch.periods.get(sample=sample), world.rex)
+    assert samples(world.project) == []
+
+
+def test_a_judge_that_changes_is_named_with_the_checks(
+    world: World, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    world.project.deciding_judge = llm_judge
+    world.project.save()
+    for ago in (6, 5, 4):
+        pushed(world.project, ago=ago, kept=0.8)
+    watch = work_off(watched(world.project, ago=6, reference_periods=2))
+    steady = watch_report(watch)
+    assert [(test.count, test.flips, test.is_alarm) for test in steady.anchors] == [(150, 0, False)] * 2
+    # The server's model changes its mind about three of ten claims, and says so by its name.
+    llm_server.served_model = "scripted-2"
+    llm_server.where(flips_three)
+    reopen(watch)
+    pushed(world.project, ago=3, kept=0.8)
+    watch = work_off(watch)
+    report = watch_report(watch)
+    assert (report.state, report.exit_code) == ("judge_changed", 4)
+    changed = report.anchors[-1]
+    assert (changed.model, changed.is_alarm) == ("scripted-2", True)
+    assert changed.flips == len(changed.changed)
+    assert report.sentence.startswith(f"The judge changed: it answered {changed.flips} of 150")
+
+
+def test_summaries_are_chosen_alike_by_every_repetition(world: World) -> None:
+    made = pushed(world.project, ago=3, kept=0.8)
+    watch = watched(world.project, ago=3, summaries=5)
+    start, end = watch_periods.next_period(watch)
+    chosen, total = choose(watch, start, end)
+    assert (len(set(chosen)), total) == (5, 12)
+    assert choose(watch, start, end) == (chosen, 12)
+    assert set(chosen) <= {each.pk for each in made}
+    work_off(watch)
+    run = watch.periods.get(start=start).run
+    assert run is not None
+    assert set(run.summaries.values_list("pk", flat=True)) == set(chosen)
+
+
+def test_a_late_summary_is_counted_and_never_chosen(world: World) -> None:
+    pushed(world.project, ago=4, kept=0.8)
+    watch = watched(world.project, ago=4, summaries=100)
+    work_off(watch)
+    pushed(world.project, ago=4, kept=0.5, count=3)
+    reopen(watch)
+    work_off(watch)
+    first = watch.periods.get(run__isnull=False)
+    assert first.run is not None
+    assert (first.total, first.late, first.run.summaries.count()) == (12, 3, 12)
+
+
+def test_two_beats_at_once_and_a_killed_worker_judge_each_period_once(world: World) -> None:
+    for ago in (4, 3):
+        pushed(world.project, ago=ago, kept=0.8)
+    watch = watched(world.project, ago=4)
+    [claimed] = claim(watch)
+    ask_for_watches()
+    assert claim(watch) == []
+    # The worker dies: its lease ends, and another one takes the job. What the dead one does is not written.
+    Job.objects.filter(pk=claimed.job.pk).update(lease_until=shared_now() - timedelta(seconds=1))
+    jobs.reap()
+    jobs.carry_out(claimed, perform)
+    assert watch.periods.count() == 0
+    work_off(watch)
+    summaries = Counter(
+        Run.objects.filter(project=world.project, repeat_share=None).values_list("summaries", flat=True)
+    )
+    assert set(summaries.values()) == {1}
+    assert len(summaries) == 24
+
+
+def test_changed_guidelines_begin_a_new_reference_and_no_alarm(world: World) -> None:
+    for ago in (6, 5, 4):
+        pushed(world.project, ago=ago, kept=0.8)
+    watch = work_off(watched(world.project, ago=6, reference_periods=2))
+    assert watch_report(watch).state == "steady"
+    write_guidelines(project=world.project, text="Judge strictly.", by=world.mona)
+    reopen(watch)
+    pushed(world.project, ago=3, kept=0.3)
+    watch = work_off(watch)
+    report = watch_report(watch)
+    assert report.sentence == "Nothing to compare yet: 1 of 2 days of the reference are complete."
+    assert report.alarms == ()
+
+
+def test_a_deleted_summary_changes_no_closed_period(world: World) -> None:
+    pushed(world.project, ago=3, kept=0.8)
+    watch = work_off(watched(world.project, ago=3))
+    before = watch_report(watch).scores
+    Check.objects.filter(document_set__external_id="3-0.8-0").delete()
+    assert watch_report(work_off(watch)).scores == before
+
+
+def test_a_cancelled_sample_leaves_the_period_without_answers(world: World) -> None:
+    pushed(world.project, ago=2, kept=0.8)
+    watch = work_off(watched(world.project, ago=2, checks=10))
+    cancel_sample(sample=Sample.objects.get(), by=world.mona)
+    watch = work_off(watch)
+    [point, *_] = watch_report(watch).scores[0].points
+    assert (point.state, point.answers, point.by_people) == ("Complete", 0, False)
+    assert watch_report(watch).state == "unknown"
+
+
+def test_a_watch_says_for_what_it_waits(world: World) -> None:
+    pushed(world.project, ago=2, kept=0.8)
+    world.project.deciding_judge = None
+    world.project.save()
+    watch = work_off(watched(world.project, ago=2))
+    assert watch.waits_for.startswith("The project has no deciding judge.")
+    world.project.deciding_judge = world.judge
+    world.project.save()
+    assert work_off(watch).waits_for == ""
+
+
+def test_an_archived_watch_or_project_does_nothing(world: World) -> None:
+    pushed(world.project, ago=2, kept=0.8)
+    watch = watched(world.project, ago=2)
+    Watch.objects.filter(pk=watch.pk).update(archived_at=shared_now())
+    assert claim(watch) == []
+    Watch.objects.filter(pk=watch.pk).update(archived_at=None)
+    world.project.archived_at = shared_now()
+    world.project.save()
+    assert claim(watch) == []
+
+
+def flips_three(call: Call) -> Fault | None:
+    def changed(reply: dict[str, Any]) -> dict[str, Any]:
+        first, others = reply["answers"][:3], reply["answers"][3:]
+        flipped = [{**each, "label": "no" if each["label"] == "yes" else "yes"} for each in first]
+        return {**reply, "answers": [*flipped, *others]}
+
+    return faults.changed(changed) if "claims" in call.question else None
