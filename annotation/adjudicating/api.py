@@ -22,7 +22,7 @@ from annotation.api.fields import LabelField, NamedChoice
 from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
-from annotation.models import CoverageJudgment, Dispute, ErrorType, Project, Verdict
+from annotation.models import CoverageJudgment, Dispute, ErrorType, Project, Rating, Verdict
 from annotation.reviewing.services.review import LONGEST_REASON, NOT_LOOKED, withdraw_answer
 
 
@@ -38,6 +38,9 @@ class NamelessAnswerRow(serializers.Serializer[NamelessAnswer]):
     letter = serializers.CharField()
     label: Any = LabelField(allow_null=True)
     percent = serializers.IntegerField(allow_null=True)
+    rating = serializers.CharField(
+        allow_null=True, help_text="The words of the answer on the question's scale."
+    )
     reason = serializers.CharField()
     error_type = serializers.CharField()
     evidence = serializers.ListField(
@@ -45,12 +48,15 @@ class NamelessAnswerRow(serializers.Serializer[NamelessAnswer]):
     )
 
 
-class AdjudicationRow(serializers.Serializer[Verdict | CoverageJudgment]):
-    """A decision on a check (a label) or on a unit of a comparison (a percent)."""
+class AdjudicationRow(serializers.Serializer[Verdict | CoverageJudgment | Rating]):
+    """A decision on a check (a label), on a unit of a comparison (a percent) or on a question (a rating)."""
 
     id = serializers.CharField(source="public_id")
-    label: Any = LabelField(allow_null=True)
-    percent = serializers.IntegerField(allow_null=True)
+    label: Any = LabelField(allow_null=True, default=None)
+    percent = serializers.IntegerField(allow_null=True, default=None)
+    rating = serializers.FloatField(
+        allow_null=True, default=None, help_text="A value of the question's scale."
+    )
     reason = serializers.CharField()
     error_type = serializers.CharField(help_text="Empty if none was given.")
     by = serializers.CharField(source="person.username")
@@ -92,10 +98,13 @@ class Handed(serializers.Serializer[Any]):
 
 
 class NewDecision(serializers.Serializer[Any]):
-    """A decision on a dispute: `label` for a check, `percent` for a unit."""
+    """A decision on a dispute: `label` for a check, `percent` for a unit, `rating` for a question."""
 
     label: Any = LabelField(default="", allow_blank=True)
     percent = serializers.IntegerField(default=None, allow_null=True, help_text="0 to 100.")
+    rating = serializers.IntegerField(
+        default=None, allow_null=True, help_text="A value of the question's scale."
+    )
     reason = serializers.CharField(default="", allow_blank=True, max_length=LONGEST_REASON)
     error_type: Any = ErrorTypeField(default="", allow_blank=True)
     seen = serializers.CharField(

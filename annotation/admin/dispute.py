@@ -14,7 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from annotation.adjudicating.queries.disputes import JOINED_WITH, WORST_FIRST, DisputeKind, text_of
+from annotation.adjudicating.queries.disputes import JOINED_WITH, KINDS, WORST_FIRST, DisputeKind, text_of
 from annotation.adjudicating.services.adjudicate import settle
 from annotation.adjudicating.services.see_dispute import see_dispute
 from annotation.admin.rows import Rows
@@ -34,13 +34,21 @@ LONGEST_LISTED_TEXT = 120
 class DecisionForm(forms.Form):
     label = forms.ChoiceField(choices=[("", "–"), *Label.choices], required=False, label="Answer")
     percent = forms.IntegerField(min_value=0, max_value=100, required=False)
+    rating = forms.TypedChoiceField(coerce=int, empty_value=None, required=False)
     reason = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), required=False)
     error_type = forms.ChoiceField(choices=[("", "–"), *ErrorType.choices], required=False)
     seen = forms.CharField(widget=forms.HiddenInput, required=False)
 
     def __init__(self, view: DisputeView, data: QueryDict | None = None) -> None:
         super().__init__(data, initial={"seen": view.seen})
-        del self.fields["percent" if view.kind == DisputeKind.CHECK else "label"]
+        kept = {DisputeKind.CHECK: "label", DisputeKind.UNIT: "percent", DisputeKind.RATING: "rating"}
+        for name in {*kept.values()} - {kept[DisputeKind(view.kind)]}:
+            del self.fields[name]
+        if view.kind == DisputeKind.RATING:
+            values = view.choices or tuple((value, f"{value} %") for value in range(101))
+            self.fields["rating"] = forms.TypedChoiceField(
+                choices=[("", "–"), *values], coerce=int, empty_value=None, required=False
+            )
 
 
 @admin.register(Dispute)
@@ -64,7 +72,7 @@ class DisputeAdmin(Rows):
             raise Http404
         return found
 
-    @admin.display(description="claim or unit")
+    @admin.display(description="claim, unit or question")
     def text(self, dispute: Dispute) -> str:
         text = text_of(dispute)
         return text if len(text) <= LONGEST_LISTED_TEXT else f"{text[:LONGEST_LISTED_TEXT]}…"
@@ -102,7 +110,7 @@ class DisputeAdmin(Rows):
     ) -> HttpResponse:
         context = {
             **self.admin_site.each_context(request),
-            "title": "Dispute over a claim" if view.kind == DisputeKind.CHECK else "Dispute over a unit",
+            "title": f"Dispute over a {dict(KINDS.words)[view.kind]}",
             "opts": self.opts,
             "original": row,
             "view": view,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Count, Max, Q, Sum
 
-from annotation.models import Sample, SampledCheck, Score
+from annotation.models import Sample, SampledCheck, SampledRating, Score
 from evaluation.blend import VERSION
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def fingerprint_of(project: Project, *extra: object) -> str:
     answered = SampledCheck.objects.filter(sample__project=project).aggregate(
         count=Count("pk", filter=Q(verdict__isnull=False))
     )
+    rated = SampledRating.objects.filter(sample__project=project, rating__isnull=False).count()
     lines = [
         VERSION,
         scores["count"],
@@ -53,6 +54,7 @@ def fingerprint_of(project: Project, *extra: object) -> str:
         sampled["newest"],
         sampled["cancelled"],
         answered["count"],
+        rated,
         *extra,
     ]
     return hashlib.sha256("\n".join(map(str, lines)).encode()).hexdigest()

@@ -40,6 +40,7 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("checks/<slug:public_id>/verdicts/", checks.CheckVerdicts.as_view()),
     path("guideline-trials/", trials.GuidelineTrials.as_view()),
     path("samples/", samples.CheckSamples.as_view()),
+    path("samples/ratings/", samples.RatingSamples.as_view()),
     path("verdicts/<slug:public_id>/", checks.OneVerdict.as_view()),
     path("adjudications/<slug:public_id>/", disputes.OneAdjudication.as_view()),
     path("disputes/", disputes.Disputes.as_view()),

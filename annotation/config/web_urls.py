@@ -54,6 +54,7 @@ project_urls = [
     path("review/samples/extend/", random_samples.extend_sample_page, name="extend-sample"),
     path("review/samples/sample/", random_samples.sample_checks, name="sample-checks"),
     path("review/samples/check/", random_samples.check_some, name="check-some"),
+    path("review/samples/ratings/", random_samples.sample_ratings_page, name="sample-ratings"),
     path("review/samples/<slug:sample_id>/cancel/", random_samples.cancel_sample_page, name="cancel-sample"),
     path("review/ratings/", ratings.rate_summaries, name="rate-summaries"),
     path("review/ratings/<slug:summary_id>/", ratings.rate_summary, name="rate-summary"),

@@ -25,6 +25,11 @@ def asked_of_people(project: Project) -> QuerySet[Criterion]:
     return criteria_in_force(project).exclude(answered_by=Criterion.AnsweredBy.JUDGE)
 
 
+def asked_of_reviewers(project: Project) -> QuerySet[Criterion]:
+    """Return the criteria that reviewers answer; those about unmarked units belong to the form of assessors."""
+    return asked_of_people(project).exclude(reads=Criterion.Reads.UNMARKED)
+
+
 def asked_of_judges(project: Project) -> QuerySet[Criterion]:
     """Return the project's own criteria that judges rate for each summary, in order."""
     return criteria_in_force(project).exclude(answered_by=Criterion.AnsweredBy.PEOPLE)

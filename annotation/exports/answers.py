@@ -18,7 +18,16 @@ from django.db.models import Q, QuerySet
 
 from annotation.core.tables.columns import HEAD, Level, TableRow, columns, number
 from annotation.exports.summaries import summary_batches
-from annotation.models import Check, CoverageJudgment, Rating, Reading, SampledCheck, Verdict
+from annotation.models import (
+    Check,
+    CoverageJudgment,
+    Rating,
+    Reading,
+    Sample,
+    SampledCheck,
+    SampledRating,
+    Verdict,
+)
 from annotation.scoring.judge_percents import judge_percents
 
 if TYPE_CHECKING:
@@ -215,12 +224,20 @@ def _ratings(summary_ids: Sequence[int], people: People) -> Given:
     standing = standing_among(
         (
             row.pk,
-            (row.summary_id, row.criterion_id, row.judge__name or row.person_id or row.origin_name),
+            (
+                row.summary_id,
+                row.criterion_id,
+                row.judge__name or row.person_id or row.origin_name,
+                row.role == Rating.Role.ADJUDICATOR,
+            ),
             row.value is not None or row.role != Rating.Role.JUDGE,
         )
         for row in given
         if row.criterion__retired_at is None and row.withdrawn_at is None
     )
+    sampled = SampledRating.objects.filter(summary_id__in=summary_ids, sample__cancelled_at=None)
+    chosen = sampled.exclude(rating=None).order_by("sample_id")
+    chances = dict(chosen.values_list("rating_id", "inclusion_probability"))
     for row in given:
         is_judge = row.role == Rating.Role.JUDGE
         if row.value is None and not is_judge:
@@ -234,6 +251,8 @@ def _ratings(summary_ids: Sequence[int], people: People) -> Given:
             people.rater(row.origin_name) if is_imported else rater(people, row),
             "import" if is_imported else row.role,
             None if row.value is None else f"{row.value:.6g}",
+            selected_by=Sample.Method.UNIFORM if row.pk in chances else None,
+            inclusion_probability=number(chances.get(row.pk)),
             submitted_at=row.assignment__closed_at,
             superseded=row.pk not in standing,
             blind=None if is_judge else not (row.had_seen or row.assignment__may_have_seen),

@@ -1965,6 +1965,157 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="Rating",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=annotation.models.base.new_public_id,
+                        editable=False,
+                        max_length=16,
+                        unique=True,
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("judge", "Judge"),
+                            ("reviewer", "Reviewer"),
+                            ("assessor", "Assessor"),
+                            ("adjudicator", "Adjudicator"),
+                        ],
+                        max_length=11,
+                    ),
+                ),
+                (
+                    "evidence",
+                    models.JSONField(
+                        blank=True, default=list, help_text="Numbers of the units that support it."
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                (
+                    "error_type",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("hallucination", "Hallucination"),
+                            ("omission", "Omission"),
+                            ("wrong_number", "Wrong number"),
+                            ("wrong_entity", "Wrong entity"),
+                            ("contradiction", "Contradiction"),
+                            ("not_checkable", "Not checkable"),
+                        ],
+                        max_length=13,
+                    ),
+                ),
+                (
+                    "active_ms",
+                    models.PositiveIntegerField(
+                        default=0, help_text="Time at the item before the answer, in ms, without idle time."
+                    ),
+                ),
+                (
+                    "had_seen",
+                    models.BooleanField(
+                        default=False, help_text="The author had seen others' answers before."
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "origin_name",
+                    models.CharField(
+                        blank=True,
+                        help_text="The judge's signature, or an imported rater's name.",
+                        max_length=200,
+                    ),
+                ),
+                ("value", models.FloatField(blank=True, null=True)),
+                (
+                    "confidence",
+                    models.FloatField(blank=True, help_text="How sure the judge is, from 0 to 1.", null=True),
+                ),
+                (
+                    "version",
+                    models.PositiveIntegerField(
+                        default=1,
+                        help_text="Counts the rows of one assignment, or of one reviewer, on this criterion and summary.",
+                    ),
+                ),
+                (
+                    "assignment",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="ratings",
+                        to="annotation.assignment",
+                    ),
+                ),
+                (
+                    "criterion",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="ratings",
+                        to="annotation.criterion",
+                    ),
+                ),
+                (
+                    "guideline",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotation.guideline",
+                    ),
+                ),
+                (
+                    "judge",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="ratings",
+                        to="annotation.judge",
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="ratings",
+                        to="annotation.run",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("id",),
+            },
+        ),
+        migrations.CreateModel(
             name="JudgeCall",
             fields=[
                 (
@@ -2109,6 +2260,16 @@ class Migration(migrations.Migration):
                         blank=True,
                         help_text="Nobody is asked for its answers any more, and no estimate uses them.",
                         null=True,
+                    ),
+                ),
+                (
+                    "criterion",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="samples",
+                        to="annotation.criterion",
                     ),
                 ),
                 (
@@ -2263,18 +2424,8 @@ class Migration(migrations.Migration):
                 "ordering": ("id",),
             },
         ),
-        migrations.AddField(
-            model_name="run",
-            name="summaries",
-            field=models.ManyToManyField(
-                blank=True,
-                help_text="The texts that a trial judges; empty for other runs.",
-                related_name="+",
-                to="annotation.summary",
-            ),
-        ),
         migrations.CreateModel(
-            name="Rating",
+            name="SampledRating",
             fields=[
                 (
                     "id",
@@ -2291,146 +2442,54 @@ class Migration(migrations.Migration):
                         unique=True,
                     ),
                 ),
+                ("inclusion_probability", models.FloatField()),
                 (
-                    "role",
-                    models.CharField(
-                        choices=[
-                            ("judge", "Judge"),
-                            ("reviewer", "Reviewer"),
-                            ("assessor", "Assessor"),
-                            ("adjudicator", "Adjudicator"),
-                        ],
-                        max_length=11,
-                    ),
-                ),
-                (
-                    "evidence",
-                    models.JSONField(
-                        blank=True, default=list, help_text="Numbers of the units that support it."
-                    ),
-                ),
-                ("reason", models.TextField(blank=True)),
-                (
-                    "error_type",
-                    models.CharField(
-                        blank=True,
-                        choices=[
-                            ("hallucination", "Hallucination"),
-                            ("omission", "Omission"),
-                            ("wrong_number", "Wrong number"),
-                            ("wrong_entity", "Wrong entity"),
-                            ("contradiction", "Contradiction"),
-                            ("not_checkable", "Not checkable"),
-                        ],
-                        max_length=13,
-                    ),
-                ),
-                (
-                    "active_ms",
-                    models.PositiveIntegerField(
-                        default=0, help_text="Time at the item before the answer, in ms, without idle time."
-                    ),
-                ),
-                (
-                    "had_seen",
-                    models.BooleanField(
-                        default=False, help_text="The author had seen others' answers before."
-                    ),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "origin_name",
-                    models.CharField(
-                        blank=True,
-                        help_text="The judge's signature, or an imported rater's name.",
-                        max_length=200,
-                    ),
-                ),
-                ("value", models.FloatField(blank=True, null=True)),
-                (
-                    "confidence",
-                    models.FloatField(blank=True, help_text="How sure the judge is, from 0 to 1.", null=True),
-                ),
-                (
-                    "version",
-                    models.PositiveIntegerField(
-                        default=1,
-                        help_text="Counts the rows of one assignment, or of one reviewer, on this criterion and summary.",
-                    ),
-                ),
-                (
-                    "assignment",
+                    "rating",
                     models.ForeignKey(
                         blank=True,
-                        db_index=False,
                         null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="sampled_for",
+                        to="annotation.rating",
+                    ),
+                ),
+                (
+                    "sample",
+                    models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="ratings",
-                        to="annotation.assignment",
-                    ),
-                ),
-                (
-                    "criterion",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="ratings",
-                        to="annotation.criterion",
-                    ),
-                ),
-                (
-                    "guideline",
-                    models.ForeignKey(
-                        blank=True,
-                        db_index=False,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="annotation.guideline",
-                    ),
-                ),
-                (
-                    "judge",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="ratings",
-                        to="annotation.judge",
-                    ),
-                ),
-                (
-                    "person",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "run",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="ratings",
-                        to="annotation.run",
+                        related_name="sampled_ratings",
+                        to="annotation.sample",
                     ),
                 ),
                 (
                     "summary",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="ratings",
+                        related_name="sampled",
                         to="annotation.summary",
                     ),
                 ),
             ],
             options={
-                "ordering": ("id",),
+                "ordering": ("sample_id", "id"),
             },
+        ),
+        migrations.AddField(
+            model_name="run",
+            name="summaries",
+            field=models.ManyToManyField(
+                blank=True,
+                help_text="The texts that a trial judges; empty for other runs.",
+                related_name="+",
+                to="annotation.summary",
+            ),
+        ),
+        migrations.AddField(
+            model_name="rating",
+            name="summary",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="ratings", to="annotation.summary"
+            ),
         ),
         migrations.CreateModel(
             name="Look",
@@ -2677,7 +2736,7 @@ class Migration(migrations.Migration):
                 (
                     "spread",
                     models.FloatField(
-                        help_text="Largest less smallest answer: yes is 1, unsure .5, no 0; a percent is divided by 100."
+                        help_text="Largest less smallest answer: yes is 1, unsure .5, no 0; others by their scale."
                     ),
                 ),
                 ("answers", models.PositiveIntegerField(help_text="The number of answers.")),
@@ -2714,6 +2773,16 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "criterion",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="disputes",
+                        to="annotation.criterion",
+                    ),
+                ),
+                (
                     "leased_to",
                     models.ForeignKey(
                         blank=True,
@@ -2730,6 +2799,16 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="disputes",
                         to="annotation.project",
+                    ),
+                ),
+                (
+                    "summary",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="disputes",
+                        to="annotation.summary",
                     ),
                 ),
                 (
@@ -3797,6 +3876,17 @@ class Migration(migrations.Migration):
             index=models.Index(fields=["project", "revision"], name="score_revisions"),
         ),
         migrations.AddConstraint(
+            model_name="sampledrating",
+            constraint=models.UniqueConstraint(fields=("sample", "summary"), name="sampled_rating_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="sampledrating",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("inclusion_probability__gt", 0), ("inclusion_probability__lte", 1)),
+                name="sampled_rating_probability_0_1",
+            ),
+        ),
+        migrations.AddConstraint(
             model_name="run",
             constraint=models.CheckConstraint(
                 condition=models.Q(("cost__gte", 0)), name="run_cost_not_negative"
@@ -4299,20 +4389,37 @@ class Migration(migrations.Migration):
                         ("check_row__isnull", False),
                         ("claim__isnull", True),
                         ("comparison__isnull", True),
+                        ("criterion__isnull", True),
+                        ("summary__isnull", True),
                         ("unit__isnull", True),
                     ),
                     models.Q(
                         ("check_row__isnull", True),
+                        ("claim__isnull", True),
                         ("comparison__isnull", False),
-                        models.Q(
-                            models.Q(("claim__isnull", True), ("unit__isnull", False)),
-                            models.Q(("claim__isnull", False), ("unit__isnull", True)),
-                            _connector="OR",
-                        ),
+                        ("criterion__isnull", True),
+                        ("summary__isnull", True),
+                        ("unit__isnull", False),
+                    ),
+                    models.Q(
+                        ("check_row__isnull", True),
+                        ("claim__isnull", False),
+                        ("comparison__isnull", False),
+                        ("criterion__isnull", True),
+                        ("summary__isnull", True),
+                        ("unit__isnull", True),
+                    ),
+                    models.Q(
+                        ("check_row__isnull", True),
+                        ("claim__isnull", True),
+                        ("comparison__isnull", True),
+                        ("criterion__isnull", False),
+                        ("summary__isnull", False),
+                        ("unit__isnull", True),
                     ),
                     _connector="OR",
                 ),
-                name="dispute_of_check_or_unit",
+                name="dispute_of_one_item",
             ),
         ),
         migrations.AddConstraint(
@@ -4343,6 +4450,14 @@ class Migration(migrations.Migration):
                 condition=models.Q(("claim__isnull", False)),
                 fields=("comparison", "claim"),
                 name="dispute_once_per_claim",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="dispute",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("summary__isnull", False)),
+                fields=("summary", "criterion"),
+                name="dispute_once_per_rating",
             ),
         ),
         migrations.AddConstraint(

@@ -16,7 +16,7 @@ from annotation.models.claim import (
     Look,
     Verdict,
 )
-from annotation.models.criterion import Criterion, Rating
+from annotation.models.criterion import Criterion, Rating, SampledRating
 from annotation.models.dispute import Dispute
 from annotation.models.document import Document, DocumentSet
 from annotation.models.event import Event
@@ -86,6 +86,7 @@ __all__ = [
     "Run",
     "Sample",
     "SampledCheck",
+    "SampledRating",
     "Score",
     "SetupLink",
     "Summary",

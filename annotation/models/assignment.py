@@ -15,10 +15,10 @@ from annotation.models.summary import Comparison
 
 
 class Sample(PublicRow):
-    """A random sample of checks for reviewers, with its frame and inclusion probabilities.
+    """A random sample of checks for reviewers, or of summaries to rate by a criterion, with its frame.
 
-    The frame has all checks that could be sampled, each with the judge's probability of yes; `sampled_checks` has the
-    sampled checks.
+    The frame has all items that could be sampled: checks, each with the judge's probability of yes, or summaries, each
+    with the judge's rating in [0, 1]. `sampled_checks` or `sampled_ratings` has the sampled items.
     """
 
     class Method(models.TextChoices):
@@ -26,6 +26,9 @@ class Sample(PublicRow):
         ACTIVE = "active", "More claims where the judge is unsure"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="samples")
+    criterion = models.ForeignKey(
+        "annotation.Criterion", null=True, blank=True, on_delete=models.CASCADE, related_name="samples"
+    )
     method = models.CharField(max_length=20, choices=Method)
     share = models.FloatField(default=1.0, help_text="The requested share, above 0 and up to 1.")
     seed = models.BigIntegerField()

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.answer import Answer
-from annotation.models.assignment import Assignment
+from annotation.models.assignment import Assignment, Sample
 from annotation.models.base import PublicRow
 from annotation.models.constraints import bounded
 from annotation.models.judge import Judge
@@ -88,6 +88,14 @@ class Criterion(PublicRow):
             raise ValidationError({fault[0]: fault[1]})
 
 
+COUNTED = (
+    Q(withdrawn_at=None)
+    & ~Q(role=Answer.Role.ADJUDICATOR)
+    & (Q(assignment=None) | Q(assignment__closed_at__isnull=False))
+)
+"""Ratings that count as answers: not withdrawn, no decision, and not in an open assignment."""
+
+
 class Rating(Answer):
     """The answer to a criterion about one summary. A row never changes; a later answer is the next version.
 
@@ -139,4 +147,39 @@ class Rating(Answer):
         )
 
     def __str__(self) -> str:
-        return "unscored" if self.value is None else f"{self.value:g}"
+        return "unscored" if self.value is None else self.criterion.fact.in_words(self.value)
+
+    @property
+    def rating(self) -> float | None:
+        return self.value
+
+    @property
+    def place(self) -> Summary:
+        return self.summary
+
+
+class SampledRating(PublicRow):
+    """A summary in a sample for a criterion, with its inclusion probability and its answer.
+
+    `rating` is the first blind answer of a reviewer. No other summary ever replaces a sampled one.
+    """
+
+    sample = models.ForeignKey(Sample, on_delete=models.CASCADE, related_name="sampled_ratings")
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="sampled")
+    inclusion_probability = models.FloatField()
+    rating = models.ForeignKey(
+        Rating, null=True, blank=True, on_delete=models.PROTECT, related_name="sampled_for"
+    )
+
+    class Meta:
+        ordering = ("sample_id", "id")
+        constraints = (
+            models.UniqueConstraint(fields=("sample", "summary"), name="sampled_rating_once"),
+            models.CheckConstraint(
+                name="sampled_rating_probability_0_1",
+                condition=Q(inclusion_probability__gt=0, inclusion_probability__lte=1),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.summary} at {self.inclusion_probability}"

@@ -8,13 +8,20 @@ from django.db.models import Q
 from annotation.models.base import Leased, PublicRow
 from annotation.models.claim import Check, Claim
 from annotation.models.constraints import bounded
+from annotation.models.criterion import Criterion
 from annotation.models.project import Project
-from annotation.models.summary import Comparison, Unit
+from annotation.models.summary import Comparison, Summary, Unit
 from evaluation.judging import LABEL_VALUES_IN_WORDS
+
+_ITEM = ("check_row", "comparison", "unit", "claim", "summary", "criterion")
+
+
+def _only(*columns: str) -> Q:
+    return Q(**{f"{name}__isnull": name not in columns for name in _ITEM})
 
 
 class Dispute(PublicRow, Leased):
-    """A check, or a unit of a comparison, in the adjudicators' queue.
+    """A check, a unit of a comparison, or a criterion about a summary in the adjudicators' queue.
 
     The row is derived from the answers of people, and of the deciding judge if the project requires this. `rescore`
     writes all columns except the lease and can rebuild them. When the answers agree or an adjudicator has decided,
@@ -35,9 +42,15 @@ class Dispute(PublicRow, Leased):
     )
     unit = models.ForeignKey(Unit, null=True, blank=True, on_delete=models.CASCADE, related_name="disputes")
     claim = models.ForeignKey(Claim, null=True, blank=True, on_delete=models.CASCADE, related_name="disputes")
+    summary = models.ForeignKey(
+        Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="disputes"
+    )
+    criterion = models.ForeignKey(
+        Criterion, null=True, blank=True, on_delete=models.CASCADE, related_name="disputes"
+    )
     state = models.CharField(max_length=7, choices=State, default=State.OPEN)
     spread = models.FloatField(
-        help_text=f"Largest less smallest answer: {LABEL_VALUES_IN_WORDS}; a percent is divided by 100."
+        help_text=f"Largest less smallest answer: {LABEL_VALUES_IN_WORDS}; others by their scale."
     )
     answers = models.PositiveIntegerField(help_text="The number of answers.")
     queue_key = models.PositiveBigIntegerField(help_text="Random, for tie-breaks.")
@@ -47,14 +60,11 @@ class Dispute(PublicRow, Leased):
         ordering = ("-spread", "queue_key")
         constraints = (
             models.CheckConstraint(
-                name="dispute_of_check_or_unit",
-                condition=Q(
-                    check_row__isnull=False, comparison__isnull=True, unit__isnull=True, claim__isnull=True
-                )
-                | (
-                    Q(check_row__isnull=True, comparison__isnull=False)
-                    & (Q(unit__isnull=False, claim__isnull=True) | Q(unit__isnull=True, claim__isnull=False))
-                ),
+                name="dispute_of_one_item",
+                condition=_only("check_row")
+                | _only("comparison", "unit")
+                | _only("comparison", "claim")
+                | _only("summary", "criterion"),
             ),
             bounded("dispute_spread_0_1", "spread"),
             models.UniqueConstraint(
@@ -67,6 +77,11 @@ class Dispute(PublicRow, Leased):
                 fields=("comparison", "claim"),
                 condition=Q(claim__isnull=False),
                 name="dispute_once_per_claim",
+            ),
+            models.UniqueConstraint(
+                fields=("summary", "criterion"),
+                condition=Q(summary__isnull=False),
+                name="dispute_once_per_rating",
             ),
         )
         indexes = (
@@ -81,10 +96,10 @@ class Dispute(PublicRow, Leased):
         return f"dispute {self.public_id}"
 
     @property
-    def place(self) -> Check | Comparison:
-        """Return the disputed check; for a dispute about a unit, the comparison."""
-        place: Check | Comparison | None = self.check_row or self.comparison
-        assert place is not None, "the database holds a dispute to one of the two"
+    def place(self) -> Check | Comparison | Summary:
+        """Return the disputed check; for a dispute about a unit, the comparison; about a rating, the summary."""
+        place: Check | Comparison | Summary | None = self.check_row or self.comparison or self.summary
+        assert place is not None, "the database holds a dispute to one of the three"
         return place
 
     @property

@@ -1,4 +1,6 @@
-"""Maintaining the adjudicators' queue, which has a dispute for each check or unit with differing answers.
+"""Maintaining the adjudicators' queue, which has a dispute for each item with differing answers.
+
+An item is a check, a unit, or a criterion about a summary.
 
 Disputes follow from the answers and the project's rules, so all columns except the leases can be deleted and rebuilt.
 """
@@ -23,15 +25,18 @@ FEWEST_ANSWERS = 2
 SPREAD_DIGITS = 9
 """The number of decimals to which differences are rounded before the threshold is applied."""
 
-DisputeTarget = tuple[int | None, int | None, int | None, int | None]
-"""Keys of a check, or of a comparison with its unit or the claim that replaces it."""
+DisputeTarget = tuple[int | None, ...]
+"""The values of `TARGET_COLUMNS`: keys of a check, or of a comparison with its unit or the claim that replaces it, or
+of a summary with a criterion.
+"""
+TARGET_COLUMNS = ("check_row_id", "comparison_id", "unit_id", "claim_id", "summary_id", "criterion_id")
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """The state that the dispute about one check or unit should have.
+    """The state that the dispute about one item should have.
 
-    `is_due` is True if there must be a row, open or settled. `name` identifies the check or unit, even after a
+    `is_due` is True if there must be a row, open or settled. `name` identifies the item, even after a
     rebuild.
     """
 
@@ -85,17 +90,18 @@ def stored_disputes(summary_ids: Sequence[int]) -> dict[DisputeTarget, Dispute]:
     of_units = Dispute.objects.filter(comparison__summary_id__in=summary_ids).order_by()
     sets = Summary.objects.filter(pk__in=summary_ids).values("document_set")
     of_sources = Dispute.objects.filter(check_row__summary=None, check_row__document_set__in=sets).order_by()
-    rows = of_checks.union(of_units, of_sources, all=True)
-    return {(row.check_row_id, row.comparison_id, row.unit_id, row.claim_id): row for row in rows}
+    of_ratings = Dispute.objects.filter(summary__in=summary_ids).order_by()
+    rows = of_checks.union(of_units, of_sources, of_ratings, all=True)
+    return {tuple(getattr(row, name) for name in TARGET_COLUMNS): row for row in rows}
 
 
 def dues(project: Project, record: SummaryRecord) -> Iterator[Due]:
-    """Yield the state that the dispute of every current check and unit of a summary should have."""
+    """Yield the state that the dispute of every current item of a summary should have."""
     with_judge = project.dispute_answers == Project.DisputeAnswers.JUDGE
     for row in record.checks:
         yield _due(
             project,
-            target=(row.check.pk, None, None, None),
+            target=(row.check.pk, None, None, None, None, None),
             name=f"check {row.check.public_id}",
             values=_values_of_check(row.answers, with_judge=with_judge),
             is_decided=row.answers.adjudicated is not None,
@@ -103,10 +109,19 @@ def dues(project: Project, record: SummaryRecord) -> Iterator[Due]:
     for unit in record.units:
         yield _due(
             project,
-            target=(None, *unit.key),
+            target=(None, *unit.key, None, None),
             name=f"unit {unit.key[0]} {unit.value.unit_id}",
             values=_values_of_unit(unit.value, with_judge=with_judge),
             is_decided=unit.value.adjudicated_percent is not None,
+        )
+    for rating in record.ratings:
+        judged = [rating.judge] if with_judge and rating.judge is not None else []
+        yield _due(
+            project,
+            target=(None, None, None, None, record.summary.pk, rating.criterion_id),
+            name=f"rating {record.summary.public_id} {rating.name}",
+            values=[*rating.people, *judged],
+            is_decided=rating.is_decided,
         )
 
 
@@ -149,14 +164,10 @@ def _stable_key(name: str) -> int:
 
 
 def _row(project: Project, due: Due) -> Dispute:
-    check, comparison, unit, claim = due.target
     return Dispute(
         public_id=public_id_of(f"dispute of {due.name}"),
         project=project,
-        check_row_id=check,
-        comparison_id=comparison,
-        unit_id=unit,
-        claim_id=claim,
         queue_key=due.queue_key,
+        **dict(zip(TARGET_COLUMNS, due.target, strict=True)),
         **due.columns(),
     )

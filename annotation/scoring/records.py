@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from django.db import connection
@@ -17,6 +18,7 @@ from annotation.core.by_hand import Part, places, rows
 from annotation.models import (
     Answer,
     Check,
+    Criterion,
     Document,
     DocumentSet,
     Project,
@@ -123,17 +125,32 @@ class UnitRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class RatingRecord:
+    """The answers to a criterion about a summary, in [0, 1]: those of people, and the judge's.
+
+    The raters of files are together one answer, their mean. `is_decided` is True if an adjudicator has decided.
+    """
+
+    criterion_id: int
+    name: str
+    people: tuple[float, ...]
+    judge: float | None
+    is_decided: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SummaryRecord:
     """A summary with the arguments of `evaluation.score`, its checks and its units.
 
-    `conciseness_terms` is set if its conciseness was rated. `has_disputes` is True if the database has disputes of
-    it.
+    `ratings` has the criteria with a decision, or with more than one answer. `conciseness_terms` is set if its
+    conciseness was rated. `has_disputes` is True if the database has disputes of it.
     """
 
     summary: Summary
     value: ScoredSummary
     checks: tuple[CheckRecord, ...]
     units: tuple[UnitRecord, ...]
+    ratings: tuple[RatingRecord, ...] = ()
     conciseness_terms: ConcisenessTerms | None = None
     has_disputes: bool = False
 
@@ -200,17 +217,14 @@ def summaries(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
     return sorted(found, key=lambda summary: (summary.document_set_id, summary.pk))
 
 
-def hold_scored(place: Check | Comparison) -> list[Summary]:
+def hold_scored(place: Check | Comparison | Summary) -> list[Summary]:
     """Lock and return the summaries whose scores an answer changes.
 
-    These are the summary of the check, or all summaries of the set for a check of the source. Concurrent answers wait
-    for these locks. For a check of the source, the document set is locked first.
+    These are the summary itself or that of the check, or all summaries of the set for a check of the source.
+    Concurrent answers wait for these locks. For a check of the source, the document set is locked first.
     """
-    return (
-        hold_set(place.document_set_id)
-        if place.summary_id is None
-        else summaries([place.summary_id], hold=True)
-    )
+    key = place.pk if isinstance(place, Summary) else place.summary_id
+    return hold_set(cast("Check", place).document_set_id) if key is None else summaries([key], hold=True)
 
 
 def hold_set(document_set: int) -> list[Summary]:
@@ -268,7 +282,7 @@ def new_records(
         source_checks={},
         said={},
         disputed=frozenset(),
-        wholes=_Wholes({}, {}),
+        wholes=_Wholes({}, {}, {}),
     )
     for summary in summaries:
         yield batch.record_of(summary, answers.get(summary.pk, {}))
@@ -372,6 +386,39 @@ class _Facts:
             said[fact.a, fact.b, fact.c].add(fact, role=fact.one, author=fact.d, value=float(fact.x))
         return said
 
+    def ratings(self) -> dict[int, list[RatingRecord]]:
+        """Return the answers to criteria that can be disputed, by summary."""
+        given: dict[tuple[int, int], dict[tuple[str, int | str], float | None]] = defaultdict(dict)
+        for fact in self.of("rating"):
+            is_of_people = fact.two in (Answer.Role.REVIEWER, Answer.Role.ASSESSOR)
+            who = ("people", fact.c or fact.three) if is_of_people else (fact.two, "")
+            # A failed answer of the judge does not replace a usable one, but a person's empty answer withdraws theirs.
+            value = cast("float | None", fact.x)
+            if value is not None or is_of_people:
+                given[fact.a, fact.b][who] = value
+        asked = {criterion for (_, criterion), said in given.items() if len(said) > 1}
+        rows = Criterion.objects.filter(pk__in=asked).exclude(reads=Criterion.Reads.UNMARKED) if asked else ()
+        facts = {row.pk: row.fact for row in rows}
+        found: dict[int, list[RatingRecord]] = defaultdict(list)
+        for (summary, key), said in given.items():
+            if criterion := facts.get(key):
+                shares = {who: criterion.share(value) for who, value in said.items() if value is not None}
+                people = {author: share for (role, author), share in shares.items() if role == "people"}
+                of_files = [share for author, share in people.items() if isinstance(author, str)]
+                found[summary].append(
+                    RatingRecord(
+                        criterion_id=key,
+                        name=criterion.name,
+                        people=(
+                            *(share for author, share in people.items() if isinstance(author, int)),
+                            *([fmean(of_files)] if of_files else []),
+                        ),
+                        judge=shares.get((Answer.Role.JUDGE, "")),
+                        is_decided=(Answer.Role.ADJUDICATOR, "") in shares,
+                    )
+                )
+        return found
+
     def comparisons(self) -> dict[int, list[_Comparison]]:
         found: dict[int, list[_Comparison]] = defaultdict(list)
         for fact in self.of("comparison"):
@@ -396,13 +443,15 @@ class _Facts:
 class _Wholes:
     ratings: dict[tuple[int, str], float]
     sources: dict[int, str]
+    disputable: Mapping[int, Sequence[RatingRecord]]
 
     @classmethod
     def of(cls, facts: _Facts, summaries: Sequence[Summary]) -> _Wholes:
-        ratings = {(fact.a, fact.one): fact.x for fact in facts.of("rating")}
+        judged = (fact for fact in facts.of("rating") if fact.two == Answer.Role.JUDGE and fact.x is not None)
+        ratings = {(fact.a, fact.one): fact.x for fact in judged}
         rated = {summary.document_set_id for summary in summaries if (summary.pk, "conciseness") in ratings}
         sources = sources_of(rated) if rated else {}
-        return cls(ratings, sources)
+        return cls(ratings, sources, facts.ratings())
 
     def conciseness_terms(self, summary: Summary, text: str) -> ConcisenessTerms | None:
         if (summary.pk, "conciseness") not in self.ratings:
@@ -569,6 +618,7 @@ class _SummaryBatch:
             value=value,
             checks=checks,
             units=tuple(unit for of_comparison in units.values() for unit in of_comparison),
+            ratings=tuple(self.wholes.disputable.get(summary.pk, ())),
             conciseness_terms=terms,
             has_disputes=summary.pk in self.disputed,
         )

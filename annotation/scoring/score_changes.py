@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import Avg, Q
 
-from annotation.models import Check, Comparison, Score
+from annotation.models import Check, Comparison, Score, Summary
 
 SHOWN = ("coverage", "claim_coverage", "alignment", "question_coverage", "composite_2_3")
 """The scores shown after an act, in the order of the screen."""
@@ -33,11 +33,11 @@ class ScoreChange:
         return f"{name} {before} → {after}"
 
 
-def scores_now(place: Check | Comparison) -> ShownScores:
+def scores_now(place: Check | Comparison | Summary) -> ShownScores:
     """Load the scores that an answer can change: those of its summary or, for a check of the source, their means over
     the set.
     """
-    scored = Q(summary=place.summary_id)
+    scored = Q(summary=place.pk if isinstance(place, Summary) else place.summary_id)
     if isinstance(place, Check) and place.summary_id is None:
         scored = Q(summary__document_set=place.document_set_id)
     return Score.objects.filter(scored).aggregate(**{name: Avg(name) for name in SHOWN})

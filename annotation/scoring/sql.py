@@ -88,10 +88,14 @@ WHERE judgment.comparison_id IN (SELECT id FROM comparison) AND judgment.is_curr
     AND judgment.percent IS NOT NULL AND judgment.withdrawn_at IS NULL
     AND (judgment.reading_id IS NULL OR reading.state = 'submitted')
 UNION ALL
-SELECT 'rating', rating.id, rating.summary_id, NULL, NULL, NULL, criterion.name, NULL, NULL, rating.value, NULL
-FROM annotation_rating rating JOIN annotation_criterion criterion ON criterion.id = rating.criterion_id
-WHERE rating.summary_id IN (SELECT id FROM summary) AND rating.value IS NOT NULL AND rating.judge_id = %s
-    AND criterion.retired_at IS NULL
+SELECT 'rating', rating.id, rating.summary_id, rating.criterion_id, rating.person_id, NULL, criterion.name, rating.role,
+    rating.origin_name, rating.value, NULL
+FROM annotation_rating rating
+JOIN annotation_criterion criterion ON criterion.id = rating.criterion_id
+LEFT JOIN annotation_assignment assignment ON assignment.id = rating.assignment_id
+WHERE rating.summary_id IN (SELECT id FROM summary) AND (rating.judge_id IS NULL OR rating.judge_id = %s)
+    AND criterion.retired_at IS NULL AND rating.withdrawn_at IS NULL
+    AND (rating.assignment_id IS NULL OR assignment.closed_at IS NOT NULL)
 UNION ALL
 SELECT 'disputed', 0, id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM summary
@@ -101,6 +105,8 @@ WHERE EXISTS (
 ) OR EXISTS (
     SELECT 1 FROM annotation_check JOIN annotation_dispute dispute ON dispute.check_row_id = annotation_check.id
     WHERE annotation_check.summary_id IS NULL AND annotation_check.document_set_id = summary.document_set_id
+) OR EXISTS (
+    SELECT 1 FROM annotation_dispute dispute WHERE dispute.summary_id = summary.id
 ) OR EXISTS (
     SELECT 1 FROM comparison JOIN annotation_dispute dispute ON dispute.comparison_id = comparison.id
     WHERE comparison.summary_id = summary.id

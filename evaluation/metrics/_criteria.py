@@ -87,6 +87,14 @@ class Criterion:
         unit = " %" if self.scale == "percent" else ""
         return tuple((value, words or f"{value}{unit}") for value, words in self.points)
 
+    def in_words(self, value: float) -> str:
+        """Return the text of an answer, or its number if the answer has no text.
+
+        Example: `Criterion("tone", "Is it neutral?", "yes_no").in_words(1)` is "yes".
+        """
+        unit = " %" if self.scale == "percent" else ""
+        return {float(point): words for point, words in self.choices}.get(value, f"{value:g}{unit}")
+
     def share(self, value: float) -> float:
         """Rescale an answer to [0, 1], so that 1 is the best answer of the scale.
 

@@ -34,6 +34,7 @@ from evaluation.statistics._resampling import (
     expanded_tails,
 )
 from evaluation.statistics._sampling import Design, fixed_size_sample, inclusion_probabilities
+from evaluation.statistics._scale_ends import widen_at_ends
 from evaluation.statistics._self_agreement import LENGTHS, SelfAgreement, self_agreement
 from evaluation.statistics._slices import (
     FEWEST_IN_SLICE,
@@ -125,4 +126,5 @@ __all__ = [
     "watch",
     "watch_level",
     "weighted_mean",
+    "widen_at_ends",
 ]

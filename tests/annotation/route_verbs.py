@@ -24,6 +24,7 @@ POSTED = {
     "sample-checks",
     "extend-sample",
     "cancel-sample",
+    "sample-ratings",
     "next-dispute",
     "decide-dispute",
     "withdraw-decision",
@@ -89,7 +90,8 @@ WEB = {
     **dict.fromkeys(("review", "check", "override", "withdraw-verdict"), Verb.REVIEW),
     **dict.fromkeys(("next-check", "look"), Verb.REVIEW),
     **dict.fromkeys(
-        ("samples", "check-some", "sample-checks", "extend-sample", "cancel-sample"), Verb.ASSIGN
+        ("samples", "check-some", "sample-checks", "extend-sample", "sample-ratings", "cancel-sample"),
+        Verb.ASSIGN,
     ),
     **dict.fromkeys(("adjudicate", "dispute", "next-dispute", "decide-dispute"), Verb.ADJUDICATE),
     "withdraw-decision": Verb.ADJUDICATE,

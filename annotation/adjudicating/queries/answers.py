@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Q
 from django.utils.crypto import salted_hmac
 
-from annotation.models import Check, Claim, CoverageJudgment, Project, Verdict
+from annotation.models import Check, Claim, CoverageJudgment, Project, Rating, Summary, Verdict
+from annotation.models.criterion import COUNTED
 from annotation.models.judgment import COUNTING
 from annotation.scoring.judge_percents import judge_percents
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from annotation.models import Comparison, Dispute, Unit
+    from evaluation import metrics
 
     Named = tuple[str, "NamelessAnswer"]
     """The row that an answer comes from, and the answer."""
@@ -29,30 +31,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NamelessAnswer:
-    """An answer without its author's name. `evidence` has the numbers of the units that it cites."""
+    """An answer without its author's name: a label, a percent, or a rating in words.
+
+    `evidence` has the numbers of the units that it cites.
+    """
 
     label: str | None
     percent: int | None
     reason: str
     error_type: str
     evidence: tuple[int, ...]
+    rating: str | None = None
     letter: str = ""
 
     @property
     def answer(self) -> str:
-        return self.label if self.label is not None else f"{self.percent} %"
+        return self.label or self.rating or f"{self.percent} %"
 
 
 def answers_on(dispute: Dispute, person: User) -> tuple[NamelessAnswer, ...]:
     """Load the answers to the item of a dispute, as this adjudicator sees them.
 
-    On a check, these are the latest answers of each reviewer; on a unit, the submitted percents. If the project
+    On a check, these are the latest answers of each reviewer; on a unit, the submitted percents; on a
+    criterion, the latest rating of each person. If the project
     compares people with the judge, the deciding judge's answer is included. For a unit, the judge's answer is the
     share of yes, rounded to the percent scale.
     """
     place = dispute.place
     if isinstance(place, Check):
         name, said = f"check {place.public_id}", _on_check(place)
+    elif isinstance(place, Summary):
+        name, said = f"rating {place.public_id} {dispute.criterion_id}", _on_summary(place, dispute)
     else:
         unit = dispute.unit_judged
         name, said = f"unit {place.public_id} {unit.public_id}", _on_unit(place, unit)
@@ -89,6 +98,26 @@ def _on_unit(comparison: Comparison, unit: Unit | Claim) -> Iterator[Named]:
                 # judge.
                 percent = project.percent_step * round(share.percent / project.percent_step)
                 yield f"judge {share.at}", NamelessAnswer(None, percent, "", "", share.marks)
+
+
+def _on_summary(summary: Summary, dispute: Dispute) -> Iterator[Named]:
+    project, criterion = dispute.project, dispute.criterion
+    assert criterion is not None, "the database holds a dispute about a summary to a criterion"
+    with_judge = project.dispute_answers == Project.DisputeAnswers.JUDGE
+    rows = Rating.objects.filter(COUNTED, Q(judge=None) | Q(judge=project.deciding_judge_id))
+    latest = {}
+    for row in rows.filter(summary=summary, criterion=criterion).order_by("pk"):
+        if row.value is not None or row.judge_id is None:
+            latest[row.judge_id or row.person_id or row.origin_name, row.judge_id is None] = row
+    for row in latest.values():
+        if row.value is not None and (row.judge_id is None or with_judge):
+            evidence, words = tuple(row.evidence), _nearest(criterion.fact, row.value)
+            yield row.public_id, NamelessAnswer(None, None, row.reason, row.error_type, evidence, words)
+
+
+def _nearest(criterion: metrics.Criterion, value: float) -> str:
+    # A value between two answers of the scale would reveal the judge.
+    return criterion.in_words(min(criterion.values, key=lambda each: abs(each - value)))
 
 
 def _nameless(row: Verdict | CoverageJudgment) -> Named:

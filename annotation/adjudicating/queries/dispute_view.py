@@ -6,14 +6,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from annotation.adjudicating.queries.answers import NamelessAnswer, answers_on
-from annotation.adjudicating.queries.disputes import decisions_on, held_by, kind_of, set_of, text_of
+from annotation.adjudicating.queries.disputes import (
+    decisions_on,
+    held_by,
+    kind_of,
+    set_of,
+    summary_of,
+    text_of,
+)
 from annotation.models import (
     Check,
     Claim,
     CoverageJudgment,
     Dispute,
+    Rating,
+    Summary,
     Verdict,
 )
+from annotation.reviewing.queries.ratings import texts_beside
 from annotation.texts.queries import check_text
 from annotation.texts.queries.check_text import ContextUnit, texts_around
 
@@ -37,8 +47,10 @@ class LitPassage:
 class DisputeView:
     """A dispute on an adjudicator's screen, without names of systems, reviewers and judges.
 
-    `statement` is the claim or the reference unit, and `context` has the units around it. `passages` has the units of
-    the text that the item is compared with. `decisions` has all decisions, oldest first; `standing` is the current one.
+    `statement` is the claim, the reference unit or the question, and `context` has the units around it. `passages` has
+    the units of the text that the item is compared with, and `beside` the texts under `heading` that a question is read
+    with. `choices` has the answers of the question's scale, as value and words. `decisions` has all decisions, oldest
+    first; `standing` is the current one.
     """
 
     dispute_id: str
@@ -52,13 +64,16 @@ class DisputeView:
     context: tuple[ContextUnit, ...]
     passages: tuple[LitPassage, ...]
     answers: tuple[NamelessAnswer, ...]
-    decisions: tuple[Verdict | CoverageJudgment, ...]
+    decisions: tuple[Verdict | CoverageJudgment | Rating, ...]
     document_set: str
     summary_id: str
     held_by: str
+    heading: str = ""
+    beside: tuple[str, ...] = ()
+    choices: tuple[tuple[int, str], ...] = ()
 
     @property
-    def standing(self) -> Verdict | CoverageJudgment | None:
+    def standing(self) -> Verdict | CoverageJudgment | Rating | None:
         return next((made for made in reversed(self.decisions) if made.withdrawn_at is None), None)
 
     @property
@@ -71,11 +86,15 @@ class DisputeView:
 def dispute_view(dispute: Dispute, person: User) -> DisputeView:
     """Build the view of a dispute for this adjudicator. The number of queries depends only on the kind of dispute."""
     place = dispute.place
-    answers = answers_on(dispute, person)
+    answers, summary = answers_on(dispute, person), summary_of(dispute)
+    asked = dispute.criterion
+    heading, beside = ("", ()) if asked is None or summary is None else texts_beside(summary, asked.reads)
     if isinstance(place, Check):
         texts = texts_around(place)
         side, units, context = place.side, texts.compared, texts.context
         number = place.claim.unit.position if place.claim.unit else None
+    elif isinstance(place, Summary):
+        side, units, number, context = "", tuple(check_text.text_of(place)), None, ()
     else:
         unit = dispute.unit_judged
         side, units, number = Check.Side.REFERENCE, tuple(check_text.text_of(place.summary)), unit.position
@@ -103,6 +122,9 @@ def dispute_view(dispute: Dispute, person: User) -> DisputeView:
         answers=answers,
         decisions=tuple(decisions_on(dispute).select_related("person").order_by("pk")),
         document_set=set_of(dispute).external_id,
-        summary_id=place.summary.public_id if place.summary else "",
+        summary_id=summary.public_id if summary else "",
         held_by=held_by(dispute, person),
+        heading=heading,
+        beside=tuple(beside),
+        choices=asked.fact.choices if asked else (),
     )

@@ -15,10 +15,13 @@ from annotation.models import (
     Answer,
     Check,
     Claim,
+    Comparison,
     CoverageJudgment,
     Dispute,
     DocumentSet,
     Project,
+    Rating,
+    Summary,
     Verdict,
 )
 
@@ -40,6 +43,8 @@ JOINED_WITH = (
     "comparison__summary__document_set__project__deciding_judge",
     "unit",
     "claim",
+    "summary__document_set__project",
+    "criterion",
 )
 """Related rows that the page of a dispute reads."""
 
@@ -47,9 +52,10 @@ JOINED_WITH = (
 class DisputeKind(StrEnum):
     CHECK = "check"
     UNIT = "unit"
+    RATING = "rating"
 
 
-KINDS = Choices("DisputeKind", [("check", "claim"), ("unit", "unit")])
+KINDS = Choices("DisputeKind", [("check", "claim"), ("unit", "unit"), ("rating", "question")])
 
 
 def open_disputes(project: Project) -> QuerySet[Dispute]:
@@ -65,7 +71,7 @@ def dispute_of(project: Project, public_id: str) -> Dispute:
     return dispute
 
 
-def decision_of(project: Project, public_id: str) -> Verdict | CoverageJudgment:
+def decision_of(project: Project, public_id: str) -> Verdict | CoverageJudgment | Rating:
     """Return the decision with this public id in the project. Raises NotFound."""
     on_check = Verdict.objects.select_related("check_row__project", "check_row__summary").filter(
         check_row__project=project
@@ -73,26 +79,33 @@ def decision_of(project: Project, public_id: str) -> Verdict | CoverageJudgment:
     on_unit = CoverageJudgment.objects.select_related(
         "comparison__summary__document_set__project", "unit", "claim"
     ).filter(comparison__summary__document_set__project=project)
+    on_summary = Rating.objects.select_related("summary__document_set__project", "criterion").filter(
+        summary__document_set__project=project
+    )
     wanted = Q(role=Answer.Role.ADJUDICATOR, public_id=public_id)
-    found = on_check.filter(wanted).first() or on_unit.filter(wanted).first()
-    if found is None:
-        raise NotFound("There is no such decision in this project.")
-    return found
+    for rows in (on_check, on_unit, on_summary):
+        if found := rows.filter(wanted).first():
+            return found
+    raise NotFound("There is no such decision in this project.")
 
 
-def about(decision: Verdict | CoverageJudgment) -> QuerySet[Dispute]:
+def about(decision: Verdict | CoverageJudgment | Rating) -> QuerySet[Dispute]:
     return Dispute.objects.filter(_on_the_same(decision))
 
 
-def decisions_on(row: Dispute | Verdict | CoverageJudgment) -> QuerySet[Any]:
+def decisions_on(row: Dispute | Verdict | CoverageJudgment | Rating) -> QuerySet[Any]:
     """Select all decisions on the item of a dispute. `row` may also be one of these decisions."""
-    kind = Verdict if isinstance(row.place, Check) else CoverageJudgment
-    return kind._default_manager.filter(_on_the_same(row), role=Answer.Role.ADJUDICATOR)
+    kinds: dict[type[Any], type[Any]] = {Check: Verdict, Comparison: CoverageJudgment, Summary: Rating}
+    kind = kinds[type(row.place)]
+    rows: QuerySet[Any] = kind._default_manager.filter(_on_the_same(row), role=Answer.Role.ADJUDICATOR)
+    return rows.select_related("criterion") if kind is Rating else rows
 
 
 def _on_the_same(row: Any) -> Q:
     if isinstance(row.place, Check):
         return Q(check_row=row.place)
+    if isinstance(row.place, Summary):
+        return Q(summary=row.place, criterion=row.criterion_id)
     return Q(comparison=row.place, unit=row.unit_id, claim=row.claim_id)
 
 
@@ -100,17 +113,27 @@ def text_of(dispute: Dispute) -> str:
     place = dispute.place
     if isinstance(place, Check):
         return place.claim.text
+    if isinstance(place, Summary):
+        return dispute.criterion.question if dispute.criterion else ""
     unit = dispute.unit_judged
     return unit.text if isinstance(unit, Claim) else place.reference.text[unit.start : unit.end].strip()
 
 
 def set_of(dispute: Dispute) -> DocumentSet:
     place = dispute.place
-    return place.document_set if isinstance(place, Check) else place.summary.document_set
+    return place.summary.document_set if isinstance(place, Comparison) else place.document_set
 
 
 def kind_of(dispute: Dispute) -> DisputeKind:
+    if dispute.summary_id is not None:
+        return DisputeKind.RATING
     return DisputeKind.CHECK if dispute.check_row_id is not None else DisputeKind.UNIT
+
+
+def summary_of(dispute: Dispute) -> Summary | None:
+    """Return the summary that a dispute is about; None for a check of the source."""
+    place = dispute.place
+    return place if isinstance(place, Summary) else place.summary
 
 
 def held_by(dispute: Dispute, person: User) -> str:
@@ -137,22 +160,24 @@ DISPUTES = List(
     rows=lambda viewer: Dispute.objects.filter(project=viewer.project).select_related(*JOINED_WITH),
     prepare=_with_holder,
     order=WORST_FIRST,
-    empty="Disputes appear when two people give different answers to the same claim or unit.",
+    empty="Disputes appear when two people give different answers to the same claim, unit or question.",
     filters=(Filter("state", choices=STATES, title="State", default=Dispute.State.OPEN),),
     columns=(
         Column(
             "text",
             text_of,
-            head="Claim or unit",
+            head="Claim, unit or question",
             search="check_row__claim__text",
             cell="adjudicating/_text.html",
-            help="The claim, or the reference unit.",
+            help="The claim, the reference unit, or the question about the summary.",
         ),
         Column("id", "public_id"),
         Column("document_id", lambda row: set_of(row).external_id, head="Document set"),
         Column("kind", kind_of, choices=KINDS, head="Kind"),
         Column("check_id", "check_row.public_id", nullable=True),
         Column("comparison", "comparison.public_id", nullable=True),
+        Column("summary", "summary.public_id", nullable=True, help="The rated summary."),
+        Column("criterion", "criterion.name", nullable=True),
         Column("unit", _unit_of, nullable=True, help="The reference unit, or the claim in its place."),
         Column("answers", kind=Kind.COUNT, head="Answers", order=True, help="Number of answers."),
         Column(

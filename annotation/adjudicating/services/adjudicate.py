@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from annotation.adjudicating.queries.disputes import about, decisions_on
+from annotation.core.criteria import criteria_in_force
 from annotation.core.guidelines import current_id
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid
@@ -16,10 +17,12 @@ from annotation.models import (
     Claim,
     Comparison,
     CoverageJudgment,
+    Criterion,
     Dispute,
     ErrorType,
     Label,
     Project,
+    Rating,
     Summary,
     Unit,
     Verdict,
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 
     from django.contrib.auth.models import User
 
-    Decision = Verdict | CoverageJudgment
+    Decision = Verdict | CoverageJudgment | Rating
 
 
 def settle(
@@ -43,21 +46,33 @@ def settle(
     by: User,
     label: str = "",
     percent: int | None = None,
+    rating: int | None = None,
     reason: str = "",
     error_type: str = "",
     seen: str = NOT_LOOKED,
 ) -> Decision:
-    """Decide a disputed check by a label, or a disputed unit by a percent.
+    """Decide a disputed check by a label, a disputed unit by a percent, or a disputed rating by a value of its scale.
 
-    Raises Invalid for a percent of a check or a label of a unit, and the errors of `decide_check` and `decide_unit`.
+    Raises Invalid for an answer of another kind, and the errors of `decide_check`, `decide_unit` and `decide_rating`.
     """
     place = dispute.place
+    name = {Check: "label", Comparison: "percent", Summary: "rating"}[type(place)]
+    for other, given in (("label", label or None), ("percent", percent), ("rating", rating)):
+        if other != name and given is not None:
+            raise Invalid(f"This is answered by a {name}, not by a {other}.", field=other)
+    if isinstance(place, Summary):
+        assert dispute.criterion is not None, "the database holds a dispute about a summary to a criterion"
+        return decide_rating(
+            summary=place,
+            criterion=dispute.criterion,
+            by=by,
+            value=rating,
+            reason=reason,
+            error_type=error_type,
+            seen=seen,
+        )
     if isinstance(place, Check):
-        if percent is not None:
-            raise Invalid("A check is answered by a label.", field="percent")
         return decide_check(check=place, by=by, label=label, reason=reason, error_type=error_type, seen=seen)
-    if label:
-        raise Invalid("A unit is answered by a percent.", field="label")
     return decide_unit(
         comparison=place,
         unit=dispute.unit_judged,
@@ -132,6 +147,36 @@ def decide_unit(
     return _keep(decision, project, held, by, seen)
 
 
+@transaction.atomic
+def decide_rating(
+    *,
+    summary: Summary,
+    criterion: Criterion,
+    by: User,
+    value: int | None,
+    reason: str = "",
+    error_type: str = "",
+    seen: str = NOT_LOOKED,
+) -> Decision:
+    """Decide the answer to a criterion about a summary. Until the decision is withdrawn, it outranks every rating.
+
+    `seen` and the errors are the same as in `decide_check`; Invalid is raised for a value off the scale, and Conflict
+    (code `newer_criterion`) if the criterion was changed or retired.
+    """
+    project = summary.document_set.project
+    require(by, project, Verb.ADJUDICATE)
+    if value is None or value not in criterion.fact.values:
+        raise Invalid("Choose an answer of this question's scale.", field="rating")
+    _check_words(reason, error_type)
+    held = hold_scored(summary)
+    if not criteria_in_force(project).filter(pk=criterion.pk).exists():
+        raise Conflict("This question was changed or is no longer asked.", code="newer_criterion")
+    decision = Rating(
+        summary=summary, criterion=criterion, value=value, reason=reason.strip(), error_type=error_type
+    )
+    return _keep(decision, project, held, by, seen)
+
+
 def _keep(decision: Decision, project: Project, held: Sequence[Summary], by: User, seen: str) -> Decision:
     newest = decisions_on(decision).filter(withdrawn_at=None).order_by("-pk").first()
     if seen not in (NOT_LOOKED, newest.public_id if newest else ""):
@@ -150,7 +195,8 @@ def _keep(decision: Decision, project: Project, held: Sequence[Summary], by: Use
 
 
 def _in_details(decision: Decision) -> dict[str, object]:
-    return {name: getattr(decision, name, None) for name in ("label", "percent", "reason")}
+    names = ("label", "percent", "rating", "reason")
+    return {"answer": str(decision), **{name: getattr(decision, name, None) for name in names}}
 
 
 def _check_words(reason: str, error_type: str) -> None:

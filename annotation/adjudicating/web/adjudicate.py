@@ -34,7 +34,7 @@ from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 
 HERE = "adjudicate"
-PERCENTS = tuple((percent, str(key)) for key, percent in enumerate((0, 20, 40, 60, 80, 100), start=1))
+PERCENTS = tuple((percent, str(percent)) for percent in range(0, 101, 20))
 
 
 @screen("GET")
@@ -70,7 +70,7 @@ def decide_dispute(request: Request, slug: str, dispute_id: str) -> HttpResponse
             dispute=row,
             by=request.user,
             label=request.POST.get("label", ""),
-            percent=_percent(request),
+            **{"percent" if row.criterion_id is None else "rating": _number(request)},
             reason=request.POST.get("reason", ""),
             error_type=request.POST.get("error_type", ""),
             seen=request.POST.get("seen", NOT_LOOKED),
@@ -91,7 +91,7 @@ def withdraw_decision(request: Request, slug: str, decision_id: str) -> HttpResp
     return redirect("dispute", slug, found) if found else redirect("adjudicate", slug)
 
 
-def _percent(request: Request) -> int | None:
+def _number(request: Request) -> int | None:
     text = request.POST.get("own_percent" if "typed" in request.POST else "percent", "").strip()
     if not text:
         return None
@@ -127,13 +127,14 @@ def _show(
     note: str = "",
 ) -> HttpResponse:
     claim = row.check_row.claim if row.check_row else None
+    view = see_dispute(dispute=row, by=request.user)
     context = {
         "room": room,
-        "view": see_dispute(dispute=row, by=request.user),
+        "view": view,
         "claim_id": claim.public_id if claim else "",
         "comments": claim.comments.filter(withdrawn_at=None).count() if claim else 0,
         "left": open_disputes(room.project).count(),
-        "percents": PERCENTS,
+        "numbers": view.choices or PERCENTS,
         "error_types": ErrorType.choices,
         "refusal": refusal,
         "typed": typed or {},

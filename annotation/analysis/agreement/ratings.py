@@ -24,6 +24,7 @@ from annotation.models import (
     Rating,
     Verdict,
 )
+from annotation.models.criterion import COUNTED
 from annotation.models.document import cluster_of
 from annotation.models.judgment import ASKED_AT_PRESENT, COUNTING
 from evaluation.statistics import KappaWeights, Level
@@ -211,13 +212,8 @@ def whole_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, 
 
     An item is the public id of the summary. Only the last answer of each person counts.
     """
-    said = Rating.objects.filter(
-        Q(assignment__isnull=True) | Q(assignment__closed_at__isnull=False),
-        criterion__in=criteria,
-        judge__isnull=True,
-        had_seen=False,
-        withdrawn_at__isnull=True,
-    ).order_by("pk")
+    people = Rating.objects.filter(COUNTED, criterion__in=criteria, judge__isnull=True, had_seen=False)
+    said = people.order_by("pk")
     last: dict[tuple[int, str, str], RatedItem | None] = {}
     for criterion, summary, person, origin, value, name, group, at in said.values_list(
         "criterion_id",

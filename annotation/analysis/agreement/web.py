@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.http import HttpResponse
 
-from annotation.adjudicating.queries.disputes import JOINED_WITH, WORST_FIRST, text_of
+from annotation.adjudicating.queries.disputes import JOINED_WITH, WORST_FIRST, summary_of, text_of
 from annotation.analysis.agreement.agreement import AgreementFigures, ScaleFigures
 from annotation.analysis.make_analysis import current_statistics
 from annotation.analysis.web import figures_page
@@ -27,7 +27,7 @@ def agreement(request: Request, slug: str) -> HttpResponse:
     differing = disputes.select_related(*JOINED_WITH).order_by(*WORST_FIRST)[:DIFFERING_SHOWN]
     context = {
         "scale": _chosen(found.scales if found else (), request.GET.get("scale", "")),
-        "differing": [(row, text_of(row), row.place.summary) for row in differing],
+        "differing": [(row, text_of(row), summary_of(row)) for row in differing],
         "differ": disputes.count(),
     }
     return figures_page(request, room, "agreement", stored, found, context)

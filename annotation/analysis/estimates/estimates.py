@@ -8,10 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from django.utils.formats import date_format
+
 from annotation.analysis.estimates.samples import SampleProgress, samples
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.averages import CONFIDENCE, Average
+from annotation.core.criteria import criteria_in_force
 from annotation.models import Check, Sample
+from annotation.sampling.queries.rating_samples import framed_ratings, rating_samples
 from annotation.sampling.queries.sampled_items import SampleFrame, framed_items
 from evaluation.statistics import (
     FEW_DOCUMENTS,
@@ -21,6 +25,7 @@ from evaluation.statistics import (
     compare_estimates,
     estimate_systems_from_sample,
     pool_estimates,
+    widen_at_ends,
 )
 
 if TYPE_CHECKING:
@@ -200,3 +205,38 @@ def _average(result: SampleEstimate) -> Average:
     if not has_interval(result.answered_documents, low, high):
         low = high = None
     return Average(mean=result.estimate, low=low, high=high, n=result.documents, left_out=0)
+
+
+def rating_estimates(project: Project) -> dict[str, Estimates]:
+    """Estimate the averages of criteria, by name, from the newest finished random sample of ratings of each.
+
+    If fewer than 10 answers of a system lie below the best or above the worst answer, its interval is conservative.
+    """
+    made: dict[str, Estimates] = {}
+    for sample in rating_samples(project, criterion__in=criteria_in_force(project)):
+        if sample.is_finished and sample.criterion not in made:
+            row = Sample.objects.select_related("criterion").get(public_id=sample.sample_id)
+            day = date_format(sample.created_at, "j M Y")
+            progress = SampleProgress(sample.sample_id, row.method, sample.sampled, sample.answered, day)
+            framed = framed_ratings(project, row)
+            tables = {target: _rating_table(progress, framed, target) for target in framed.items}
+            made[sample.criterion] = Estimates(tables, EstimateTable(sample=progress))
+    return made
+
+
+def _rating_table(sample: SampleProgress, framed: SampleFrame, target_words: int | None) -> EstimateTable:
+    items = framed.items[target_words]
+    found = estimate_systems_from_sample(items, confidence=CONFIDENCE, people_alone=not framed.has_judge)
+    found = widen_at_ends(found, items, confidence=CONFIDENCE)
+    answered = min(result.answered_documents for result in found.values())
+    best_first = sorted(found, key=lambda name: (-(found[name].estimate or 0.0), name))
+    is_enough = answered >= TOO_FEW_DOCUMENTS
+    return EstimateTable(
+        sample=sample,
+        answers=sum(result.answered for result in found.values()),
+        documents=min(result.documents for result in found.values()),
+        answered_documents=answered,
+        uses_judge=any(result.tuning for result in found.values()),
+        averages={name: _average(result) for name, result in found.items()} if is_enough else {},
+        compared=tuple(compare_estimates({name: found[name] for name in best_first})) if is_enough else (),
+    )

@@ -10,7 +10,7 @@ from enum import Enum
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
-from annotation.analysis.estimates.estimates import Estimates, EstimateTable, estimates
+from annotation.analysis.estimates.estimates import Estimates, EstimateTable, estimates, rating_estimates
 from annotation.analysis.figures import Computed
 from annotation.analysis.leaderboard.averages import (
     CONFIDENCE,
@@ -111,7 +111,7 @@ class TargetTable:
     `bases` names the source of every score. `headline` names the leading systems and the systems that may be best, by
     the ranked score. `summarized_by` counts the summaries whose summarization uses `questions` and those whose
     summarization uses `claims`; if both occur, values are not fully comparable. `estimates` describes the estimates
-    of coverage and alignment.
+    of coverage and alignment, and of criteria with a finished random sample.
     """
 
     target_words: int | None
@@ -224,6 +224,7 @@ def leaderboard(
     estimated = {
         name: estimates(project, side, these_documents=these_documents) for name, side in SCORE_SIDES.items()
     }
+    estimated |= rating_estimates(project) if own.names else {}
     tables = tuple(
         gathered.table(project, target, score, estimated, own)
         for target, gathered in _by_target(project, target_words, own).items()
@@ -350,7 +351,10 @@ class _Gathered:
         means = set_means(self.observations, (*SCORES, *own.names))
         found = averages_of(means)
         bases = bases_of(project, target_words, found, at_target)
-        bases |= {name: basis_of_own(name, own.sources.get(name, frozenset())) for name in own.names}
+        for name in own.names:
+            rated = [system for system, of_system in found.items() if of_system[name].mean is not None]
+            sources = own.sources.get(name, frozenset())
+            bases[name] = basis_of_own(name, sources, at_target.get(name), rated)
         for system, of_system in found.items():
             for name, estimate in at_target.items():
                 of_system |= {

@@ -6,7 +6,7 @@ The choice is made once per table. Every page, command, file and API reply uses 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -136,8 +136,14 @@ def bases_of(
     return {**{name: made.basis(name) for name in (*RANKABLE, "human_share")}, **versions}
 
 
-def basis_of_own(name: str, sources: frozenset[str]) -> Basis:
-    """Return the source of the values of an own criterion, answered by people, the judge or both."""
+def basis_of_own(
+    name: str, sources: frozenset[str], estimate: EstimateTable | None, systems: Iterable[str]
+) -> Basis:
+    """Return the source of the values of an own criterion: the estimate if every one of `systems` has one, or the
+    answers of people, the judge or both.
+    """
+    if estimate is not None and all(estimate.average(system).low is not None for system in systems):
+        return Basis(f"{name}_estimate", f"estimated from {estimate.answers:,} ratings", WITH_JUDGE)
     if "judge" not in sources:
         return Basis(name, "people" if sources else "", DOCUMENTS_ONLY)
     by = "judge + corrections" if "people" in sources else "judge only, unchecked"

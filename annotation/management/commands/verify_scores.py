@@ -94,7 +94,7 @@ def differences(project: Project) -> Iterator[str]:
             yield from _of_score(project, record, stored.get(record.summary.pk), result)
             yield from _of_disputes(project, record, waiting)
         for row in waiting.values():
-            yield f"dispute {row.public_id}: is about a claim or unit that is no longer in force"
+            yield f"dispute {row.public_id}: is about an item that is no longer in force"
     for stray in Score.objects.filter(project=project, summary__is_summary=False).select_related("summary"):
         yield f"{stray.summary}: has a score, but is only a reference"
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.analysis.leaderboard.values import VERSIONS
 from annotation.core.criteria import criteria_in_force
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import SCORES, CoverageJudgment, Criterion
+from annotation.models import SCORES, CoverageJudgment, Criterion, Dispute, Sample, SampledRating
 from evaluation.metrics import MOST_JUDGED
 
 if TYPE_CHECKING:
@@ -26,10 +26,11 @@ MOST_CRITERIA = 40
 def set_criteria(project: Project, criteria: Sequence[metrics.Criterion]) -> list[object] | None:
     """Replace the project's own criteria, in this order.
 
-    Returns the lists of names before and after, or None if nothing changes. The caller must have locked the project.
-    A changed criterion becomes a new version, and an omitted criterion is retired; both keep their ratings. Raises
-    Invalid (field `criteria`) for an unusable criterion. Raises Conflict (code `judged`) if a question is added
-    before the reference but assessors of open sets have seen references already.
+    Returns the lists of names before and after, or None if nothing changes. The caller must have locked the
+    project. A changed criterion becomes a new version, and an omitted criterion is retired; both keep their
+    ratings. Disputes over retired versions are deleted, and their incomplete samples are cancelled. Raises Invalid
+    (field `criteria`) for an unusable criterion. Raises Conflict (code `judged`) if a question is added before the
+    reference but assessors of open sets have seen references already.
     """
     before = list(criteria_in_force(project))
     standing = {row.fact: row for row in before}
@@ -41,7 +42,11 @@ def set_criteria(project: Project, criteria: Sequence[metrics.Criterion]) -> lis
         return None
     _check(project, rows)
     now = timezone.now()
-    Criterion.objects.filter(pk__in=[row.pk for row in standing.values()]).update(retired_at=now)
+    retired = [row.pk for row in standing.values()]
+    Criterion.objects.filter(pk__in=retired).update(retired_at=now)
+    Dispute.objects.filter(criterion__in=retired).delete()
+    unfinished = SampledRating.objects.filter(sample__criterion__in=retired, rating=None).values("sample")
+    Sample.objects.filter(pk__in=unfinished, cancelled_at=None).update(cancelled_at=now)
     versions = dict(project.criteria.order_by("version").values_list("name", "version"))
     for position, row in enumerate(rows, start=1):
         row.position = position

@@ -47,7 +47,7 @@ def next_steps(room: Room, person: User, contents: Contents) -> Iterator[Step]:
     if Verb.RUN in verbs and not contents.checks:
         yield Step("Start a run", "No judge has checked these summaries yet.", "runs")
     if Verb.ADJUDICATE in verbs and (disputes := open_disputes(project)):
-        why = f"{disputes:,} dispute{pluralize(disputes)} over claims or units without a decision."
+        why = f"{disputes:,} dispute{pluralize(disputes)} over claims, units or questions without a decision."
         yield Step("Resolve disagreements", why, "adjudicate")
     if Verb.REVIEW in verbs:
         for sample in open_samples(project, but=person)[:1]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, IntegerField, OuterRef, Subquery
+from django.db.models import Count, Exists, IntegerField, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.core.criteria import asked_of_people
-from annotation.models import Comparison, Criterion, Document, Rating, Summary
+from annotation.core.criteria import asked_of_reviewers
+from annotation.models import Comparison, Criterion, Document, Rating, SampledRating, Summary
+from annotation.sampling.queries.rating_samples import WAITING
 from annotation.scoring.records import judged_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from django.contrib.auth.models import User
-    from django.db.models import QuerySet
 
     from annotation.models import Project
 
@@ -40,25 +40,21 @@ class SummaryToRate:
     left: int
 
 
-def rated_by_reviewers(project: Project) -> QuerySet[Criterion]:
-    """Return the criteria that reviewers answer; those about unmarked units belong to the form of assessors."""
-    return asked_of_people(project).exclude(reads=Criterion.Reads.UNMARKED)
-
-
 def next_to_rate(project: Project, person: User, *, after: str = "") -> SummaryToRate | None:
     """Find the next summary with open questions for the person; None if none is left.
 
-    Empty summaries are omitted. Summaries up to the id `after` come last. All reviewers get the summaries in the same
-    random order, so that their answers can be compared.
+    Empty summaries are omitted. Summaries that a random sample waits for come first, those up to the id `after`
+    last. All reviewers get the summaries in the same random order, so that their answers can be compared.
     """
-    criteria = list(rated_by_reviewers(project))
+    criteria = list(asked_of_reviewers(project))
     if not criteria:
         return None
     own = Rating.objects.filter(person=person, criterion__in=criteria, summary=OuterRef("pk")).order_by()
     answered = own.values("summary").annotate(n=Count("criterion", distinct=True)).values("n")
     summaries = Summary.objects.filter(document_set__project=project, is_summary=True, text__regex=r"\S")
     waiting = summaries.annotate(n=Coalesce(Subquery(answered, output_field=IntegerField()), 0))
-    waiting = waiting.filter(n__lt=len(criteria)).order_by("public_id")
+    sampled = SampledRating.objects.filter(WAITING, sample__criterion__in=criteria, summary=OuterRef("pk"))
+    waiting = waiting.filter(n__lt=len(criteria)).order_by(Exists(sampled).desc(), "public_id")
     summary = waiting.filter(public_id__gt=after).first() or waiting.first()
     if summary is None:
         return None
@@ -67,7 +63,7 @@ def next_to_rate(project: Project, person: User, *, after: str = "") -> SummaryT
     left = [each for each in criteria if each.pk not in known]
     stage = min(map(_stage, left))
     shown = tuple(each for each in left if _stage(each) == stage)
-    heading, beside = _beside(summary, shown[0].reads)
+    heading, beside = texts_beside(summary, shown[0].reads)
     return SummaryToRate(
         summary.public_id,
         judged_text(summary, project),
@@ -84,7 +80,8 @@ def _stage(criterion: Criterion) -> tuple[bool, int]:
     return criterion.asked == Criterion.Asked.AFTER, order.index(Criterion.Reads(criterion.reads))
 
 
-def _beside(summary: Summary, reads: str) -> tuple[str, Sequence[str]]:
+def texts_beside(summary: Summary, reads: str) -> tuple[str, Sequence[str]]:
+    """Load the texts that a criterion is read with besides the summary, with their heading; ("", ()) for none."""
     if reads == Criterion.Reads.SOURCE:
         documents = Document.objects.filter(document_set=summary.document_set_id).order_by("position")
         return "Source", list(documents.values_list("text", flat=True))

@@ -53,12 +53,17 @@ def see_summary(*, project: Project, summary: Summary, by: User) -> None:
     """
     standing = standing_in(by, project)
     if Verb.VIEW_SCORES in standing.verbs:
-        if _may_answer(standing):
-            Look.objects.get_or_create(summary=summary, person=by, defaults={"revealed_at": timezone.now()})
+        see_ratings(project=project, summary=summary, by=by)
         checks = Check.objects.filter(
             Q(summary=summary) | Q(summary=None, document_set=summary.document_set_id)
         )
         _see(checks.filter(project=project, is_current=True), by, standing)
+
+
+def see_ratings(*, project: Project, summary: Summary, by: User) -> None:
+    """Record that the person sees all ratings of a summary, so that their later ratings are not blind."""
+    if _may_answer(standing_in(by, project)):
+        Look.objects.get_or_create(summary=summary, person=by, defaults={"revealed_at": timezone.now()})
 
 
 def see_checks(*, project: Project, checks: QuerySet[Check], by: User) -> None:

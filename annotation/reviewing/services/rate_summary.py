@@ -6,19 +6,22 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
+from annotation.core.criteria import asked_of_reviewers
 from annotation.core.events import log
 from annotation.core.guidelines import current_id
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
-from annotation.models import Look, Rating, Summary
-from annotation.reviewing.queries.ratings import rated_by_reviewers
+from annotation.models import Look, Rating
+from annotation.sampling.services.sample_ratings import fill_rating_samples
+from annotation.scoring.records import hold_scored
+from annotation.scoring.rescore import rescore_now
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from django.contrib.auth.models import User
 
-    from annotation.models import Criterion
+    from annotation.models import Criterion, Summary
 
 
 @transaction.atomic
@@ -26,13 +29,13 @@ def rate_summary(*, summary: Summary, by: User, values: Mapping[str, int], activ
     """Save answers by the public ids of criteria, and return the number of new rows.
 
     An answer that equals the person's newest one changes nothing; another one is the next version. `had_seen` is
-    recorded if the person has opened the explanation of the summary's scores before. Raises Invalid for a criterion
-    that reviewers are not asked, and for a value off its scale.
+    recorded if the person has seen others' ratings of the summary before. Disputes and samples are updated. Raises
+    Invalid for a criterion that reviewers are not asked, and for a value off its scale.
     """
     project = summary.document_set.project
     require(by, project, Verb.REVIEW)
-    Summary.objects.select_for_update(of=("self",), no_key=True).get(pk=summary.pk)
-    asked = {row.public_id: row for row in rated_by_reviewers(project)}
+    hold_scored(summary)
+    asked = {row.public_id: row for row in asked_of_reviewers(project)}
     for key, value in values.items():
         if key not in asked:
             raise Invalid("This question has changed or is no longer asked. Answer the questions below.")
@@ -51,7 +54,9 @@ def rate_summary(*, summary: Summary, by: User, values: Mapping[str, int], activ
         row.guideline_id, row.had_seen, row.active_ms = guideline, had_seen, active_ms // len(rows)
     Rating.objects.bulk_create(rows)
     if rows:
+        fill_rating_samples(ratings=rows, by=by)
         given = {row.criterion.name: row.value for row in rows}
+        rescore_now(project=project, summary_ids=[summary.pk])
         log(project=project, actor=by, verb="rate summary", target=summary, data={"ratings": given})
     return len(rows)
 

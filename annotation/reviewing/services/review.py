@@ -18,7 +18,9 @@ from annotation.models import (
     CoverageJudgment,
     ErrorType,
     Label,
+    Rating,
     SampledCheck,
+    Summary,
     Verdict,
 )
 from annotation.reviewing.queries.before_answer import BeforeAnswer, before_answer
@@ -137,13 +139,14 @@ def _had_seen(before: BeforeAnswer, by: User) -> bool:
 
 
 @transaction.atomic
-def withdraw_answer(*, answer: Verdict | CoverageJudgment, by: User) -> None:
+def withdraw_answer(*, answer: Verdict | CoverageJudgment | Rating, by: User) -> None:
     """Withdraw one's own verdict, or any decision; the answer before it counts again.
 
     A second call changes nothing. Raises NotAllowed for another person's verdict, and the errors of `require`.
     """
     place = answer.place
-    project = place.project if isinstance(place, Check) else place.summary.document_set.project
+    rated = place if isinstance(place, Summary | Check) else place.summary
+    project = rated.project if isinstance(rated, Check) else rated.document_set.project
     is_decision = answer.role == Answer.Role.ADJUDICATOR
     require(by, project, Verb.ADJUDICATE if is_decision else Verb.REVIEW)
     if not is_decision and answer.person_id != by.pk:
@@ -159,12 +162,14 @@ def withdraw_answer(*, answer: Verdict | CoverageJudgment, by: User) -> None:
 
 
 def log_answer(
-    answer: Verdict | CoverageJudgment, *, verb: str, project: Project, by: User, **more: object
+    answer: Verdict | CoverageJudgment | Rating, *, verb: str, project: Project, by: User, **more: object
 ) -> None:
     """Log that `by` did `verb` with a reviewer's or adjudicator's answer, in the caller's transaction."""
     data: dict[str, object] = {_kind(answer): answer.public_id}
     if isinstance(answer, Verdict):
         data["label"] = answer.label
+    elif isinstance(answer, Rating):
+        data["ratings"] = {answer.criterion.name: answer.value}
     else:
         data |= {"unit": answer.unit_judged.public_id, "percent": answer.percent}
     if answer.error_type:
@@ -172,7 +177,7 @@ def log_answer(
     log(project=project, actor=by, verb=verb, target=answer.place, data={**data, **more})
 
 
-def _kind(answer: Verdict | CoverageJudgment) -> str:
+def _kind(answer: Verdict | CoverageJudgment | Rating) -> str:
     return "decision" if answer.role == Answer.Role.ADJUDICATOR else "verdict"
 
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 from django.http.response import HttpResponseBase
 from django.views.decorators.cache import never_cache
 
+from annotation.core.criteria import asked_of_reviewers
 from annotation.core.lists import Listing
 from annotation.core.permissions import Verb
 from annotation.models import DocumentSet
 from annotation.reviewing.queries.again import waiting_again
-from annotation.reviewing.queries.ratings import rated_by_reviewers
 from annotation.reviewing.queries.review_queue import (
     counts_down,
     goes_by_answers,
@@ -46,7 +46,7 @@ def _beside(queue: Listing) -> dict[str, object]:
     # number only when nothing is left.
     held = held_by_others(queue.found, viewer.person) if is_sample else None
     return {
-        "has_ratings": rated_by_reviewers(viewer.project).exists(),
+        "has_ratings": asked_of_reviewers(viewer.project).exists(),
         "again": waiting_again(viewer.project, viewer.person).count(),
         "counted": queue.found.order_by().count(),
         "counts_down": counts_down(queue),

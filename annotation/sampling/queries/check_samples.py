@@ -127,7 +127,7 @@ def check_samples(
     because they represent only their period. Checks on the screen of the person `but` do not count as held. Makes two
     queries, or three if a sample is incomplete.
     """
-    sampled = Sample.objects.filter(project=project).order_by("-pk")
+    sampled = Sample.objects.filter(project=project, criterion=None).order_by("-pk")
     sampled = sampled.filter(public_id=only) if only else sampled
     sampled = sampled if of_watches else sampled.filter(watch_period=None)
     # Let the database count the checks of each frame, because a frame may have a million checks.

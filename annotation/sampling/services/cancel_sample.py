@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -10,15 +10,16 @@ from django.utils import timezone
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict
-from annotation.models import Sample, SampledCheck
+from annotation.models import Sample, SampledCheck, SampledRating
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
 
 @transaction.atomic
 def cancel_sample(*, sample: Sample, by: User | None) -> Sample:
-    """Cancel an incomplete sample: its waiting checks are no longer asked, and no estimate uses it.
+    """Cancel an incomplete sample: its waiting items are no longer asked, and no estimate uses it.
 
     Its answers still count in the scores. The sample stays in lists and in the log. A second call changes nothing.
     Raises Conflict (code `sample_complete`) if all answers are given, because otherwise people could replace an
@@ -32,8 +33,13 @@ def cancel_sample(*, sample: Sample, by: User | None) -> Sample:
     )
     if held.cancelled_at is not None:
         return held
-    sampled = SampledCheck.objects.filter(sample=held)
-    total, answered = sampled.count(), sampled.filter(verdict__isnull=False).count()
+    if held.criterion_id is None:
+        sampled: QuerySet[Any] = SampledCheck.objects.filter(sample=held)
+        answered = sampled.filter(verdict__isnull=False).count()
+    else:
+        sampled = SampledRating.objects.filter(sample=held)
+        answered = sampled.filter(rating__isnull=False).count()
+    total = sampled.count()
     if answered == total:
         raise Conflict(
             "This random sample is complete and used by estimates, so it cannot be cancelled.",

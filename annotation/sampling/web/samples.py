@@ -7,6 +7,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from annotation.core.criteria import asked_of_reviewers
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.models import SCORE_SIDES, Check, Project, Sample
@@ -15,10 +16,12 @@ from annotation.sampling.queries.check_samples import check_samples, eligible, o
 from annotation.sampling.queries.extension import Extension, extension
 from annotation.sampling.queries.forecast import forecast
 from annotation.sampling.queries.pace import seconds_per_check
+from annotation.sampling.queries.rating_samples import rating_samples, summaries_to_rate
 from annotation.sampling.services.cancel_sample import cancel_sample
 from annotation.sampling.services.extend_sample import extend_sample
 from annotation.sampling.services.sample_checks import design_of, need_blind_answers
 from annotation.sampling.services.sample_checks import sample_checks as take_sample
+from annotation.sampling.services.sample_ratings import sample_ratings
 from annotation.web.confirm import is_confirmed
 from annotation.web.htmx import Request
 from annotation.web.numbers import need_whole_number, whole_number
@@ -198,6 +201,22 @@ def _extensions(project: Project) -> Iterator[tuple[str, Extension, str]]:
             yield score, proposed, _work(proposed.awaited, *seconds_per_check(project))
 
 
+@screen("POST")
+def sample_ratings_page(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.ASSIGN, here="assignments")
+    criterion = asked_of_reviewers(room.project).filter(public_id=request.POST.get("criterion", "")).first()
+    message, seed = "Enter the number of summaries.", whole_number(request.POST.get("seed", ""))
+    try:
+        if criterion is None:
+            raise Invalid("Choose one of the questions.", field="criterion")
+        size = need_whole_number(request.POST.get("summaries", ""), message, field="size", most=10**9)
+        sample_ratings(project=room.project, by=request.user, criterion=criterion, size=size, seed=seed)
+    except Invalid as refusal:
+        return _page(request, room, refusal=refusal)
+    messages.success(request, f"{size:,} summaries sampled. Reviewers rate them first.")
+    return redirect("samples", slug)
+
+
 def _page(
     request: Request,
     room: Room,
@@ -211,6 +230,9 @@ def _page(
         "extensions": [] if proposed else list(_extensions(room.project)),
         "methods": METHODS,
         "scores": list(SCORE_SIDES),
+        "rating_samples": rating_samples(room.project),
+        "questions": asked_of_reviewers(room.project),
+        "summaries": summaries_to_rate(room.project).count(),
         "minutes": request.POST.get("minutes", PROPOSED_MINUTES),
         "refusal": refusal,
         "proposed": proposed,

@@ -77,6 +77,8 @@ IN_PROJECT = (
     Route("post", _in("samples/"), (Verb.ASSIGN,), {"share": 0.5}),
     Route("get", _in("guideline-trials/"), (Verb.VIEW_SCORES,)),
     Route("post", _in("guideline-trials/"), (Verb.ASSIGN,), {"old_version": 1, "size": 15}),
+    Route("get", _in("samples/ratings/"), (Verb.ASSIGN,)),
+    Route("post", _in("samples/ratings/"), (Verb.ASSIGN,), {"criterion": "tone", "size": 1}),
     Route("get", _in("disputes/"), (Verb.ADJUDICATE,)),
     Route("post", _in("disputes/next/"), (Verb.ADJUDICATE,)),
     Route("get", _in("disputes/{dispute}/"), (Verb.ADJUDICATE,)),

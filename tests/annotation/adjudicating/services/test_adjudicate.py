@@ -102,8 +102,9 @@ def test_a_newer_decision_than_the_one_on_screen_is_a_conflict_that_loses_nothin
         decide_check(check=check, by=world.cleo, label="yes", reason="It is there.", seen="")
     assert refused.value.code == "newer_decision"
     details = refused.value.details
-    assert details["yours"] == {"label": "yes", "percent": None, "reason": "It is there."}
-    assert details["theirs"] == {"label": "no", "percent": None, "reason": "Look at unit 2."}
+    nothing = {"percent": None, "rating": None}
+    assert details["yours"] == {"answer": "yes", "label": "yes", "reason": "It is there."} | nothing
+    assert details["theirs"] == {"answer": "no", "label": "no", "reason": "Look at unit 2."} | nothing
     assert world.check("alder", 3).final_label == "no"
 
 
