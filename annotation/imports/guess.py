@@ -28,7 +28,7 @@ from annotation.imports.layout import (
     root,
     text_paths,
 )
-from annotation.imports.ratings import is_no_rating, rating_value, ratings_in
+from annotation.imports.ratings import is_no_rating, rated_summary, rating_value, ratings_in
 from annotation.imports.row import LANGUAGE, opened
 from annotation.imports.tools.duc import are_duc_files
 from annotation.imports.tools.flatten import laid_flat
@@ -217,6 +217,7 @@ class _Guesser:
             self._assign_likely_reference()
         if systems:
             self.mapping["summary"] = tuple(systems)
+            self._find_ratings()
         # If a single column is read as the summary and no column names systems, its name is the name of the system.
         system = systems[0] if len(systems) == 1 and "system" not in self.mapping else ""
         is_alone = not ({"reference", "system"} & self.mapping.keys() or self.is_judged or self.preset.title)
@@ -254,9 +255,9 @@ class _Guesser:
         If a value has a decimal point and none is above 1, the values are figures of a metric and not ratings.
         """
         cells = [value for row in self.rows if not is_no_rating(value := row.get(column))]
-        given = [
-            each for value in cells for each in ratings_in(column, value, "") if not is_no_rating(each[2])
-        ]
+        summaries = self.mapping.get("summary", ())
+        name = rated_summary(column, summaries)[0] if len(summaries) > 1 else column
+        given = [each for value in cells for each in ratings_in(name, value, "") if not is_no_rating(each[2])]
         numbers = [rating_value(value) for *_, value in given]
         if not numbers or not all(plain(criterion) in CRITERIA for criterion, *_ in given):
             return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from annotation.core.text_faults import printable, text_fault
 from annotation.imports.layout import CRITERIA, indexed, plain
@@ -45,6 +45,27 @@ def _criterion_and_rater(column: str) -> tuple[str, str]:
     if numbered and plain(numbered[0].rpartition(".")[2]) in CRITERIA:
         return numbered[0].rpartition(".")[2], RATER.format(numbered[1])
     return column.rpartition(".")[2], ""
+
+
+def rated_summary(name: str, summaries: Sequence[str]) -> tuple[str, str]:
+    """Split a name such as `fluency_finch` into the criterion and the column of the summary that it rates.
+
+    `summaries` are the columns of several summaries, such as `summary_finch`. The column is "" if the name has the
+    words of none of them, apart from words that they share.
+    """
+    words = {column: re.findall(r"[^\W_]+", column.casefold()) for column in summaries}
+    shared = set.intersection(*map(set, words.values()))
+    own = {column: [word for word in some if word not in shared] for column, some in words.items()}
+    said = set(re.findall(r"[^\W_]+", name.casefold()))
+    fitting = sorted(
+        (column for column in own if own[column] and said.issuperset(own[column])),
+        key=lambda one: len(own[one]),
+    )
+    if not fitting or any(not set(own[fitting[-1]]).issuperset(own[column]) for column in fitting):
+        return name, ""
+    for word in own[fitting[-1]]:
+        name = re.sub(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])[\s_.\-]*", "", name, flags=re.IGNORECASE)
+    return name.strip(" _.-"), fitting[-1]
 
 
 def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:

@@ -28,8 +28,19 @@ from annotation.imports.layout import (
     root,
 )
 from annotation.imports.problems import Findings, unreadable
-from annotation.imports.ratings import ratings_in, read_ratings
-from annotation.imports.row import PERCENTS, Claim, Dataset, Mark, Row, Side, Summary, faults, judged_sentence
+from annotation.imports.ratings import Given, rated_summary, rating_value, ratings_in, read_ratings
+from annotation.imports.row import (
+    PERCENTS,
+    Claim,
+    Dataset,
+    Mark,
+    Row,
+    Side,
+    Summary,
+    faults,
+    judged_sentence,
+    opened,
+)
 from annotation.imports.tools.duc import are_duc_files, read_duc_files
 from annotation.imports.tools.flatten import ASKS_MARKS, KEPT, NO_VOTE
 
@@ -199,7 +210,7 @@ class RowReader:
         row.target = row.target or self.target
         row.names_reference = bool(row.reference_ids[0]) and len(row.references) == 1 == len(row.texts)
         for one in row.systems:
-            self._take_answers(record, one, row.rater)
+            self._take_answers(record, one, row.rater, column)
         return row
 
     def _system(self, record: Record, column: str) -> str:
@@ -238,10 +249,14 @@ class RowReader:
         is_sentences &= plain(root(column)) not in _OF_SEVERAL
         return _joined(value) if column.endswith("[]") or is_sentences else value
 
-    def _take_answers(self, record: Record, summary: Summary, rater: str) -> None:
-        columns = self.columns.get("rating", ())
-        held = chain(*(ratings_in(column, pick(record.values, column), rater) for column in columns))
-        summary.given, left = read_ratings(chain(record.said.ratings, held))
+    def _take_answers(self, record: Record, summary: Summary, rater: str, column: str | None) -> None:
+        held = [(each, pick(record.values, each), None) for each in self.columns.get("rating", ())]
+        said = [(name, value, who) for name, who, value in record.said.ratings]
+        given: list[Given] = []
+        for name, value, who in (*said, *held):
+            criterion, one = self._rated(record, name, value, column)
+            given += [(criterion, who, one)] if who is not None else ratings_in(criterion, one, rater)
+        summary.given, left = read_ratings(given)
         summary.marks = list(self._marks(record, summary.summary))
         for sentence, votes, reason in record.said.claims:
             try:
@@ -250,6 +265,26 @@ class RowReader:
                 self._note(record, ("",), "; ".join(told for _, told in faults(error)))
         for remark in dict.fromkeys((*left, *record.said.remarks)):
             self.warnings.remark(remark, line=record.line)
+
+    def _rated(self, record: Record, name: str, value: object, column: str | None) -> tuple[str, object]:
+        """The criterion and the value of a rating for one summary of a row; the value is None if it rates another.
+
+        Raises ImportRefused if the row has several summaries and the rating names none of them.
+        """
+        columns = self.columns.get("summary", ())
+        if column is None or len(columns) < 2:
+            return name, value
+        by_system = opened(value)
+        systems = [self._system(record, each) for each in columns]
+        if isinstance(by_system, dict) and not by_system.keys().isdisjoint(systems):
+            return name, by_system.get(self._system(record, column))
+        criterion, of = rated_summary(name, columns)
+        of = next((each for each in columns if each == record.said.about.get(name)), of)
+        if not of and any(rating_value(each) is not None for *_, each in ratings_in(name, value, "")):
+            told = f"is a rating and does not name one of the row's {len(columns)} summaries. Write one row per summary,"
+            way_out = f"with columns `system` and `summary`, or add the summary's column to the name: {name}_{column}."
+            raise unreadable(f"{told} {way_out}", line=record.line, column=name)
+        return criterion, value if of in ("", column) else None
 
     def _marks(self, record: Record, summary: str) -> Iterator[Mark]:
         """Yield marks in the summary, at their true offsets; for marks in other texts add a remark."""

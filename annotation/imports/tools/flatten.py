@@ -171,6 +171,7 @@ def _label_studio(values: Values) -> Rows:
                 _mark(said, rater, [value], str(data.get(result.get("to_name", ""), "")))
             elif kind in {"rating", "number", "choices"}:
                 said.ratings.append((name, rater, _only(value[kind])))
+                said.about[name] = str(result.get("to_name"))
             else:
                 said.remarks.append(f"Answers of kind `{kind}` (`{name}`) are not read.")
     # Drop the id, which identifies a task; a document may have several tasks.
@@ -452,14 +453,15 @@ def _rating_rows(values: Values) -> Rows:
 
 
 def _pairs(values: Values) -> list[dict[str, str]]:
-    """The columns of each system and its summary if there are several, such as `model_a` and `summary_a`."""
+    """The columns of each system, its summary and its ratings if there are several, such as `model_a`, `summary_a`."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     for name in values:
         if parts := _PAIRED.fullmatch(name):
             of, number, part = parts.groups()
             known = plain(part or of)
             is_text = known in GENERAL["summary"] or (part and known in {"text", "content"})
-            kind = "system" if known in GENERAL["system"] else "summary" if is_text else ""
+            other = known if known in CRITERIA else ""
+            kind = "system" if known in GENERAL["system"] else "summary" if is_text else other
             found.setdefault((part and of, number.lower()), {})[kind] = name
     pairs = [one for one in found.values() if {"system", "summary"} <= one.keys()]
     return pairs if len(pairs) > 1 else []
@@ -467,9 +469,9 @@ def _pairs(values: Values) -> list[dict[str, str]]:
 
 def _pair_rows(values: Values) -> Rows:
     pairs = _pairs(values)
-    rest = _rest(values, *(one[kind] for one in pairs for kind in ("system", "summary")))
+    rest = _rest(values, *(name for one in pairs for kind, name in one.items() if kind))
     for one in pairs:
-        yield {**rest, **{kind: values[one[kind]] for kind in ("system", "summary")}}, Said()
+        yield {**rest, **{kind: values[name] for kind, name in one.items() if kind}}, Said()
 
 
 def _summhay(values: Values) -> Rows:

@@ -123,3 +123,64 @@ def test_one_column_is_not_both_document_and_summary(tmp_path: Path) -> None:
     path = jsonl(tmp_path, {"messages": [{"role": "user", "content": DOCUMENT}]})
     typed = layout_of(["document=messages", "summary=messages[-1].content"])
     assert "as both the document and the summary" in refusal_of(path, layout=typed)
+
+
+BOTH = {"id": "d1", "article": DOCUMENT, "summary_finch": LATE, "summary_heron_2": EARLY}
+OF_BOTH = layout_of(
+    ["document=article", "summary=summary_finch", "summary=summary_heron_2", "rating=fluency"]
+)
+
+
+def label_studio(name: str, about: str) -> dict[str, Any]:
+    rated = {"type": "rating", "from_name": name, "to_name": about, "value": {"rating": 4}}
+    return {"data": BOTH, "annotations": [{"completed_by": 7, "result": [rated]}]}
+
+
+@pytest.mark.parametrize(
+    ("record", "rated"),
+    [
+        (
+            BOTH | {"fluency_finch": 4, "fluency_heron_2": 1},
+            [{("fluency", "rater 1"): 4}, {("fluency", "rater 1"): 1}],
+        ),
+        (BOTH | {"finch_fluency_r2": 4, "heron_2_fluency_r2": ""}, [{("fluency", "r2"): 4}, {}]),
+        (label_studio("fluency_finch", "article"), [{("fluency", "7"): 4}, {}]),
+        (label_studio("fluency", "summary_heron_2"), [{}, {("fluency", "7"): 4}]),
+    ],
+)
+def test_a_rating_belongs_to_the_summary_that_it_names(
+    tmp_path: Path, record: dict[str, Any], rated: object
+) -> None:
+    columns = [name for name in record if "fluency" in name]
+    pairs = [*OF_BOTH.pairs()[:3], *(f"rating={name}" for name in columns)]
+    summaries = read_dataset(jsonl(tmp_path, record), layout=layout_of(pairs)).dataset.summaries()
+    assert [summary.rated for summary in summaries] == rated
+
+
+def test_a_rating_by_system_belongs_to_the_system(tmp_path: Path) -> None:
+    record = BOTH | {"fluency": {"summary_finch": {"anna": 4}, "summary_heron_2": {"anna": 1}}}
+    summaries = read_dataset(jsonl(tmp_path, record), layout=OF_BOTH).dataset.summaries()
+    assert [summary.rated for summary in summaries] == [{("fluency", "anna"): 4}, {("fluency", "anna"): 1}]
+
+
+def test_the_ratings_of_several_summaries_are_proposed(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, BOTH | {"fluency_finch": 4, "fluency_heron_2": 1})
+    assert "rating=fluency_finch rating=fluency_heron_2" in refusal_of(path)
+
+
+@pytest.mark.parametrize("record", [BOTH | {"fluency": 4}, label_studio("fluency", "article")])
+def test_a_rating_that_names_none_of_several_summaries_is_refused(
+    tmp_path: Path, record: dict[str, Any]
+) -> None:
+    pairs = OF_BOTH.pairs()[: 3 if "data" in record else 4]
+    told = refusal_of(jsonl(tmp_path, record), layout=layout_of(pairs))
+    assert (
+        "fluency: is a rating and does not name one of the row's 2 summaries. Write one row per summary"
+        in told
+    )
+
+
+def test_paired_columns_have_their_own_ratings(tmp_path: Path) -> None:
+    pairs = {"summary_a": LATE, "summary_b": EARLY, "model_a": "alder", "model_b": "birch"}
+    path = jsonl(tmp_path, {"article": DOCUMENT, **pairs, "fluency_a": 4, "fluency_b": 1})
+    assert [list(one.rated.values()) for one in read_dataset(path).dataset.summaries()] == [[4], [1]]
