@@ -23,6 +23,7 @@ from annotation.imports.layout import (
     NESTED_OPTIONAL,
     Layout,
     document_hash,
+    indexed,
     pick,
     plain,
     root,
@@ -235,8 +236,8 @@ class RowReader:
         if len(columns) > 1:
             if name != "document":
                 return found
-            found = [each for each in found if each is not None]
-            return found if plain(root(columns[0])) == "documents" else _joined(found)
+            found = [each for each in found if each not in (None, "")]
+            return found if _are_several(columns) else _joined(found)
         [column], [value] = columns, found
         if value is None and not {root(column), column} & record.values.keys():
             return ...
@@ -362,6 +363,12 @@ def _places(words: str, text: str) -> list[tuple[int, int]]:
     """Offsets of all occurrences of words in a text; runs of white space may differ."""
     pattern = r"\s+".join(map(re.escape, words.split()))
     return [found.span(1) for found in re.finditer(f"(?=({pattern}))", text)] if pattern else []
+
+
+def _are_several(columns: Sequence[str]) -> bool:
+    """True for columns of several documents, such as `documents.0` or `article_1`, and not of pieces of one."""
+    is_numbered = all(indexed(column) and column == root(column) for column in columns)
+    return is_numbered or plain(root(columns[0])) in _OF_SEVERAL
 
 
 def _joined(value: Any) -> Any:
@@ -592,6 +599,9 @@ class _FileReader:
         if "document_id" not in columns:
             told = "`document_id` is made from a hash of the document: rows with the same document are one"
             self._remark(f"{told} document set.")
+        if len(texts := columns.get("document", ())) > 1:
+            told = "several documents of a set" if _are_several(texts) else "pieces of one document"
+            self._remark(f"These columns are {told}: {_listed(texts)}.")
         if rated := columns.get("rating"):
             whose = f", the raters from `{printable(columns['rater'][0])}`" if "rater" in columns else ""
             self._remark(f"People's ratings are read from {_listed(rated)}{whose}.")

@@ -184,3 +184,20 @@ def test_paired_columns_have_their_own_ratings(tmp_path: Path) -> None:
     pairs = {"summary_a": LATE, "summary_b": EARLY, "model_a": "alder", "model_b": "birch"}
     path = jsonl(tmp_path, {"article": DOCUMENT, **pairs, "fluency_a": 4, "fluency_b": 1})
     assert [list(one.rated.values()) for one in read_dataset(path).dataset.summaries()] == [[4], [1]]
+
+
+@pytest.mark.parametrize(
+    "named", ["document_{}", "source {}", "article_{}", "documents.{}", "article_text.{}"]
+)
+def test_numbered_columns_are_several_documents(tmp_path: Path, named: str) -> None:
+    one, two = named.format(1), named.format(2)
+    path = raw(
+        tmp_path,
+        f"document_id,{one},{two},system,summary\nd1,{DOCUMENT},{EARLY},alder,{LATE}\nd2,{EARLY},,alder,{LATE}\n",
+        "rows.csv",
+    )
+    reading = read_dataset(path)
+    is_one = named == "article_text.{}"
+    assert reading.dataset.sets["d1"].documents == ((f"{DOCUMENT} {EARLY}",) if is_one else (DOCUMENT, EARLY))
+    told = "pieces of one document" if is_one else "several documents of a set"
+    assert f"These columns are {told}: `{one}`, `{two}`." in reading.warnings.texts
