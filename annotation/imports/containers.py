@@ -30,6 +30,8 @@ MOST_COLUMNS = 2_000
 
 LONGEST_NAME = 200
 """A longer cell in the first line is a text; only promptfoo, with `[`, writes prompts there."""
+_SENTENCE = re.compile(r"\w\S*(\s+[^\s?]+){2,}[.!…][\"'”’]?|.+[。！]|\w\S*(\s+[^\s?]+){9,}")
+"""Three words and a full stop, or ten words, without a question mark: names have fewer, questions may be names."""
 
 _MARK = b"\xef\xbb\xbf"
 _UTF_16 = "is UTF-16, not UTF-8. Save it as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8"
@@ -407,7 +409,12 @@ def _header(cells: list[str], line: int) -> tuple[str, ...]:
         raise unreadable(f"separates its names by “|”. {told}", line=line)
     if len(cells) > 2 and sum(map(bool, cells)) == 1:
         raise unreadable("is a title. Remove the lines above the names of the columns.", line=line)
-    if any(len(cell) > LONGEST_NAME and not cell.startswith("[") for cell in cells):
+    is_known = any(map(is_field, cells))
+    if any(
+        (len(cell) > LONGEST_NAME or (not is_known and _SENTENCE.fullmatch(cell.strip())))
+        and not cell.startswith("[")
+        for cell in cells
+    ):
         told = f"looks like data. Add a header line with the names of the columns, such as {','.join(FLAT_REQUIRED)}."
         raise unreadable(told, line=line)
     columns: dict[str, None] = {}

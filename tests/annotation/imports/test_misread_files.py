@@ -96,6 +96,13 @@ def test_rows_of_rules_are_skipped(tmp_path: Path) -> None:
     ("content", "told"),
     [
         (f"d1,{LONG},alder,{LATE}\n", "looks like data. Add a header line with the names of the columns"),
+        (f"{DOCUMENT},{LATE}\n{EARLY},{LATE}\n", "looks like data. Add a header line"),
+        (f"1,alder,{EARLY}\n2,birch,{LATE}\n", "looks like data. Add a header line"),
+        ("雨が降った。,雨。\n", "looks like data. Add a header line"),
+        (
+            f"Lfd. Nr.,Text of the press release,Is it fluent? Rate it.\n1,{DOCUMENT},2\n",
+            "there is no column",
+        ),
         (f"Results,,,\nid,article,model,summary\nd1,{DOCUMENT},alder,{LATE}\n", "line 1: is a title."),
         (
             json.dumps({"columns": ["id"], "index": [0], "data": [["d1"]]}, indent=1),
@@ -197,6 +204,7 @@ def test_numbered_columns_are_several_documents(tmp_path: Path, named: str) -> N
         "rows.csv",
     )
     reading = read_dataset(path)
+    assert reading.dataset.sets["d2"].documents == (EARLY,)
     is_one = named == "article_text.{}"
     assert reading.dataset.sets["d1"].documents == ((f"{DOCUMENT} {EARLY}",) if is_one else (DOCUMENT, EARLY))
     told = "pieces of one document" if is_one else "several documents of a set"
