@@ -96,9 +96,10 @@ def import_files(
         progress.hold()
         transaction.set_rollback(dry_run)
     remarks = reading.warnings.texts
-    if store.counts.criteria.created:
-        names = ", ".join(f"`{each}`" for each in dataset.rated())
-        remarks.append(f"Criteria are new, of {names}. Assessors are asked them, too, until you retire them.")
+    if store.new_criteria:
+        told = f"Criteria are new: {'; '.join(store.new_criteria)}. Assessors are asked them, too, until you retire them."
+        way_out = "To use another scale, change it under Guidelines and criteria and import the file again."
+        remarks.append(f"{told} {way_out}")
     remarks += [NO_TARGET] if reading.lacks_target else []
     return ImportReport(
         file=name,

@@ -72,6 +72,7 @@ ORIGIN = "import:"
 _BASELINE = re.compile(r"(lead|random|baseline)([-_ ]?\d+)?|.*\bbaseline\b.*", re.IGNORECASE)
 _TOPS = (3, 4, 5, 7, 10)
 """The highest points of scales in use."""
+_SUMMEVAL = {each.name.removeprefix("summeval_"): replace(each, asked="after") for each in PACKS["SummEval"]}
 _OF_CHECK = (
     *("id", "project_id", "claim_id", "summary_id", "document_set_id", "side"),
     *("is_current", "has_number", "queue_key"),
@@ -140,7 +141,7 @@ Written = tuple[Summary, str]
 class Store:
     """Writes the document sets of a file into a project, some at a time.
 
-    `stale` has the keys of existing sets that changed. `summaries` and `references` have the row of each summary and
+    `stale` has the keys of existing sets that changed; `new_criteria` describes criteria with their scales. `summaries` and `references` have the row of each summary and
     reference by document_id and key.
     """
 
@@ -150,6 +151,7 @@ class Store:
     problems: Findings = field(default_factory=Findings)
     systems: dict[str, System] = field(default_factory=dict)
     criteria: dict[str, Criterion] = field(default_factory=dict)
+    new_criteria: list[str] = field(default_factory=list)
     stale: set[int] = field(default_factory=set)
     summaries: dict[tuple[str, SummaryKey], Written] = field(default_factory=dict)
     references: dict[tuple[str, str, TargetWords], Written] = field(default_factory=dict)
@@ -186,6 +188,9 @@ class Store:
             if row is None:
                 last += 1
                 row = Criterion.objects.create(project=self.project, position=last, **asdict(fact))
+                scale = "yes or no" if fact.scale == "yes_no" else f"{fact.values[0]} to {fact.values[-1]}"
+                source = "" if fact in _SUMMEVAL.values() else ", guessed from the values"
+                self.new_criteria.append(f"`{fact.name}` is {scale}{source}")
             self.criteria[name] = row
             scale = row.fact.values
             if scale and (max(values) > scale[-1] or min(values) < scale[0]):
@@ -714,10 +719,9 @@ def _criterion(name: str, values: Collection[float]) -> metrics.Criterion:
 
     A name that belongs to a score of Coverdict gets the prefix `people_`.
     """
-    published = {each.name.removeprefix("summeval_"): each for each in PACKS["SummEval"]}
-    known = published.get(name.casefold())
+    known = _SUMMEVAL.get(name.casefold())
     if known and min(values) >= 1 and max(values) <= 5:
-        return replace(known, asked="after")
+        return known
     named = f"people_{name}" if name in SCORES else name
     question = f"{name.replace('_', ' ').capitalize()} of the summary"
     if set(values) <= {0, 1} and 0 in values:

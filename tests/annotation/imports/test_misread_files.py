@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from annotation.core.criteria import criteria_in_force
 from annotation.imports.layout import layout_of
 from annotation.imports.read import read_dataset
-from tests.annotation.imports.files import DOCUMENT, REFERENCE, jsonl, raw, refusal_of
+from annotation.models import Project, Rating
+from annotation.projects.services.change_project import change_project
+from tests.annotation.imports.files import DOCUMENT, REFERENCE, import_dataset, jsonl, raw, refusal_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -209,3 +213,22 @@ def test_numbered_columns_are_several_documents(tmp_path: Path, named: str) -> N
     assert reading.dataset.sets["d1"].documents == ((f"{DOCUMENT} {EARLY}",) if is_one else (DOCUMENT, EARLY))
     told = "pieces of one document" if is_one else "several documents of a set"
     assert f"These columns are {told}: `{one}`, `{two}`." in reading.warnings.texts
+
+
+@pytest.mark.django_db
+def test_the_report_states_a_guessed_scale_and_a_changed_scale_is_used(tmp_path: Path) -> None:
+    project = Project.objects.create(slug="trams", name="Trams")
+    path = jsonl(
+        tmp_path, *(FLAT | {"model": name, "readability": name == "b" or 3, "fluency": 4} for name in "ab")
+    )
+    told = import_dataset(project=project, path=path, by=None).warnings
+    scales = "`readability` is 1 to 3, guessed from the values; `summeval_fluency` is 1 to 5."
+    assert [each for each in told if scales in each and "To use another scale, change it under" in each]
+    first, second = (row.fact for row in criteria_in_force(project))
+    wider = replace(first, points=tuple((value, "") for value in range(1, 6)))
+    change_project(project=project, by=None, criteria=[wider, second])
+    assert not [
+        each for each in import_dataset(project=project, path=path, by=None).warnings if "scale" in each
+    ]
+    current = Rating.objects.filter(criterion__retired_at=None, criterion__name="readability")
+    assert sorted(current.values_list("value", flat=True)) == [1, 3]
