@@ -17,18 +17,24 @@ _NONE = {"", "-", "nan", "none", "null", "(null)", "n/a", "na", "<na>", "#n/a", 
 _NOT_GIVEN = {"discarded", "draft", "pending"}
 """States of answers in Argilla that do not count."""
 _WORDS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
-_NUMBER = re.compile(r"[0-9]{1,3}(\.[0-9]{1,6})?")
+_NUMBER = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,6})?)(?:\s*[-–—:=(]\s*[^\W\d].*)?", re.DOTALL)
+"""A number, which may have a decimal comma, and words that explain it, as in "4 - good"."""
 
 Given = tuple[str, str, object]
 """Criterion, rater and value."""
 
 
 def rating_value(value: object) -> float | None:
-    """Convert a rating to a number: 0 to 100, or 1 for yes and 0 for no; None for other values."""
+    """Convert a rating to a number: 0 to 100, or 1 for yes and 0 for no; None for other values.
+
+    A decimal comma, and words after the number, as in "4 - good", are read.
+    """
     if isinstance(value, bool | int | float) and 0 <= value <= 100:
         return float(value)
     text = str(value).strip().casefold() if isinstance(value, str) else ""
-    return _WORDS.get(text, float(text) if _NUMBER.fullmatch(text) and float(text) <= 100 else None)
+    found = _NUMBER.fullmatch(text)
+    number = float(found[1].replace(",", ".")) if found else 101
+    return _WORDS.get(text, number if number <= 100 else None)
 
 
 def is_no_rating(value: object) -> bool:
