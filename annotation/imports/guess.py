@@ -205,9 +205,15 @@ class _Guesser:
             self.mapping["document"] = (longest,)
             self.notes.append(f"`{longest}` is read as the document: its texts are the longest.")
         named = [column for column in systems if any(word in plain(column) for word in _SURELY_REFERENCES)]
-        if named and "reference" not in self.mapping and self.preset is not PRESETS[WIDE]:
-            self._assign_by_name(named)
-            systems = [column for column in systems if column not in named]
+        repeated = [] if named else [column for column in systems if self._repeats(column)]
+        if (
+            "reference" not in self.mapping
+            and self.preset is not PRESETS[WIDE]
+            and len(repeated) < len(systems)
+        ):
+            reason = "of its name" if named else "it is the same in all rows of a document"
+            self._assign_references(named or repeated, reason)
+            systems = [column for column in systems if column not in (named or repeated)]
         if len(systems) > 1:
             self.mapping.pop("system", None)
             self.notes.append(f"{_listed(systems)} are read as the summaries of one system each.")
@@ -261,7 +267,7 @@ class _Guesser:
         numbers = [rating_value(value) for *_, value in given]
         if not numbers or not all(plain(criterion) in CRITERIA for criterion, *_ in given):
             return False
-        has_points = any("." in str(value) for *_, value in given)
+        has_points = any("." in str(value).replace(",", ".") for *_, value in given)
         is_of_metric = has_points and max(filter(None, numbers), default=0) <= 1
         return not is_of_metric and all(number is not None and number.is_integer() for number in numbers)
 
@@ -340,12 +346,19 @@ class _Guesser:
         texts = [column for column in self._rest() if not plain(column).endswith(tuple(ASIDE))]
         likely = [column for word in _OF_REFERENCES for column in texts if word in plain(column)]
         if likely:
-            self._assign_by_name(likely[:1])
+            self._assign_references(likely[:1])
 
-    def _assign_by_name(self, references: Sequence[str]) -> None:
-        self.mapping["reference"] = tuple(references)
-        told = "is read as the reference, because of its name"
-        self.notes += [f"`{column}` {told}." for column in references]
+    def _assign_references(self, references: Sequence[str], reason: str = "of its name") -> None:
+        if references:
+            self.mapping["reference"] = tuple(references)
+        self.notes += [f"`{column}` is read as the reference, because {reason}." for column in references]
+
+    def _repeats(self, column: str) -> bool:
+        """True if documents have several rows, with one text in the column."""
+        texts: dict[str, set[str]] = {}
+        for row in self.rows:
+            texts.setdefault(str(pick(row, self._one("document"))), set()).add(str(pick(row, column)))
+        return len(texts) < len(self.rows) and all(len(some) == 1 for some in texts.values())
 
     def _tops(self) -> list[str]:
         return [column for column in self.columns if not self._is_inside(column)]

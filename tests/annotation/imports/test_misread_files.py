@@ -232,3 +232,35 @@ def test_the_report_states_a_guessed_scale_and_a_changed_scale_is_used(tmp_path:
     ]
     current = Rating.objects.filter(criterion__retired_at=None, criterion__name="readability")
     assert sorted(current.values_list("value", flat=True)) == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [("3,0", 3), ("4 - gut", 4), ("2 (poor)", 2), ("5: très bien", 5), ("1 – schlecht", 1)],
+)
+def test_a_decimal_comma_and_words_after_a_rating_are_read(
+    tmp_path: Path, written: str, value: float
+) -> None:
+    header = "Fall-Nr.;Dokument;Modellname;KI-Kurzfassung;Musterlösung;Bewerter;Verständlichkeit"
+    path = raw(tmp_path, f"{header}\nd1;{DOCUMENT};alder;{LATE};{REFERENCE};anna;{written}\n", "rows.csv")
+    dataset = read_dataset(path).dataset
+    assert dataset.sets["d1"].references[""][None].text == REFERENCE
+    assert [one.rated for one in dataset.summaries()] == [{("Verständlichkeit", "anna"): value}]
+
+
+@pytest.mark.parametrize("written", ["3/3", "3-5", "20%", "4 5", "1.000,5"])
+def test_other_numbers_are_no_ratings(tmp_path: Path, written: str) -> None:
+    path = jsonl(tmp_path, FLAT | {"fluency": written})
+    assert not next(read_dataset(path, layout=layout_of(["rating=fluency"])).dataset.summaries()).rated
+
+
+def test_a_text_that_is_the_same_in_all_rows_of_a_document_is_the_reference(tmp_path: Path) -> None:
+    rows = [
+        (DOCUMENT, REFERENCE, "alder", LATE),
+        (DOCUMENT, REFERENCE, "birch", EARLY),
+        (LONG, LATE, "alder", EARLY),
+    ]
+    header = "Langer Text,Kurz,Modell,Kurz neu"
+    path = raw(tmp_path, "\n".join([header, *map(",".join, rows)]), "rows.csv")
+    assert "summary=Kurz neu" in (told := refusal_of(path))
+    assert "`Kurz` is read as the reference, because it is the same in all rows of a document." in told
