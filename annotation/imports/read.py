@@ -282,8 +282,10 @@ class RowReader:
         criterion, of = rated_summary(name, columns)
         of = next((each for each in columns if each == record.said.about.get(name)), of)
         if not of and any(rating_value(each) is not None for *_, each in ratings_in(name, value, "")):
-            told = f"is a rating and does not name one of the row's {len(columns)} summaries. Write one row per summary,"
-            way_out = f"with columns `system` and `summary`, or add the summary's column to the name: {name}_{column}."
+            told = (
+                f"is a rating and does not name one of the row's {len(columns)} summaries. Write one row per"
+            )
+            way_out = f"summary, with columns `system` and `summary`, or name the summary: {name}_{column}."
             raise unreadable(f"{told} {way_out}", line=record.line, column=name)
         return criterion, value if of in ("", column) else None
 

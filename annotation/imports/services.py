@@ -97,9 +97,10 @@ def import_files(
         transaction.set_rollback(dry_run)
     remarks = reading.warnings.texts
     if store.new_criteria:
-        told = f"Criteria are new: {'; '.join(store.new_criteria)}. Assessors are asked them, too, until you retire them."
-        way_out = "To use another scale, change it under Guidelines and criteria and import the file again."
-        remarks.append(f"{told} {way_out}")
+        told = "Assessors are asked them, too, until you retire them. To use another scale, change it under Guidelines"
+        remarks.append(
+            f"Criteria are new: {'; '.join(store.new_criteria)}. {told} and criteria and import the file again."
+        )
     remarks += [NO_TARGET] if reading.lacks_target else []
     return ImportReport(
         file=name,

@@ -141,8 +141,8 @@ Written = tuple[Summary, str]
 class Store:
     """Writes the document sets of a file into a project, some at a time.
 
-    `stale` has the keys of existing sets that changed; `new_criteria` describes criteria with their scales. `summaries` and `references` have the row of each summary and
-    reference by document_id and key.
+    `stale` has the keys of existing sets that changed; `new_criteria` describes criteria with their scales.
+    `summaries` and `references` have the row of each summary and reference by document_id and key.
     """
 
     project: Project

@@ -264,3 +264,17 @@ def test_a_text_that_is_the_same_in_all_rows_of_a_document_is_the_reference(tmp_
     path = raw(tmp_path, "\n".join([header, *map(",".join, rows)]), "rows.csv")
     assert "summary=Kurz neu" in (told := refusal_of(path))
     assert "`Kurz` is read as the reference, because it is the same in all rows of a document." in told
+
+
+@pytest.mark.parametrize(
+    ("column", "rated"),
+    [
+        ("fluency (anna)", {("fluency", "anna"): 4}),
+        ("factual consistency [R2]", {("factual_consistency", "R2"): 4}),
+        ("fluency (mean)", {}),
+        ("fluency (max 5)", {}),
+    ],
+)
+def test_a_rater_in_brackets_is_read(tmp_path: Path, column: str, rated: object) -> None:
+    [summary] = read_dataset(jsonl(tmp_path, FLAT | {column: 4})).dataset.summaries()
+    assert summary.rated == rated
