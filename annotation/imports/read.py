@@ -413,7 +413,8 @@ def _nested_faults(row: Row) -> Iterator[tuple[Sequence[str | int], str]]:
 class _FileReader:
     """Reads a file of rows.
 
-    `system_pair` is the assignment to propose if two rows have the same document set, system and target length.
+    `system_pair` is the assignment to propose if two rows have the same document set, system and target length;
+    `unread_cells` has a hash of the cells of each line that are not read.
     """
 
     name: str
@@ -422,6 +423,7 @@ class _FileReader:
     progress: Progress
     reading: FileReading
     system_pair: str = ""
+    unread_cells: dict[int, int] = field(default_factory=dict)
 
     @property
     def problems(self) -> Findings:
@@ -471,10 +473,13 @@ class _FileReader:
         read |= {*map(root, read), *(KEPT if self.look.tool else ())}
         # Ignore columns without a name, which pandas writes for its index, and empty fields, which tools write.
         empty: tuple[object, ...] = ("", None, []) if self.look.tool else ()
-        unread = (
-            name for name, value in record.values.items() if name and name not in read and value not in empty
-        )
+        unread = {
+            name: value
+            for name, value in record.values.items()
+            if name and name not in read and value not in empty
+        }
         reader.unread.update(dict.fromkeys(unread))
+        self.unread_cells[record.line] = hash(str(unread))
 
     def _require_nested(self, first: Record) -> None:
         if "summary" in first.values:
@@ -653,8 +658,20 @@ class _FileReader:
                 f"{bare:,} of {len(sets):,} document sets have no reference here. Without one in the project"
             )
             self._remark(f"{told} their summaries are compared with the documents, and means mix both.")
-        if repeated := [f"{line} repeats {earlier}" for line, earlier in dataset.repeated.items()]:
-            self._remark(f"Duplicate rows are read once: {self.look.format.place} {_some(repeated, '; ')}.")
+        of_rows: dict[bool, list[str]] = {True: [], False: []}
+        for line, earlier in dataset.repeated.items():
+            is_equal = self.unread_cells.get(line) == self.unread_cells.get(earlier)
+            of_rows[is_equal].append(f"{line} {'repeats' if is_equal else 'and'} {earlier}")
+        if of_rows[True]:
+            self._remark(
+                f"Duplicate rows are read once: {self.look.format.place} {_some(of_rows[True], '; ')}."
+            )
+        if of_rows[False]:
+            told = f"Rows differ only in columns that are not read: {self.look.format.place}"
+            way_out = (
+                "If these are ratings, one a row, name the columns `criterion`, `score` and `annotator`."
+            )
+            self._remark(f"{told} {_some(of_rows[False], '; ')}. {way_out}")
         of = {name: {system for system, _ in one.summaries} for name, one in sets.items()}
         times = Counter(chain(*of.values()))
         lacking = [system for system in times if times[system] < len(of)]
@@ -669,8 +686,10 @@ class _FileReader:
         for remark in self.look.table.remarks:
             self._remark(remark)
         ends = {name: name.rpartition(".")[2] for name in unread}
-        for name in _NEVER_READ.keys() & {*ends.values()}:
-            self._remark(f"Not read: `{name}`. {_NEVER_READ[name]}")
+        ends = {name: "percents" if "percent" in plain(end) else end for name, end in ends.items()}
+        for name, end in ends.items():
+            if end in _NEVER_READ:
+                self._remark(f"Not read: `{printable(name)}`. {_NEVER_READ[end]}")
         if names := [f"`{printable(name)}`" for name, end in ends.items() if end not in _NEVER_READ]:
             self._remark(f"Not read: {_some(names, ', ', 20)}.")
 

@@ -278,3 +278,19 @@ def test_a_text_that_is_the_same_in_all_rows_of_a_document_is_the_reference(tmp_
 def test_a_rater_in_brackets_is_read(tmp_path: Path, column: str, rated: object) -> None:
     [summary] = read_dataset(jsonl(tmp_path, FLAT | {column: 4})).dataset.summaries()
     assert summary.rated == rated
+
+
+def test_rows_that_differ_in_columns_not_read_are_no_duplicates(tmp_path: Path) -> None:
+    cells = f"d1,{DOCUMENT},alder,{LATE}"
+    content = f"id,article,model,summary,question,points\n{cells},tone,4\n{cells},style,2\n{cells},tone,4\n"
+    told = read_dataset(raw(tmp_path, content, "rows.csv")).warnings.texts
+    assert "Duplicate rows are read once: line 4 repeats 2." in told
+    [differ] = [
+        each for each in told if "Rows differ only in columns that are not read: line 3 and 2." in each
+    ]
+    assert differ.endswith("name the columns `criterion`, `score` and `annotator`.")
+
+
+def test_percents_without_accounts_are_said_to_be_left_out(tmp_path: Path) -> None:
+    told = read_dataset(jsonl(tmp_path, FLAT | {"percent_covered": 80})).warnings.texts
+    assert "Not read: `percent_covered`. Percents belong to assessors with an account" in " ".join(told)
