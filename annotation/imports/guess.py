@@ -452,7 +452,7 @@ class _Guesser:
     def _objects_of_texts(self) -> list[str]:
         """Paths to the texts of the first object by system, such as `generations.alpha`."""
         tops = (each for each in self._tops() if each not in self._used())
-        likely = [each for each in tops if plain(each).rstrip("s") in GENERAL["summary"]]
+        likely = [each for each in tops if plain(each).replace("ies", "y").rstrip("s") in GENERAL["summary"]]
         return next(filter(None, map(self._unnamed, likely)), [])
 
     def _unnamed(self, column: str) -> list[str]:

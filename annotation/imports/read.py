@@ -20,6 +20,7 @@ from annotation.imports.layout import (
     DEFAULT_SYSTEM,
     FLAT_FIELDS,
     FLAT_REQUIRED,
+    GENERAL,
     NESTED_OPTIONAL,
     Layout,
     document_hash,
@@ -568,6 +569,8 @@ class _FileReader:
         if not missing:
             return
         guess, layout = self.look.guess(), self.layout
+        if not guess.has_texts and (told := self._other_layout()):
+            raise unreadable(told)
         pairs = guess.layout.pairs()
         is_like = not layout.is_whole and guess.has_texts
         is_like = is_like and not guess.layout.mapping.keys().isdisjoint(missing)
@@ -588,6 +591,23 @@ class _FileReader:
             column=wanted[0],
             pair="\n".join(pairs) if is_like else f"{missing[0]}=COLUMN",
         )
+
+    def _other_layout(self) -> str:
+        """Describe the layout to write if names of columns cannot help: for texts of all kinds in one column, and for
+        lists of objects under unknown names. Otherwise empty."""
+        rows = [record.values for record in self.look.records]
+        row = "Write one row per summary, with columns `document_id`, `document`, `reference`, `system` and `summary`"
+        names = [frozenset(GENERAL[name]) for name in ("document", "reference", "summary")]
+        for column in self.look.columns:
+            kinds = {plain(str(pick(values, column))) for values in rows}
+            if sum(map(bool, map(kinds.intersection, names))) > 1 and kinds <= frozenset().union(*names):
+                return f"each row holds one text, of the kind that `{printable(column)}` names. {row}."
+            lists = [held for values in rows if isinstance(held := values.get(column), list) and held]
+            if any(isinstance(held[0], dict) and "role" not in held[0] for held in lists):
+                nested = "or one line per document in the nested layout: `doc_id`, `source_text`, `reference_text` and"
+                told = f"summaries are looked for in columns, and `{printable(column)}` is a list of objects. {row},"
+                return f"{told} {nested} `systems`, a list of objects with `system` and `summary_text`."
+        return ""
 
     def _may_lack(self, name: str) -> bool:
         """True if a field without a column has a fixed value or is optional."""

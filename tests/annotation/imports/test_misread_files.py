@@ -294,3 +294,27 @@ def test_rows_that_differ_in_columns_not_read_are_no_duplicates(tmp_path: Path) 
 def test_percents_without_accounts_are_said_to_be_left_out(tmp_path: Path) -> None:
     told = read_dataset(jsonl(tmp_path, FLAT | {"percent_covered": 80})).warnings.texts
     assert "Not read: `percent_covered`. Percents belong to assessors with an account" in " ".join(told)
+
+
+def test_one_text_a_row_is_refused_with_the_layout_to_write(tmp_path: Path) -> None:
+    rows = f"doc,kind,by,text\nd1,source,,{DOCUMENT}\nd1,reference,eve,{REFERENCE}\nd1,summary,alder,{LATE}\n"
+    told = refusal_of(path := raw(tmp_path, rows, "rows.csv"))
+    assert told == refusal_of(path, layout=layout_of(["document=text"]))
+    assert (
+        "of the kind that `kind` names. Write one row per summary, with columns `document_id`, `document`"
+        in told
+    )
+
+
+def test_other_nested_names_are_refused_with_the_layout_to_write(tmp_path: Path) -> None:
+    article = {"id": "d1", "body": DOCUMENT, "candidates": [{"model": "alder", "text": LATE}]}
+    for record in ({"study": "a", "articles": [article]}, article):
+        told = refusal_of(jsonl(tmp_path, record))
+        assert "Write one row per summary" in told
+        assert "or one line per document in the nested layout: `doc_id`, `source_text`" in told
+        assert "COLUMN" not in told
+
+
+def test_an_object_of_summaries_by_system_is_proposed(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, {"id": 0, "article": DOCUMENT, "summaries": {"alder": LATE, "birch": EARLY}})
+    assert "summary=summaries.alder summary=summaries.birch" in refusal_of(path)
