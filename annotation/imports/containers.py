@@ -409,12 +409,9 @@ def _header(cells: list[str], line: int) -> tuple[str, ...]:
         raise unreadable(f"separates its names by “|”. {told}", line=line)
     if len(cells) > 2 and sum(map(bool, cells)) == 1:
         raise unreadable("is a title. Remove the lines above the names of the columns.", line=line)
-    is_known = any(map(is_field, cells))
-    if any(
-        (len(cell) > LONGEST_NAME or (not is_known and _SENTENCE.fullmatch(cell.strip())))
-        and not cell.startswith("[")
-        for cell in cells
-    ):
+    is_named = any(map(is_field, cells))
+    texts = [cell.strip() for cell in cells if not cell.startswith("[")]
+    if any(len(cell) > LONGEST_NAME or (not is_named and _SENTENCE.fullmatch(cell)) for cell in texts):
         told = f"looks like data. Add a header line with the names of the columns, such as {','.join(FLAT_REQUIRED)}."
         raise unreadable(told, line=line)
     columns: dict[str, None] = {}

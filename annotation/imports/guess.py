@@ -355,10 +355,8 @@ class _Guesser:
 
     def _repeats(self, column: str) -> bool:
         """True if documents have several rows, with one text in the column."""
-        texts: dict[str, set[str]] = {}
-        for row in self.rows:
-            texts.setdefault(str(pick(row, self._one("document"))), set()).add(str(pick(row, column)))
-        return len(texts) < len(self.rows) and all(len(some) == 1 for some in texts.values())
+        pairs = {(str(pick(row, self._one("document"))), str(pick(row, column))) for row in self.rows}
+        return len({document for document, _ in pairs}) == len(pairs) < len(self.rows)
 
     def _tops(self) -> list[str]:
         return [column for column in self.columns if not self._is_inside(column)]

@@ -33,6 +33,7 @@ _NONE = {"", "-", "nan", "none", "null", "(null)", "n/a", "na", "<na>", "#n/a", 
 _NOT_GIVEN = {"discarded", "draft", "pending"}
 """States of answers in Argilla that do not count."""
 _WORDS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
+_WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,6})?)(?:\s*[-–—:=(]\s*[^\W\d].*)?", re.DOTALL)
 """A number, which may have a decimal comma, and words that explain it, as in "4 - good"."""
 
@@ -75,19 +76,15 @@ def rated_summary(name: str, summaries: Sequence[str]) -> tuple[str, str]:
     `summaries` are the columns of several summaries, such as `summary_finch`. The column is "" if the name has the
     words of none of them, apart from words that they share.
     """
-    words = {column: re.findall(r"[^\W_]+", column.casefold()) for column in summaries}
-    shared = set.intersection(*map(set, words.values()))
-    own = {column: [word for word in some if word not in shared] for column, some in words.items()}
-    said = set(re.findall(r"[^\W_]+", name.casefold()))
-    fitting = sorted(
-        (column for column in own if own[column] and said.issuperset(own[column])),
-        key=lambda one: len(own[one]),
-    )
-    if not fitting or any(not set(own[fitting[-1]]).issuperset(own[column]) for column in fitting):
+    words = {column: {*_WORD.findall(column.casefold())} for column in summaries}
+    shared, said = set.intersection(*words.values()), {*_WORD.findall(name.casefold())}
+    own = {column: some - shared for column, some in words.items() if some - shared and some - shared <= said}
+    of = max(own, key=lambda column: len(own[column]), default="")
+    if not of or any(not some <= own[of] for some in own.values()):
         return name, ""
-    for word in own[fitting[-1]]:
-        name = re.sub(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])[\s_.\-]*", "", name, flags=re.IGNORECASE)
-    return name.strip(" _.-"), fitting[-1]
+    named = "|".join(map(re.escape, own[of]))
+    rest = re.sub(rf"(?<![^\W_])({named})(?![^\W_])[\s_.\-]*", "", name, flags=re.IGNORECASE)
+    return rest.strip(" _.-"), of
 
 
 def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:

@@ -252,12 +252,12 @@ class RowReader:
         return _joined(value) if column.endswith("[]") or is_sentences else value
 
     def _take_answers(self, record: Record, summary: Summary, rater: str, column: str | None) -> None:
-        held = [(each, pick(record.values, each), None) for each in self.columns.get("rating", ())]
-        said = [(name, value, who) for name, who, value in record.said.ratings]
         given: list[Given] = []
-        for name, value, who in (*said, *held):
+        for name, who, value in record.said.ratings:
             criterion, one = self._rated(record, name, value, column)
-            given += [(criterion, who, one)] if who is not None else ratings_in(criterion, one, rater)
+            given.append((criterion, who, one))
+        for name in self.columns.get("rating", ()):
+            given += ratings_in(*self._rated(record, name, pick(record.values, name), column), rater)
         summary.given, left = read_ratings(given)
         summary.marks = list(self._marks(record, summary.summary))
         for sentence, votes, reason in record.said.claims:
@@ -276,18 +276,15 @@ class RowReader:
         columns = self.columns.get("summary", ())
         if column is None or len(columns) < 2:
             return name, value
-        by_system = opened(value)
         systems = [self._system(record, each) for each in columns]
-        if isinstance(by_system, dict) and not by_system.keys().isdisjoint(systems):
-            return name, by_system.get(self._system(record, column))
+        if isinstance(held := opened(value), dict) and not held.keys().isdisjoint(systems):
+            return name, held.get(systems[columns.index(column)])
         criterion, of = rated_summary(name, columns)
-        of = next((each for each in columns if each == record.said.about.get(name)), of)
+        of = about if (about := record.said.about.get(name)) in columns else of
         if not of and any(rating_value(each) is not None for *_, each in ratings_in(name, value, "")):
-            told = (
-                f"is a rating and does not name one of the row's {len(columns)} summaries. Write one row per"
-            )
-            way_out = f"summary, with columns `system` and `summary`, or name the summary: {name}_{column}."
-            raise unreadable(f"{told} {way_out}", line=record.line, column=name)
+            told = f"is a rating and names none of the row's {len(columns)} summaries. Write one row per summary, with"
+            told = f"{told} columns `system` and `summary`, or name the summary: {name}_{column}."
+            raise unreadable(told, line=record.line, column=name)
         return criterion, value if of in ("", column) else None
 
     def _marks(self, record: Record, summary: str) -> Iterator[Mark]:
@@ -414,8 +411,7 @@ def _nested_faults(row: Row) -> Iterator[tuple[Sequence[str | int], str]]:
 class _FileReader:
     """Reads a file of rows.
 
-    `system_pair` is the assignment to propose if two rows have the same document set, system and target length;
-    `unread_cells` has a hash of the cells of each line that are not read.
+    `system_pair` is the assignment to propose if two rows have the same document set, system and target length.
     """
 
     name: str
@@ -424,7 +420,6 @@ class _FileReader:
     progress: Progress
     reading: FileReading
     system_pair: str = ""
-    unread_cells: dict[int, int] = field(default_factory=dict)
 
     @property
     def problems(self) -> Findings:
@@ -465,7 +460,7 @@ class _FileReader:
             raise unreadable(f"{self.name} holds no rows. It needs one for each summary.")
         if is_nested:
             dataset.settle_claims()
-        self._tell_contents(is_nested=is_nested)
+        self._tell_contents(reader.unread, is_nested=is_nested)
         self._tell_unread(reader.unread)
         return self.reading
 
@@ -474,13 +469,10 @@ class _FileReader:
         read |= {*map(root, read), *(KEPT if self.look.tool else ())}
         # Ignore columns without a name, which pandas writes for its index, and empty fields, which tools write.
         empty: tuple[object, ...] = ("", None, []) if self.look.tool else ()
-        unread = {
-            name: value
-            for name, value in record.values.items()
-            if name and name not in read and value not in empty
-        }
+        unread = (
+            name for name, value in record.values.items() if name and name not in read and value not in empty
+        )
         reader.unread.update(dict.fromkeys(unread))
-        self.unread_cells[record.line] = hash(str(unread))
 
     def _require_nested(self, first: Record) -> None:
         if "summary" in first.values:
@@ -595,18 +587,18 @@ class _FileReader:
     def _other_layout(self) -> str:
         """Describe the layout to write if names of columns cannot help: for texts of all kinds in one column, and for
         lists of objects under unknown names. Otherwise empty."""
-        rows = [record.values for record in self.look.records]
-        row = "Write one row per summary, with columns `document_id`, `document`, `reference`, `system` and `summary`"
+        told = "Write one row per summary, with columns `document_id`, `document`, `reference`, `system` and `summary`"
+        nested = "or the nested layout, with `doc_id`, `source_text`, `reference_text` and `systems`, a list of objects"
         names = [frozenset(GENERAL[name]) for name in ("document", "reference", "summary")]
         for column in self.look.columns:
-            kinds = {plain(str(pick(values, column))) for values in rows}
+            held = [pick(record.values, column) for record in self.look.records]
+            kinds = {plain(str(value)) for value in held}
             if sum(map(bool, map(kinds.intersection, names))) > 1 and kinds <= frozenset().union(*names):
-                return f"each row holds one text, of the kind that `{printable(column)}` names. {row}."
-            lists = [held for values in rows if isinstance(held := values.get(column), list) and held]
-            if any(isinstance(held[0], dict) and "role" not in held[0] for held in lists):
-                nested = "or one line per document in the nested layout: `doc_id`, `source_text`, `reference_text` and"
-                told = f"summaries are looked for in columns, and `{printable(column)}` is a list of objects. {row},"
-                return f"{told} {nested} `systems`, a list of objects with `system` and `summary_text`."
+                return f"each row holds one text, of the kind that `{printable(column)}` names. {told}."
+            lists = [value[0] for value in held if isinstance(value, list) and value]
+            if any(isinstance(first, dict) and "role" not in first for first in lists):
+                told = f"no column holds summaries, and `{printable(column)}` is a list of objects. {told},"
+                return f"{told} {nested} with `system` and `summary_text`."
         return ""
 
     def _may_lack(self, name: str) -> bool:
@@ -656,7 +648,7 @@ class _FileReader:
                 return column
         return ""
 
-    def _tell_contents(self, *, is_nested: bool) -> None:
+    def _tell_contents(self, unread: Iterable[str], *, is_nested: bool) -> None:
         dataset, sets = self.reading.dataset, self.reading.dataset.sets
         if marked := dataset.take_marks(are_asked=self.look.tool in ASKS_MARKS):
             told = (
@@ -678,20 +670,11 @@ class _FileReader:
                 f"{bare:,} of {len(sets):,} document sets have no reference here. Without one in the project"
             )
             self._remark(f"{told} their summaries are compared with the documents, and means mix both.")
-        of_rows: dict[bool, list[str]] = {True: [], False: []}
-        for line, earlier in dataset.repeated.items():
-            is_equal = self.unread_cells.get(line) == self.unread_cells.get(earlier)
-            of_rows[is_equal].append(f"{line} {'repeats' if is_equal else 'and'} {earlier}")
-        if of_rows[True]:
-            self._remark(
-                f"Duplicate rows are read once: {self.look.format.place} {_some(of_rows[True], '; ')}."
-            )
-        if of_rows[False]:
-            told = f"Rows differ only in columns that are not read: {self.look.format.place}"
-            way_out = (
-                "If these are ratings, one a row, name the columns `criterion`, `score` and `annotator`."
-            )
-            self._remark(f"{told} {_some(of_rows[False], '; ')}. {way_out}")
+        if repeated := [f"{line} repeats {earlier}" for line, earlier in dataset.repeated.items()]:
+            which = "Rows that differ at most in columns that are not read" if unread else "Duplicate rows"
+            told = " If these hold ratings, one a row, name the columns `criterion`, `score` and `annotator`."
+            lines = f"{self.look.format.place} {_some(repeated, '; ')}.{told if unread else ''}"
+            self._remark(f"{which} are read once: {lines}")
         of = {name: {system for system, _ in one.summaries} for name, one in sets.items()}
         times = Counter(chain(*of.values()))
         lacking = [system for system in times if times[system] < len(of)]
