@@ -205,15 +205,12 @@ class _Guesser:
             self.mapping["document"] = (longest,)
             self.notes.append(f"`{longest}` is read as the document: its texts are the longest.")
         named = [column for column in systems if any(word in plain(column) for word in _SURELY_REFERENCES)]
-        repeated = [] if named else [column for column in systems if self._repeats(column)]
-        if (
-            "reference" not in self.mapping
-            and self.preset is not PRESETS[WIDE]
-            and len(repeated) < len(systems)
-        ):
-            reason = "of its name" if named else "it is the same in all rows of a document"
-            self._assign_references(named or repeated, reason)
-            systems = [column for column in systems if column not in (named or repeated)]
+        reason = "of its name" if named else "it is the same in all rows of a document"
+        named = named or [column for column in systems if self._repeats(column)]
+        is_wide = self.preset is PRESETS[WIDE] or (reason != "of its name" and len(named) == len(systems))
+        if named and "reference" not in self.mapping and not is_wide:
+            self._assign_references(named, reason)
+            systems = [column for column in systems if column not in named]
         if len(systems) > 1:
             self.mapping.pop("system", None)
             self.notes.append(f"{_listed(systems)} are read as the summaries of one system each.")
@@ -349,8 +346,7 @@ class _Guesser:
             self._assign_references(likely[:1])
 
     def _assign_references(self, references: Sequence[str], reason: str = "of its name") -> None:
-        if references:
-            self.mapping["reference"] = tuple(references)
+        self.mapping["reference"] = tuple(references)
         self.notes += [f"`{column}` is read as the reference, because {reason}." for column in references]
 
     def _repeats(self, column: str) -> bool:

@@ -15,20 +15,9 @@ _RATER_FIRST = re.compile(rf"(?P<who>{_WHO}[\s_.\-]*\d*)[\s_.\-]+(?P<what>.+)", 
 _RATER_LAST = re.compile(rf"(?P<what>.+?)[\s_.\-]+(?P<who>{_WHO}[\s_.\-]*\d*)", re.IGNORECASE)
 _RATER_IN = re.compile(rf"(?P<what>.+?)[\s_]*[(\[](?P<who>{_WHO}[\s_.\-]*\d*|[^\W\d_]+)[)\]]", re.IGNORECASE)
 """A criterion with a rater in brackets, as in `fluency (anna)`."""
-_NO_RATER = {
-    "mean",
-    "average",
-    "avg",
-    "median",
-    "total",
-    "score",
-    "scale",
-    "likert",
-    "points",
-    "percent",
-    "llm",
-    "gpt",
-}
+_NO_RATER = re.compile(
+    r"mean|average|avg|median|total|score|scale|likert|points|percent|llm|gpt", re.IGNORECASE
+)
 _NONE = {"", "-", "nan", "none", "null", "(null)", "n/a", "na", "<na>", "#n/a", "nat", "undefined"}
 _NOT_GIVEN = {"discarded", "draft", "pending"}
 """States of answers in Argilla that do not count."""
@@ -63,7 +52,7 @@ def _criterion_and_rater(column: str) -> tuple[str, str]:
     """Split a column such as `fluency_2` or `expert 1 coherence` into criterion and rater; the rater may be empty."""
     for pattern in (_RATER_FIRST, _RATER_LAST, _RATER_IN):
         if (found := pattern.fullmatch(column)) and plain(found["what"]) in CRITERIA:
-            return (column, "") if plain(found["who"]) in _NO_RATER else (found["what"], found["who"])
+            return (column, "") if _NO_RATER.fullmatch(found["who"]) else (found["what"], found["who"])
     numbered = indexed(column)
     if numbered and plain(numbered[0].rpartition(".")[2]) in CRITERIA:
         return numbered[0].rpartition(".")[2], RATER.format(numbered[1])

@@ -37,7 +37,6 @@ from annotation.imports.row import (
     Dataset,
     Mark,
     Row,
-    Side,
     Summary,
     faults,
     judged_sentence,
@@ -104,11 +103,6 @@ class FileReading:
     problems: Findings = field(default_factory=Findings)
     warnings: Findings = field(default_factory=Findings)
     lacks_target: bool = False
-
-    @property
-    def claims_side(self) -> Side | None:
-        """The side of the claims, see `Dataset.claims_side`."""
-        return self.dataset.claims_side
 
 
 def read_files(
@@ -585,8 +579,7 @@ class _FileReader:
         )
 
     def _other_layout(self) -> str:
-        """Describe the layout to write if names of columns cannot help: for texts of all kinds in one column, and for
-        lists of objects under unknown names. Otherwise empty."""
+        """Describe the layout to write for a file whose summaries no column can name; empty for other files."""
         told = "Write one row per summary, with columns `document_id`, `document`, `reference`, `system` and `summary`"
         nested = "or the nested layout, with `doc_id`, `source_text`, `reference_text` and `systems`, a list of objects"
         names = [frozenset(GENERAL[name]) for name in ("document", "reference", "summary")]
@@ -689,11 +682,13 @@ class _FileReader:
         for remark in self.look.table.remarks:
             self._remark(remark)
         ends = {name: name.rpartition(".")[2] for name in unread}
-        ends = {name: "percents" if "percent" in plain(end) else end for name, end in ends.items()}
-        for name, end in ends.items():
-            if end in _NEVER_READ:
-                self._remark(f"Not read: `{printable(name)}`. {_NEVER_READ[end]}")
-        if names := [f"`{printable(name)}`" for name, end in ends.items() if end not in _NEVER_READ]:
+        never = {
+            end: _NEVER_READ.get("percents" if "percent" in plain(end) else end) for end in ends.values()
+        }
+        for end, told in never.items():
+            if told:
+                self._remark(f"Not read: `{printable(end)}`. {told}")
+        if names := [f"`{printable(name)}`" for name, end in ends.items() if not never[end]]:
             self._remark(f"Not read: {_some(names, ', ', 20)}.")
 
 

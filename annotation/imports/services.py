@@ -105,7 +105,7 @@ def import_files(
     return ImportReport(
         file=name,
         format=str(reading.format),
-        claims_side=reading.claims_side,
+        claims_side=reading.dataset.claims_side,
         dry_run=dry_run,
         counts=store.counts,
         warnings=tuple(remarks),
@@ -186,7 +186,7 @@ def _log(store: Store, reading: FileReading, by: User | None) -> None:
     data = {
         "file": store.origin_name,
         "format": str(reading.format),
-        "claims_side": reading.claims_side,
+        "claims_side": reading.dataset.claims_side,
         "created": {kind: count.created for kind, count in kinds if count.created},
         "changed": {kind: count.changed for kind, count in kinds if count.changed},
         "rows_left_out": reading.problems.bad_lines,

@@ -188,9 +188,9 @@ class Store:
             if row is None:
                 last += 1
                 row = Criterion.objects.create(project=self.project, position=last, **asdict(fact))
-                scale = "yes or no" if fact.scale == "yes_no" else f"{fact.values[0]} to {fact.values[-1]}"
+                told = "yes or no" if fact.scale == "yes_no" else f"{fact.values[0]} to {fact.values[-1]}"
                 source = "" if fact in _SUMMEVAL.values() else ", guessed from the values"
-                self.new_criteria.append(f"`{fact.name}` is {scale}{source}")
+                self.new_criteria.append(f"`{fact.name}` is {told}{source}")
             self.criteria[name] = row
             scale = row.fact.values
             if scale and (max(values) > scale[-1] or min(values) < scale[0]):
