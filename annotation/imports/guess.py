@@ -206,9 +206,9 @@ class _Guesser:
             self.notes.append(f"`{longest}` is read as the document: its texts are the longest.")
         named = [column for column in systems if any(word in plain(column) for word in _SURELY_REFERENCES)]
         reason = "of its name" if named else "it is the same in all rows of a document"
-        named = named or [column for column in systems if self._repeats(column)]
-        is_wide = self.preset is PRESETS[WIDE] or (reason != "of its name" and len(named) == len(systems))
-        if named and "reference" not in self.mapping and not is_wide:
+        if not (named or all(map(self._repeats, systems))):
+            named = [column for column in systems if self._repeats(column)]
+        if named and "reference" not in self.mapping and self.preset is not PRESETS[WIDE]:
             self._assign_references(named, reason)
             systems = [column for column in systems if column not in named]
         if len(systems) > 1:

@@ -20,17 +20,17 @@ def _claim(**changes: Any) -> dict[str, Any]:
 
 
 def test_claims_about_several_systems_are_the_reference_s(tmp_path: Path) -> None:
-    assert read_dataset(jsonl(tmp_path, nested())).claims_side == "reference"
+    assert read_dataset(jsonl(tmp_path, nested())).dataset.claims_side == "reference"
 
 
 def test_claims_that_stand_in_their_one_summary_are_the_summary_s(tmp_path: Path) -> None:
     # Word for word, but for the white space.
-    assert read_dataset(jsonl(tmp_path, nested(claims=OWN))).claims_side == "summary"
+    assert read_dataset(jsonl(tmp_path, nested(claims=OWN))).dataset.claims_side == "summary"
 
 
 def test_a_claim_that_names_a_reference_is_the_reference_s(tmp_path: Path) -> None:
     line = nested(reference_id="A", claims=[{**OWN[0], "reference_id": "A"}])
-    assert read_dataset(jsonl(tmp_path, line)).claims_side == "reference"
+    assert read_dataset(jsonl(tmp_path, line)).dataset.claims_side == "reference"
 
 
 @pytest.mark.parametrize("own", ["A", ""])

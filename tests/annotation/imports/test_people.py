@@ -354,7 +354,7 @@ def test_people_s_answers_are_read_with_their_raters(tmp_path: Path, case: Case)
     assert tuple(claim.verdicts[system] for claim in claims) == case.verdicts
     if case.votes:
         assert summary.claims[0].votes[system] == case.votes
-        assert reading.claims_side == "summary"
+        assert reading.dataset.claims_side == "summary"
 
 
 def test_sentences_of_several_rows_are_one_summary(tmp_path: Path) -> None:
@@ -386,7 +386,7 @@ def test_what_may_not_be_people_s_ratings_is_not_read(
 def test_a_label_that_names_no_error_makes_no_mark(tmp_path: Path) -> None:
     spans = [{"start": 0, "end": 8, "label": "SUPPORTED"}]
     reading = read_dataset(jsonl(tmp_path, {**PRODIGY, "spans": spans}))
-    assert reading.claims_side is None
+    assert reading.dataset.claims_side is None
     assert (
         "Line 1: A mark labelled `SUPPORTED` is not read: no label names an error." in reading.warnings.texts
     )
@@ -453,7 +453,7 @@ def test_both_files_of_xsum_have_the_same_texts(project: Project, tmp_path: Path
 def test_spans_of_rejected_answers_are_named(tmp_path: Path) -> None:
     reading = read_dataset(jsonl(tmp_path, {**PRODIGY, "answer": "reject"}))
     assert "Line 1: `spans` is not read: the answer is `reject`." in reading.warnings.texts
-    assert reading.claims_side is None
+    assert reading.dataset.claims_side is None
 
 
 def test_results_of_promptfoo_with_an_id_each_share_their_document(tmp_path: Path) -> None:
