@@ -69,7 +69,7 @@ def test_an_adjudicator_is_told_of_disputes(world: World, signed_in: SignIn) -> 
     first = cleo.get("/p/harbour/").context["steps"][0]
     assert (first.what, first.why) == (
         "Resolve disagreements",
-        "1 dispute over claims or units without a decision.",
+        "1 dispute over claims, units or questions without a decision.",
     )
     assert "Disputes to resolve" in cleo.get("/").content.decode()
     page = signed_in(world.rex).get("/").content.decode()
