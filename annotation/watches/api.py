@@ -12,7 +12,8 @@ from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.facts import plain
 from annotation.core.permissions import Verb
-from annotation.models import SCORE_SIDES, Watch
+from annotation.models import SCORE_SIDES, Check, Watch
+from annotation.reviewing.services.look_at_check import see_checks
 from annotation.watches.lists import WATCHES
 from annotation.watches.report import WatchReport, watch_report
 from annotation.watches.save_watch import SETTINGS, save_watch
@@ -64,7 +65,11 @@ class OneWatch(ApiView):
         """Show what a watch found: its state, scores by period, alarms and anchors.
 
         Needs the verb "view scores". Periods with other guidelines or another signature of the judge are left out.
+        The person has then seen the answers to the checks in `anchors`, and cannot answer them blind any more.
         """
         project = self.enter(Verb.VIEW_SCORES)
         row = only(Watch.objects.filter(project=project), public_id, "watch")
-        return Response(plain(watch_report(row)))
+        report = watch_report(row)
+        changed = [each.check for test in report.anchors for each in test.changed]
+        see_checks(project=project, checks=Check.objects.filter(public_id__in=changed), by=self.person)
+        return Response(plain(report))

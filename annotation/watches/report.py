@@ -1,4 +1,4 @@
-"""What a watch found: its state, scores by period, anchors and alarms."""
+"""The report of a watch: its state, scores by period, tests of the judge and alarms."""
 
 from __future__ import annotations
 
@@ -145,10 +145,6 @@ class WatchReport:
     alarms: tuple[Alarm, ...]
     scores: tuple[WatchedScore, ...]
     anchors: tuple[AnchorTest, ...]
-
-    @property
-    def exit_code(self) -> int:
-        return EXIT_CODES[self.state]
 
 
 def era_of(periods: Sequence[WatchPeriod]) -> list[WatchPeriod]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ValidationError
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 CHANGEABLE = ("name", "summaries", "checks", "smallest_drop")
 SETTINGS = (*CHANGEABLE, "length", "scores", "reference_periods", "starts_on", "yearly_rate", "group_by")
 """The columns of a watch that people set. The CHANGEABLE ones can be changed later."""
+LONGEST = timedelta(days=2 * 366)
+"""The first day of a watch is at most this long before or after today: each period since then is closed one by one."""
 
 
 @transaction.atomic
@@ -48,6 +51,8 @@ def save_watch(
         settings = {name: settings[name] for name in CHANGEABLE}
     for name, value in settings.items():
         setattr(row, name, value)
+    if watch is None and abs(row.starts_on - now.date()) > LONGEST:
+        raise Invalid("Choose a first day at most two years from today.", field="starts_on")
     unknown = set(row.scores) - SCORE_SIDES.keys()
     if unknown or not row.scores:
         raise Invalid(f"Choose scores among {' and '.join(SCORE_SIDES)}.", field="scores")
@@ -67,7 +72,8 @@ def save_watch(
         # An empty report makes the worker write a new one.
         row.latest, row.due_at = {}, now
         row.save(update_fields=[*CHANGEABLE, "latest", "due_at"])
-    data = {name: str(getattr(row, name)) for name in settings} | {"systems": sorted(systems)}
+    data: dict[str, object] = {name: str(getattr(row, name)) for name in settings}
+    data |= {} if watch else {"systems": sorted(systems)}
     log(project=project, actor=by, verb="change watch" if watch else "make watch", target=row, data=data)
     return row
 

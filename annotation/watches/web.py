@@ -12,7 +12,9 @@ from django.shortcuts import redirect, render
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
 from annotation.judging.queries.runs import is_worker_alive
-from annotation.models import SCORE_SIDES, System, Watch
+from annotation.models import SCORE_SIDES, Check, System, Watch
+from annotation.reviewing.before_seeing import ask_before_seeing
+from annotation.reviewing.services.look_at_check import see_checks
 from annotation.watches import save_watch as services
 from annotation.watches.lists import STATE_WORDS, WATCHES
 from annotation.watches.report import watch_report
@@ -75,6 +77,11 @@ def watch(request: Request, slug: str, watch_id: str) -> HttpResponse:
     room = _enter(request, slug)
     held = _watch(room, watch_id)
     report = watch_report(held)
+    changed = [each.check for test in report.anchors[-1:] if test.is_alarm for each in test.changed]
+    shown = Check.objects.filter(public_id__in=changed)
+    if asked := ask_before_seeing(request, room, shown):
+        return asked
+    see_checks(project=room.project, checks=shown, by=request.user)
     context = {
         "room": room,
         "watch": held,

@@ -28,8 +28,8 @@ from annotation.analysis.leaderboard.web import shown_table
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
 from annotation.models import SCORE_SIDES, Check, Label, System
+from annotation.reviewing.before_seeing import ask_before_seeing
 from annotation.reviewing.services.look_at_check import see_checks, see_summary
-from annotation.reviewing.web.before_seeing import ask_before_seeing
 from annotation.scoring.records import score_rules, summary_records
 from annotation.web.htmx import Request
 from annotation.web.lists import list_page

@@ -85,7 +85,7 @@ def extension(project: Project, side: Check.Side) -> Extension | None:
         systems=tuple(sorted({system for _, system in best})),
         compared=len({system for items in framed.items.values() for system in items}),
         size=size,
-        awaited=round(size * asked.count(False) / len(asked)),
+        awaited=round(size * asked.count(False) / max(1, len(asked))),
         now=expected.margin(asked.count(True)),
         then=expected.margin(size),
         summaries=tuple(_summaries(project, best)),

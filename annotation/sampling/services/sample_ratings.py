@@ -64,6 +64,7 @@ def sample_ratings(
         person__isnull=False,
         value__isnull=False,
         had_seen=False,
+        withdrawn_at=None,
     )
     first = dict(blind.order_by("-pk").values_list("summary_id", "pk"))
     order = list(sampled)

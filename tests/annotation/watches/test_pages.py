@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, time, timedelta
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,10 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation.models import Event, Watch
+from annotation.models import Event, Look, Watch, WatchPeriod
 from annotation.watches.save_watch import save_watch
 from annotation.watching.figures import as_text
-from tests.annotation.watches.streams import pushed, watched, work_off
+from tests.annotation.watches.streams import days_ago, pushed, watched, work_off
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -30,7 +31,7 @@ FORM = {
     "smallest_drop": "0.05",
     "reference_periods": "8",
     "yearly_rate": "0.05",
-    "starts_on": "2026-01-07",
+    "starts_on": f"{days_ago(300)}",
     "systems": ["alder"],
 }
 PLACE = "/p/harbour/watches/"
@@ -50,8 +51,7 @@ def test_a_watch_is_made_changed_and_archived(world: World, mona: Client) -> Non
     watch = Watch.objects.get()
     assert watch.systems.get() == world.systems["alder"]
     assert "Nothing to compare yet: the first week with summaries ends on" in page.content.decode()
-    # The 7th was a Wednesday, and weeks begin on Monday.
-    assert [str(watch.starts_on), watch.reference_periods] == ["2026-01-07", 8]
+    assert (watch.starts_on, watch.reference_periods) == (days_ago(300), 8)
     changed = {"name": "News", "summaries": "60", "checks": "0", "smallest_drop": "0.1"}
     mona.post(f"{PLACE}{watch.public_id}/change/", changed)
     watch.refresh_from_db()
@@ -73,6 +73,8 @@ def test_a_watch_is_made_changed_and_archived(world: World, mona: Client) -> Non
         ("smallest_drop", "1.5", "Ensure this value is less than or equal to 1."),
         ("scores", [], "This field is required."),
         ("starts_on", "soon", "Enter a valid date."),
+        ("starts_on", "9999-12-31", "Choose a first day at most two years from today."),
+        ("starts_on", "0001-01-01", "Choose a first day at most two years from today."),
     ],
 )
 def test_a_form_says_which_field_is_wrong(
@@ -99,6 +101,30 @@ def test_a_name_is_used_once(world: World, client_of: ApiDoor) -> None:
     assert (again.status_code, again.json()["error"]["message"]) == (422, "Another watch has this name.")
     [row] = api.get("/api/v1/projects/harbour/watches/").json()["results"]
     assert (row["name"], row["state"], row["checks"]) == ("News", "unknown", 100)
+
+
+@pytest.mark.parametrize("door", ["page", "api"])
+def test_who_sees_changed_answers_is_not_blind_to_them_any_more(
+    world: World, mona: Client, client_of: ApiDoor, door: str
+) -> None:
+    world.project.memberships.filter(user=world.mona).update(roles=["manager", "reviewer"])
+    watch = watched(world.project, ago=2, reference_periods=1)
+    check = world.check("alder", 1)
+    # 30 of 150 known checks after none of 150 are far beyond any level.
+    changed = {check.public_id: "no", **{f"gone{number}": "no" for number in range(29)}}
+    for ago, found in ((2, {}), (1, changed)):
+        start = datetime.combine(days_ago(ago), time(), tzinfo=UTC)
+        asked = {"run": f"{ago}", "at": start.isoformat(), "model": "", "count": 150, "changed": found}
+        WatchPeriod.objects.create(
+            watch=watch, start=start, end=start + timedelta(days=1), basis="0|judge", asked=[asked]
+        )
+    if door == "page":
+        shown = mona.get(f"{PLACE}{watch.public_id}/").content.decode()
+        assert "<h1>live: judge changed</h1>" in shown
+    else:
+        shown = client_of("mona").get(f"/api/v1/projects/harbour/watches/{watch.public_id}/").json()
+        assert shown["state"] == "judge_changed"
+    assert [look.check_row for look in Look.objects.filter(revealed_at__isnull=False)] == [check]
 
 
 def test_the_command_without_a_watch_names_the_page(world: World) -> None:

@@ -17,7 +17,7 @@ from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.sampling.services.cancel_sample import cancel_sample
 from annotation.watches import periods as watch_periods
 from annotation.watches.periods import choose
-from annotation.watches.report import watch_report
+from annotation.watches.report import EXIT_CODES, watch_report
 from annotation.watches.work import ask_for_watches, perform
 from tests.annotation.watches.streams import answer, claim, pushed, reopen, watched, work_off
 from tests.llm_server import faults
@@ -44,7 +44,7 @@ def test_a_drop_of_the_judges_line_says_that_either_changed(world: World, mailin
     report = watch_report(watch)
     # The two days without summaries are no alarm and have no value.
     assert states(watch) == [("settled", 12)] * 4 + [("settled", 0)] * 2
-    assert (report.state, report.exit_code) == ("worse", 3)
+    assert (report.state, EXIT_CODES[report.state]) == ("worse", 3)
     assert [(alarm.cause, alarm.is_first) for alarm in report.alarms] == [("either", True)]
     assert report.scores[0].window == 1
     # The judge is the lexical one, which answers the anchors as before.
@@ -102,7 +102,7 @@ def test_a_judge_that_changes_is_named_with_the_checks(
     pushed(world.project, ago=3, kept=0.8)
     watch = work_off(watch)
     report = watch_report(watch)
-    assert (report.state, report.exit_code) == ("judge_changed", 4)
+    assert (report.state, EXIT_CODES[report.state]) == ("judge_changed", 4)
     changed = report.anchors[-1]
     assert (changed.model, changed.is_alarm) == ("scripted-2", True)
     assert changed.flips == len(changed.changed)

@@ -308,7 +308,7 @@ def test_no_list_or_count_tells_a_reviewer_what_others_said_before_their_own_ans
     override(check=check, by=world.cleo, label="yes")
     answer = rex.get(f"{QUEUE}?{query}")
     assert (answer.context["rows"], answer.context["counted"]) == ([], 0)
-    assert "This filter shows only claims whose answers you already know" in answer.content.decode()
+    assert "This filter leaves out claims whose answers you may not see yet" in answer.content.decode()
     if query != "label=yes":
         override(check=check, by=world.rex, label="yes")
         rows = rex.get(f"{QUEUE}?{query}").context["rows"]
