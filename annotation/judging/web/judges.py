@@ -32,7 +32,7 @@ from annotation.judging.services.save_judge import (
     restore_judge,
 )
 from annotation.judging.services.servers import allowed_urls
-from annotation.models import Judge, Project, PromptVersion, Run, Summary
+from annotation.models import DocumentSet, Judge, Project, PromptVersion, Run
 from annotation.web.htmx import Request
 from annotation.web.lists import list_page
 from annotation.web.refusals import status_of
@@ -226,7 +226,7 @@ def decide(request: Request, slug: str) -> HttpResponse:
 def _onwards(project: Project) -> HttpResponse:
     """Redirect to the start of the first run if the project is ready for it, otherwise to the judges."""
     is_ready = Project.objects.filter(
-        Exists(Summary.objects.filter(document_set__project=project, is_summary=True)),
+        Exists(DocumentSet.objects.filter(project=project)),
         ~Exists(Run.objects.filter(project=project)),
         pk=project.pk,
         deciding_judge__isnull=False,

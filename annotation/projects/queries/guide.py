@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django.db.models import Exists, OuterRef
 
 from annotation.core.permissions import Verb
-from annotation.models import Project, Run, Summary
+from annotation.models import DocumentSet, Project, Run
 
 NEEDED = frozenset({Verb.CHANGE_PROJECT, Verb.IMPORT, Verb.RUN})
 
@@ -27,7 +27,7 @@ def guide_steps(project: Project, verbs: Collection[Verb]) -> list[GuideStep]:
     has_texts, has_run, is_over, judge = (
         Project.objects.filter(pk=project.pk)
         .values_list(
-            Exists(Summary.objects.filter(document_set__project=OuterRef("pk"), is_summary=True)),
+            Exists(DocumentSet.objects.filter(project=OuterRef("pk"))),
             Exists(runs),
             Exists(runs.filter(state=Run.State.FINISHED)),
             "deciding_judge",
