@@ -16,7 +16,10 @@ WIDTH = 240
 EDGE = 8
 STEPS = (0.02, 0.05, 0.1, 0.2, 0.25)
 MOST_TICKS = 6
-LINES = "Thick line: with the help of the averages; thin line: from the system's own answers alone."
+LINES = (
+    "The thin line is the interval from the answers about this system alone; the thick line also uses the judge's "
+    "averages, as the ranking does."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ OF_THESE = (
     "The averages are about exactly these document sets: the intervals cover the choice of claims that people "
     "answered, and the judge's mistakes"
 )
-TOGETHER = "Systems are compared with help of the judge's averages. "
+TOGETHER = "The ranking also uses the judge's averages of all systems. "
 
 
 @dataclass(frozen=True, slots=True)

@@ -296,8 +296,8 @@ def test_no_two_views_of_pooled_estimates_contradict_one_another(
         assert row["scores"]["coverage"] == row["scores"]["coverage_pooled"]
         assert row["scores"]["coverage"]["mean"] != row["scores"]["coverage_estimate"]["mean"]
     page = viewer.get("/p/harbour/scores/?by=coverage&target=20").content.decode()
-    assert "Systems are compared with help of the judge's averages." in text_of(page)
-    assert "thin line: from the system's own answers alone." in text_of(page)
+    assert "The ranking also uses the judge's averages of all systems." in text_of(page)
+    assert "The thin line is the interval from the answers about this system alone;" in text_of(page)
     assert page.count('<line class="direct"') == len(table["rows"])
 
 
