@@ -16,10 +16,7 @@ WIDTH = 240
 EDGE = 8
 STEPS = (0.02, 0.05, 0.1, 0.2, 0.25)
 MOST_TICKS = 6
-LINES = (
-    "The thin line is the interval from the answers about this system alone; the thick line also uses the judge's "
-    "averages, as the ranking does."
-)
+LINES = "Thin line: people's answers about this system alone. Thick line: with the judge's averages, as in the ranking."
 
 
 @dataclass(frozen=True, slots=True)

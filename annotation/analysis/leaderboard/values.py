@@ -65,12 +65,13 @@ SAMPLED_FOR: Mapping[str, tuple[str, ...]] = {
 DECIDED_WITH_COVERAGE = ("coverage", "composite_1", "composite_2_3", "composite_custom")
 
 DOCUMENTS_ONLY = "The intervals cover the choice of documents."
-WITHOUT_JUDGE = "The intervals ignore the judge's mistakes."
+WITHOUT_JUDGE = "The intervals leave out the judge's mistakes, so they are too narrow."
 WITH_JUDGE = "The intervals cover the choice of documents and the judge's mistakes"
 OF_THESE = (
     "The averages are about exactly these document sets: the intervals cover the choice of claims that people "
     "answered, and the judge's mistakes"
 )
+IN_GENERAL = ", but they hold less often for a system that the judge favours"
 TOGETHER = "The ranking also uses the judge's averages of all systems. "
 
 
@@ -237,7 +238,7 @@ class _Chooser:
 
 def _estimated(estimate: EstimateTable | None, column: str) -> str:
     covered = OF_THESE if estimate and estimate.these_documents else WITH_JUDGE
-    return f"{TOGETHER}{covered}, on average over systems." if column.endswith("_pooled") else f"{covered}."
+    return f"{TOGETHER}{covered}{IN_GENERAL}." if column.endswith("_pooled") else f"{covered}."
 
 
 def _blind() -> QuerySet[Verdict]:

@@ -84,7 +84,7 @@ def test_the_leaderboard_says_how_sure_its_order_is(world: World, client_of: Cli
     assert table["bases"]["coverage"] == {
         "column": "coverage",
         "name": "judge only, unchecked",
-        "caption": "The intervals ignore the judge's mistakes.",
+        "caption": "The intervals leave out the judge's mistakes, so they are too narrow.",
         "is_unchecked": True,
         "right": 0,
         "answered": 0,

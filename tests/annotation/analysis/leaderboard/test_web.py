@@ -36,7 +36,7 @@ def test_the_leaderboard_ranks_by_coverage_and_says_it_in_words(world: World, vi
     page = answer.content.decode()
     assert "0.750" in page
     assert "alder is ahead, judged by an unchecked judge. There are too few document sets to test it." in page
-    assert "Scores: judge only, unchecked. The intervals ignore the judge" in page
+    assert "Scores: judge only, unchecked. The intervals leave out the judge" in page
 
 
 def test_htmx_gets_the_table_alone(world: World, vic: Client) -> None:
@@ -99,14 +99,14 @@ def test_a_column_head_ranks_by_it_and_added_columns_stay(world: World, vic: Cli
 
 
 def test_a_person_chooses_which_documents_estimates_are_about(world: World, vic: Client) -> None:
-    assert "Documents like these" not in vic.get("/p/harbour/scores/").text
+    assert "documents like these" not in vic.get("/p/harbour/scores/").text
     lay_sets(world, 18)
     sample = sample_checks(
         project=world.project, by=world.mona, method="uniform", share=0.7, side="reference", seed=1
     )
     answer_sample(world, sample)
     page = vic.get("/p/harbour/scores/")
-    assert "Exactly these 20 document sets" in page.text
+    assert "exactly these 20 document sets" in page.text
     assert "The intervals cover the choice of documents" in page.text
     these = vic.get("/p/harbour/scores/?documents=these")
     assert "The averages are about exactly these document sets" in these.text
@@ -258,7 +258,7 @@ def test_the_leaderboard_comes_as_a_file(world: World, vic: Client) -> None:
     lines = vic.get("/p/harbour/scores/file/?by=coverage").content.decode().splitlines()
     assert lines[0].startswith("target_words,rank,letters,system,score,n,mean")
     assert lines[0].endswith(",claims_unscored,basis,caption")
-    basis = '"judge only, unchecked",The intervals ignore the judge\'s mistakes.'
+    basis = '"judge only, unchecked","The intervals leave out the judge\'s mistakes, so they are too narrow."'
     assert f"20,1,a,alder,coverage,1,0.75,,,2,3,0,{basis}" in lines
     rows = vic.get("/p/harbour/scores/file/?by=coverage&format=json").json()
     assert {"system": "birch", "score": "brevity", "n": 2}.items() <= next(
