@@ -54,7 +54,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("judges/", judges.Judges.as_view()),
     path("judges/<slug:public_id>/", judges.OneJudge.as_view()),
     path("runs/", runs.Runs.as_view()),
-    path("runs/scores/", runs.ScoresOfRuns.as_view(), name="api-run-scores"),
     path("runs/<slug:public_id>/", runs.OneRun.as_view()),
     path("runs/<slug:public_id>/cancel/", runs.RunCancel.as_view()),
     path("runs/<slug:public_id>/resume/", runs.RunResume.as_view()),

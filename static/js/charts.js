@@ -18,7 +18,6 @@
       const { pairs, judge } = scales.find(({ key }) => key === of);
       return named([...pairs, ...judge].map((pair) => [`${pair.first} and ${pair.second}`, pair.kappa]));
     },
-    runs: (runs) => runs.toReversed(),
     watch: ({ scores }, { of }) => scores.find(({ score }) => score === of),
   };
 
@@ -37,20 +36,6 @@
         { type: "scatter", symbolSize: 10, data: held.map((each) => ({ ...each, value: [each.value, each.name] })) },
       ],
       color: [accent, accent],
-    };
-  }
-
-  // The scores of each run, in the order of their ends.
-  function overTime(runs, _, { ink, accent, other }) {
-    const names = runs.map((run) => `${new Date(run.finished_at).toLocaleDateString()}\n${run.judge}`);
-    const series = (name, score, symbol) => ({ type: "scatter", name, symbol, symbolSize: 11, data: runs.map((run) => run[score]) });
-    return {
-      xAxis: { type: "category", data: names, axisLabel: { lineHeight: 16 } },
-      yAxis: { type: "value", min: 0, max: 1 },
-      legend: { top: 0, itemWidth: 12, itemHeight: 12, selectedMode: false, textStyle: { color: ink } },
-      tooltip: { formatter: ({ seriesName, name, value }) => `${name}\n${seriesName} ${short(value)}` },
-      series: [series("Coverage", "coverage", "circle"), series("Alignment", "alignment", "diamond")],
-      color: [accent, other],
     };
   }
 
@@ -91,7 +76,7 @@
 
   function paint(figure) {
     const plot = plotOf(figure);
-    const drawn = { runs: overTime, watch: periods }[figure.dataset.chart] ?? intervals;
+    const drawn = figure.dataset.chart === "watch" ? periods : intervals;
     const has = theme(plot);
     const own = drawn(READ[figure.dataset.chart](facts.get(figure), figure.dataset), figure.dataset, has);
     const lines = { lineStyle: { color: has.line } };

@@ -12,10 +12,8 @@ from annotation.api.access import ApiView, only
 from annotation.api.fields import FactsField
 from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
-from annotation.core.facts import plain
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
-from annotation.judging.queries.run_scores import RunScores, run_scores
 from annotation.judging.queries.runs import RUNS, RunProgress, is_worker_alive, run_progress, runs_of
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
@@ -101,16 +99,6 @@ class Runs(ApiView):
             by=self.person,
         )
         return Response(RunDetail(run).data, status=status.HTTP_201_CREATED)
-
-
-class ScoresOfRuns(ApiView):
-    tag = "runs"
-    pagination_class = None
-
-    @operation("list_run_scores", responses=list[RunScores])
-    def get(self, request: Request, slug: str) -> Response:
-        """List the mean scores of finished runs, newest first, by their judges alone."""
-        return Response(plain(run_scores(self.enter(Verb.VIEW_SCORES))))
 
 
 class OneRun(ApiView):

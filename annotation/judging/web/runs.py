@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from django.http import HttpResponse
@@ -16,7 +15,6 @@ from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import judges_of
 from annotation.judging.queries.run_estimate import RunEstimate, run_estimate
 from annotation.judging.queries.run_metrics import RUN_METRICS, parts_of
-from annotation.judging.queries.run_scores import run_scores
 from annotation.judging.queries.runs import (
     RUNS,
     calls_of,
@@ -207,5 +205,4 @@ def _form_context(room: Room, form: Mapping[str, Any]) -> dict[str, object]:
         or not set(form["metrics"]) <= usual,
         "is_worker_alive": is_worker_alive(),
         # A function, because only the whole page shows the scores.
-        "run_scores": partial(run_scores, room.project) if Verb.VIEW_SCORES in room.verbs else (),
     }

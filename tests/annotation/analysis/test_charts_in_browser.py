@@ -13,7 +13,6 @@ import pytest
 from annotation.models import Verdict
 from tests.accessibility import violations
 from tests.annotation.answering import answer_fourteen
-from tests.annotation.judging.test_run_scores import HOUR, finished_run
 from tests.annotation.web.test_flow_in_browser import sign_in
 from tests.browser import PHONE
 
@@ -29,7 +28,6 @@ CHARTS = {
     "scores/": "alder",
     "scores/judge/": "alder",
     "scores/agreement/": "cleo and rex",
-    "runs/": "lexical",
 }
 """The pages with a chart, each with a name that the chart shows."""
 
@@ -41,9 +39,7 @@ CORNER = """(wanted) => {
 
 @pytest.fixture
 def charted(world: World) -> World:
-    """Rex and Cleo answered fourteen checks that the judge had answered, too, in the second of two runs."""
-    finished_run(world, HOUR)
-    finished_run(world, -HOUR)
+    """Rex and Cleo answered fourteen checks that the judge had answered, too."""
     Verdict.objects.bulk_create(
         Verdict(check_row=check, role="judge", judge=world.judge, origin_name="lexical|v:1", label="no")
         for check in answer_fourteen(world)
@@ -96,10 +92,11 @@ def size_of(page: Page) -> tuple[float, float]:
 def test_a_chart_follows_theme_and_width_and_moves_nothing(charted: World, desk: Desk) -> None:
     page = sign_in(desk(), "olga")
     page.route("**/api/**", lambda route: None)
-    page.goto("/p/harbour/runs/")
+    page.goto("/p/harbour/scores/judge/")
+    page.locator("details.of-chart > summary").click()
     empty = size_of(page)
     page.unroute_all()
-    drawn(page, "runs/")
+    drawn(page, "scores/judge/")
     assert size_of(page) == empty
     # The panel of base.css, light and dark: #ffffff and #1c1f23.
     for scheme, colour in (("light", "255,255,255,255"), ("dark", "28,31,35,255")):
@@ -112,7 +109,8 @@ def test_a_chart_follows_theme_and_width_and_moves_nothing(charted: World, desk:
 def test_a_chart_that_cannot_be_drawn_points_to_the_table(charted: World, desk: Desk) -> None:
     page = sign_in(desk(), "olga")
     page.route("**/api/**", lambda route: route.fulfill(status=503, json={"error": {}}))
-    page.goto("/p/harbour/runs/")
+    page.goto("/p/harbour/scores/judge/")
+    page.locator("details.of-chart > summary").click()
     page.get_by_text("The chart is not available now. The table has the same values.").wait_for()
     assert page.get_by_role("button", name="Download chart as PNG").is_disabled()
     desk.watch.expect("503")

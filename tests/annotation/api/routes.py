@@ -99,7 +99,6 @@ IN_PROJECT = (
     Route("patch", _in("judges/{own_judge}/"), (Verb.CHANGE_PROJECT,), {"concurrency": 2}),
     Route("get", _in("runs/"), (Verb.VIEW_RUNS,)),
     Route("post", _in("runs/"), (Verb.RUN,), {"judge": "lexical"}),
-    Route("get", _in("runs/scores/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("runs/{run}/"), (Verb.VIEW_RUNS,)),
     Route("post", _in("runs/{run}/cancel/"), (Verb.RUN,)),
     Route("post", _in("runs/{run}/resume/"), (Verb.RUN,)),
