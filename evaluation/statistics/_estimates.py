@@ -148,9 +148,12 @@ def estimate_systems_from_sample(
         else sharpened_and_tuned(known)
     )
     return {
-        name: _estimate(*tuned[name], confidence, name if these_documents else None)
-        if name in tuned
-        else _without_interval(frame)
+        name: replace(
+            _estimate(*tuned[name], confidence, name if these_documents else None)
+            if name in tuned
+            else _without_interval(frame),
+            judge_mean=frame.judge_mean,
+        )
         for name, frame in frames.items()
     }
 
@@ -238,6 +241,11 @@ class Frame:
     def answered_documents(self) -> int:
         """Return the number of documents with answers; 0 until the sample is complete."""
         return len(np.unique(self.documents[self.is_sampled])) if self.is_complete else 0
+
+    @property
+    def judge_mean(self) -> float | None:
+        """Return the mean over documents of the predictions, the judge's own until they are centred."""
+        return float(self.sums(self.predictors[:, 0]).mean()) if self.is_judged else None
 
     @property
     def no_slopes(self) -> Array:
@@ -434,7 +442,6 @@ def _without_interval(frame: Frame) -> SampleEstimate:
         documents=len(frame.names),
         answered_documents=frame.answered_documents,
         degrees=max(0, frame.answered_documents - 1),
-        judge_mean=float(frame.sums(frame.predictors[:, 0]).mean()) if frame.is_judged else None,
     )
 
 

@@ -201,6 +201,19 @@ def test_each_system_may_have_its_own_frame_and_wait_on_its_own() -> None:
     assert (found["y"].answered, found["y"].sampled, found["y"].documents) == (2, 3, 3)
 
 
+def test_the_judges_mean_is_its_own_whatever_the_sample_corrects() -> None:
+    # Document 0: (.2 + .4) / 2 = .3; document 1: .6. The mean over documents is .45, for each system its own.
+    items = [
+        SampledItem(document=0, share=0.5, judge=0.2, probability=1, is_sampled=True, answer=1.0, claim="a"),
+        SampledItem(document=0, share=0.5, judge=0.4, probability=1, is_sampled=True, answer=0.0, claim="b"),
+        SampledItem(document=1, share=1.0, judge=0.6, probability=1, is_sampled=True, answer=1.0, claim="a"),
+    ]
+    higher = [replace(item, judge=item.judge + 0.1) for item in items if item.judge is not None]
+    found = estimate_systems_from_sample({"first": items, "second": higher})
+    assert found["first"].judge_mean == pytest.approx(0.45)
+    assert found["second"].judge_mean == pytest.approx(0.55)
+
+
 def test_no_systems_no_estimates() -> None:
     assert estimate_systems_from_sample({}) == {}
 
