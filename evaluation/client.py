@@ -390,13 +390,14 @@ class Project:
         *,
         format: str = "csv",  # noqa: A002 - the word of the API
         timeout: float | None = None,
+        **options: object,
     ) -> Path:
         """Export a level of the project's data (`scores`, …, `bundle`), download it to `to`, and return the path.
 
-        `format` is csv, jsonl or parquet. Raises ExportEnded if the export was cancelled or failed, TimeoutError after
-        `timeout` seconds, and the errors of `download`.
+        `format` is csv, jsonl or parquet; `options` are those of the API, such as `key`. Raises ExportEnded if the
+        export was cancelled or failed, TimeoutError after `timeout` seconds, and the errors of `download`.
         """
-        body = {"level": level, "format": format}
+        body = {"level": level, "format": format, **options}
         until = None if timeout is None else time.monotonic() + timeout
         facts = self._ask("POST", "exports/", body)
         while facts["state"] in ("waiting", "working"):

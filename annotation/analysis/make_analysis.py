@@ -105,7 +105,7 @@ RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
         agreement.agreement, inputs=agreement.agreement_inputs, shape=8
     ),
     Analysis.Kind.JUDGE: StatisticsRecipe(
-        judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=17
+        judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=18
     ),
 }
 """The recipe of every kind."""

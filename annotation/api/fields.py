@@ -45,6 +45,13 @@ class NamedChoice(WordChoice):
         super().__init__(choices=choices, **kwargs)
 
 
+class SliceKey(serializers.CharField):
+    """A metadata key of document sets, or `group`; "" if none is given."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=200, default="", allow_blank=True, **kwargs)
+
+
 class FactsField(serializers.Field[Any, Any, Any, Any]):
     """A read-only field with the dataclass that `facts_of` returns for a row; null if it returns None."""
 

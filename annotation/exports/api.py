@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import AnyContent, ApiView, only
-from annotation.api.fields import WordChoice
+from annotation.api.fields import SliceKey, WordChoice
 from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
@@ -44,6 +44,7 @@ class NewExport(serializers.Serializer[Any]):
     margin = serializers.FloatField(
         default=MARGIN, min_value=0, help_text="For pairs: the scores differ by more than this; less than 1."
     )
+    key = SliceKey(help_text="For systems: a metadata key, or `group`. Averages by slice are added.")
 
 
 class Exports(ApiView):

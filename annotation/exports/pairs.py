@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 SCORE, MARGIN = RANKED, 0.1
-OF_PAIRS = {"score": SCORE, "margin": MARGIN}
-"""The options of the level, which are arguments of its rows."""
 MARGIN_WORDS = "A margin is a number from 0 to less than 1, such as 0.1."
 _GROUPS_AT_ONCE = 100
 _ROUNDING = 1e-9

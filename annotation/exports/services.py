@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.db import transaction
 
+from annotation.analysis.leaderboard.table import SYSTEMS_LEVEL
+from annotation.analysis.slices.split import chosen_split, splits
 from annotation.core.events import log
 from annotation.core.jobs import OPEN, Claimed, Lease, StoppedJob, cancel, enqueue, finish, hold
 from annotation.core.permissions import Verb, require, roles_in
@@ -55,22 +57,21 @@ def write_export(
     by: User | None,
     named_people: bool = False,
     plain: bool = False,
-    score: str = SCORE,
-    margin: float = MARGIN,
+    **options: Any,
 ) -> Manifest:
     """Write one level, or the bundle of all tables, to `path`; write its manifest beside it and return the manifest.
 
     `plain` leaves texts of a CSV unchanged, even if a spreadsheet would run them as formulas. `by` is None for the
-    operator at the shell. `score` and `margin` are options of the level `pairs`; other levels ignore them. After an
-    error, no partial file remains.
+    operator at the shell. The options are `score` and `margin` of the level `pairs`, and `key` of the level `systems`,
+    which adds the averages by slice; other levels ignore them. After an error, no partial file remains.
 
-    Raises Invalid if the level, format or score is unknown, the margin is not in [0, 1), or the folder of the path does
-    not exist. Raises NotAllowed if `by` may not export, or requests names without being an owner. Raises OSError from
-    the file system.
+    Raises Invalid if the level, format, score or key is unknown, the margin is not in [0, 1), or the folder of the path
+    does not exist. Raises NotAllowed if `by` may not export, or requests names without being an owner. Raises OSError
+    from the file system.
     """
     _authorise(project, by, named_people=named_people)
     _require_format(level, format)
-    options = _options(project, level, score, margin)
+    options = _options(project, level, **options)
     if path.is_dir() or not path.name or not path.parent.is_dir():
         raise Invalid(f"No file can be put at {path}. Name a file in a folder that exists.", field="path")
     people = People(project, named=named_people)
@@ -103,8 +104,7 @@ def request_export(
     format: str = "",  # noqa: A002 - as above
     by: User | None,
     named_people: bool = False,
-    score: str = SCORE,
-    margin: float = MARGIN,
+    **options: Any,
 ) -> Export:
     """Queue an export for a worker; the job of the export has its state.
 
@@ -112,7 +112,7 @@ def request_export(
     """
     _authorise(project, by, named_people=named_people)
     _require_format(level, format)
-    options = _options(project, level, score, margin)
+    options = _options(project, level, **options)
     asked = {"level": level, "format": format, "named_people": named_people}
     size = Summary.objects.filter(document_set__project=project).count()
     job = Job.objects.create(kind=Job.Kind.EXPORT, project=project, total=size)
@@ -248,8 +248,13 @@ def _require_format(level: str, format_name: str) -> None:
         raise Invalid(f"{told}. Take {' or '.join(names)}.", field="format")
 
 
-def _options(project: Project, level: str, score: str, margin: float) -> dict[str, Any]:
-    return pair_options(project, score, margin) if level == PAIRS else {}
+def _options(
+    project: Project, level: str, *, score: str = SCORE, margin: float = MARGIN, key: str = ""
+) -> dict[str, Any]:
+    if level == PAIRS:
+        return pair_options(project, score, margin)
+    is_split = level == SYSTEMS_LEVEL.name and chosen_split(splits(project), key)
+    return {"key": key} if is_split else {}
 
 
 def _file_of(export: Export) -> PurePosixPath:

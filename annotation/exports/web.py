@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from annotation.analysis.leaderboard.leaderboard import RANKABLE
+from annotation.analysis.slices.split import splits
 from annotation.core.criteria import criteria_in_force
 from annotation.core.permissions import Verb, roles_in
 from annotation.core.refusals import Invalid
@@ -40,7 +41,7 @@ LEVEL_WORDS = {
     "bundle": "all tables in one zip",
 }
 
-FORM = {"level": "scores", "format": "csv", "named": "", "score": SCORE, "margin": str(MARGIN)}
+FORM = {"level": "scores", "format": "csv", "named": "", "score": SCORE, "margin": str(MARGIN), "key": ""}
 
 
 @screen("GET")
@@ -63,6 +64,7 @@ def request_export(request: Request, slug: str) -> HttpResponse:
             named_people=form["named"] == "1",
             score=form["score"],
             margin=_margin(form["margin"]),
+            key=form["key"],
         )
     except Invalid as refusal:
         return _show(request, room, form=form, refusal=refusal)
@@ -123,5 +125,6 @@ def _form(request: Request, room: Room, form: dict[str, str]) -> dict[str, objec
         "levels": [(name, name.title(), LEVEL_WORDS[name]) for name in LEVEL_NAMES],
         "formats": FORMAT_NAMES,
         "scores": [*RANKABLE, *criteria_in_force(room.project).values_list("name", flat=True)],
+        "keys": list(splits(room.project)),
         "may_name_people": Role.OWNER in roles_in(request.user, room.project),
     }

@@ -24,7 +24,7 @@ from annotation.analysis.leaderboard.averages import CONFIDENCE, DRAWS, SEED
 from annotation.core.tables.columns import ColumnKind
 from annotation.core.tables.formats import writer
 from annotation.exports.levels import BUNDLE, LEVELS, PAIRS, TABLES
-from annotation.exports.pairs import OF_PAIRS, sets_without_document
+from annotation.exports.pairs import sets_without_document
 from annotation.judging.queries.runs import usage_of
 from annotation.models import JudgeCall, Run, Score, Verdict
 from annotation.scoring.records import score_rules
@@ -69,8 +69,9 @@ def write_file(
     """
     with snapshot():
         made = about(project=project, people=people, level=level, format_name=format_name, plain=plain)
+        if options:
+            made[OPTIONS] = dict(options)
         if level == PAIRS:
-            made[OPTIONS] = {**OF_PAIRS, **options}
             made["sets_without_document"] = sets_without_document(project)
 
         def write_level(name: str, stream: BinaryIO) -> Manifest:

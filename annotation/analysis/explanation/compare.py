@@ -17,6 +17,7 @@ from annotation.models.document import cluster_of
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
+    from annotation.analysis.slices.split import Split
     from annotation.models import DocumentSet, Project, System
 
 MOST_CHECKS = 300
@@ -42,12 +43,19 @@ class ComparedSet:
     sides: tuple[Compared, ...]
 
 
-def paired_difference(
-    project: Project, first: System, second: System, *, score: str, target_words: int | None
-) -> Average:
-    """The mean of the score's differences, first minus second, over the document sets of both systems.
+def paired_differences(
+    project: Project,
+    first: System,
+    second: System,
+    *,
+    score: str,
+    target_words: int | None,
+    split: Split | None = None,
+) -> dict[str, Average]:
+    """The mean of the score's differences, first minus second, over the document sets of both systems in each slice.
 
-    Its interval is a bootstrap over clusters, as on the leaderboard, with fewer samples above 1,000 document sets.
+    Without a split, all document sets are in the slice "". Slices without a common document set are left out. The
+    intervals are a bootstrap over clusters, as on the leaderboard, with fewer samples above 1,000 document sets.
     """
     rows = Score.objects.filter(
         project=project,
@@ -58,15 +66,18 @@ def paired_difference(
     of_set = "summary__document_set__external_id", "summary__document_set__group"
     values: dict[tuple[str, str], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for name, group, system, value in rows.values_list(*of_set, "summary__system", score):
-        values[name, cluster_of(name, group)][system].append(value)
+        cluster = split.clusters[name] if split else cluster_of(name, group)
+        values[name, cluster][system].append(value)
+    # A slice takes the place of a system here, because averages are made for each system.
     differences = [
-        Observation("", name, cluster, (fmean(by[first.pk]) - fmean(by[second.pk]),))
+        Observation(
+            split.slices[name] if split else "", name, cluster, (fmean(by[first.pk]) - fmean(by[second.pk]),)
+        )
         for (name, cluster), by in values.items()
         if len(by) > 1
     ]
-    if not differences:
-        return Average(mean=None, low=None, high=None, n=0, left_out=0)
-    return averages(differences, [score], draws=draws_for(len(differences)))[""][score]
+    found = averages(differences, [score], draws=draws_for(len(differences))) if differences else {}
+    return {name: of_slice[score] for name, of_slice in found.items()}
 
 
 def draws_for(rows: int) -> int:

@@ -9,12 +9,14 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Avg, Count, Exists, F, FloatField, IntegerField, OuterRef, Subquery, Value
+from django.db.models import Avg, Count, Exists, F, FloatField, IntegerField, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Cast, Coalesce
 
 from annotation.analysis.explanation.explanation import same_words
+from annotation.analysis.slices.split import splits
 from annotation.core.lists import Column, Filter, Kind, List, Viewer, sees_scores
 from annotation.core.permissions import Verb
+from annotation.core.refusals import Invalid
 from annotation.models import (
     Check,
     Claim,
@@ -230,6 +232,19 @@ def _mean(name: str, head: str) -> Column:
     )
 
 
+def _in_slice(viewer: Viewer, label: str) -> Q:
+    for split in splits(viewer.project).values():
+        inside = [name for name, of in split.slices.items() if split.label(of) == label]
+        if inside:
+            return Q(external_id__in=inside)
+    raise Invalid(f"There is no slice {label!r}. An example of a slice is “topic: law”.", field="slice")
+
+
+def _slices(viewer: Viewer) -> list[tuple[str, str]]:
+    labels = [split.label(name) for split in splits(viewer.project).values() for name in split.names]
+    return [(label, label) for label in labels]
+
+
 DOCUMENT_SETS = List(
     name="document sets",
     verbs=(Verb.VIEW_PROJECT,),
@@ -240,6 +255,14 @@ DOCUMENT_SETS = List(
         Filter("document_id", "external_id", help="The set of that name."),
         Filter("group", help="Sets of that group."),
         Filter("language", help="Sets in that language."),
+        Filter(
+            "slice",
+            _in_slice,
+            options=_slices,
+            title="Slice",
+            seen_by=sees_scores,
+            help="Sets of that slice, written as key and value: `topic: law`.",
+        ),
     ),
     columns=(
         Column(

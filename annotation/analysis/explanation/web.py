@@ -10,7 +10,7 @@ from annotation.analysis.explanation.compare import (
     MOST_CHECKS,
     compared_sets,
     differing_checks,
-    paired_difference,
+    paired_differences,
 )
 from annotation.analysis.explanation.compare_judges import compare_judges
 from annotation.analysis.explanation.explanation import explain, summary_of
@@ -25,6 +25,7 @@ from annotation.analysis.judge.judge_answers import judges_of_runs
 from annotation.analysis.leaderboard.leaderboards import target_word
 from annotation.analysis.leaderboard.ranking import SIGNIFICANCE_LEVEL
 from annotation.analysis.leaderboard.web import shown_table
+from annotation.analysis.slices.split import chosen_split, splits
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
 from annotation.models import SCORE_SIDES, Check, Label, System
@@ -36,6 +37,7 @@ from annotation.web.lists import list_page
 from annotation.web.rooms import enter, found
 from annotation.web.screen import screen
 from evaluation.blend import score
+from evaluation.statistics import FEWEST_IN_SLICE
 
 DIFFERING_SHOWN = 40
 """The number of claims on which two judges differ that are shown at first."""
@@ -158,7 +160,14 @@ def compare(request: Request, slug: str) -> HttpResponse:
     # An estimate is no mean of the summaries' scores, so their differences say nothing of it.
     if pair and pair.difference is not None and basis and basis.column == score:
         better, worse = systems[pair.first], systems[pair.second]
-        interval = paired_difference(room.project, better, worse, score=score, target_words=target)
+        interval = paired_differences(room.project, better, worse, score=score, target_words=target).get("")
+    offered = splits(room.project)
+    split = chosen_split(offered, request.GET.get("key", ""))
+    by_slice = (
+        paired_differences(room.project, first, second, score=score, target_words=target, split=split)
+        if split
+        else {}
+    )
     is_one_sided = interval is None or (interval.low is not None and interval.low > 0)
     context = {
         "room": room,
@@ -174,6 +183,10 @@ def compare(request: Request, slug: str) -> HttpResponse:
         "choices": best,
         "target": target_word(target) if table else "",
         "target_words": target,
+        "keys": list(offered),
+        "split": split,
+        "by_slice": [(name, by_slice[name]) for name in split.names if name in by_slice] if split else [],
+        "fewest": FEWEST_IN_SLICE,
         "compared": compared_sets(checks, first, second, target_words=target),
     }
     return render(request, "analysis/explanation/compare.html", context)

@@ -6,10 +6,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.analysis.judge.judge_quality import JudgeFigures, judge_key
+from annotation.analysis.judge.judge_quality import JudgeFigures, judge_key, with_slices
 from annotation.analysis.make_analysis import current_statistics
+from annotation.analysis.slices.split import chosen_split, splits
 from annotation.api.access import ApiView
-from annotation.api.fields import NamedChoice
+from annotation.api.fields import NamedChoice, SliceKey
 from annotation.api.schema import operation
 from annotation.core.facts import plain
 from annotation.core.permissions import Verb
@@ -24,6 +25,7 @@ class JudgeQualityQuery(serializers.Serializer[Any]):
         help_text="Score whose answers judges are compared with; by default coverage, unless only alignment has"
         " a finished random sample or answers.",
     )
+    key = SliceKey(help_text="A metadata key, or `group`, for the reports by slice. Default: none.")
 
 
 class JudgeQualityView(ApiView):
@@ -33,6 +35,9 @@ class JudgeQualityView(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """Show how each judge compares with people's blind answers, by system, and its cost."""
         project = self.enter(Verb.VIEW_SCORES)
-        key = judge_key(project, self.query(JudgeQualityQuery).get("score", ""))
+        query = self.query(JudgeQualityQuery)
+        key = judge_key(project, query.get("score", ""))
         made = current_statistics(project=project, kind=Analysis.Kind.JUDGE, key=key, wait=True)
-        return Response(plain(made.facts(JudgeFigures)))
+        found = made.facts(JudgeFigures)
+        assert found is not None, "figures that are waited for exist"
+        return Response(plain(with_slices(project, found, chosen_split(splits(project), query["key"]))))

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from django.db.models import Count, Max, QuerySet, Sum
@@ -44,15 +46,16 @@ from annotation.models.document import cluster_of
 from annotation.scoring.own_scores import own_inputs
 from evaluation.judging import LABELS, Label, Price
 from evaluation.statistics import (
+    FEWEST_IN_SLICE,
     LENGTHS,
     JudgeReport,
     SelfAgreement,
-    judge_report,
     judge_reports,
     self_agreement,
 )
 
 if TYPE_CHECKING:
+    from annotation.analysis.slices.split import Split
     from annotation.models import Project
 
 MOST_VERSIONS = 8
@@ -93,8 +96,9 @@ class Version:
 
     `trust` says if its verdicts can be relied on, and `usual` is people's most frequent answer, of which always
     answering so would be right in `usual_share` of the checks (None without scored checks). `systems` has a report for
-    each system, least accurate first; `kinds` has one for each kind of claim. `examples` are the examples in its
-    prompt. `served` are the models that answered.
+    each system, least accurate first; `kinds` has one for each kind of claim, and `slices` one for each slice, if a key
+    is chosen, None with answers from fewer than 10 document sets. `examples` are the examples in its prompt. `served`
+    are the models that answered.
     """
 
     id: str
@@ -112,6 +116,7 @@ class Version:
     cost: Cost
     examples: list[dict[str, str]]
     served: list[ServedModel]
+    slices: dict[str, JudgeReport | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,19 +214,9 @@ def _version(
 ) -> Version:
     judge = Judge.objects.get(pk=version[0])
     taught = examples_of(judge)
-    checks = [check for check in humans.labels if check in said]
-    labels = [cast("Label | None", said[check]) for check in checks]
-    people = [cast("Label | None", humans.labels[check]) for check in checks]
-    documents = [facts[check].cluster for check in checks]
-    report = shown(judge_report(labels, people, documents))
+    parts = partial(_parts, said, facts, humans)
+    report = parts(lambda of: "")[""]
     usual, usual_share = _usual(report)
-
-    def parts(part_of: Callable[[int], str]) -> dict[str, JudgeReport]:
-        found = judge_reports(labels, people, [part_of(check) for check in checks], documents)
-        return {
-            name: shown(found[name]) for name in sorted(found, key=lambda name: _place(found[name], name))
-        }
-
     return Version(
         id=names[version],
         judge=judge.name,
@@ -234,15 +229,59 @@ def _version(
         usual_share=usual_share,
         report=report,
         kinds=parts(
-            lambda check: "people say yes" if humans.labels[check] == "yes" else "people say no or unsure"
+            lambda of: "people say yes" if humans.labels[of.key] == "yes" else "people say no or unsure"
         )
-        | parts(lambda check: "with a number" if facts[check].has_number else "without a number")
-        | parts(lambda check: _length(facts[check].claim)),
-        systems=parts(lambda check: facts[check].system),
+        | parts(lambda of: "with a number" if of.has_number else "without a number")
+        | parts(lambda of: _length(of.claim)),
+        systems=parts(attrgetter("system")),
         cost=_cost(project, version, judge),
         examples=[each for half in taught.chosen for each in half] if taught else [],
         served=served_in(_calls_of(project, version)),
     )
+
+
+def _parts(
+    said: Mapping[int, str | None],
+    facts: Mapping[int, CheckFacts],
+    humans: Humans,
+    part_of: Callable[[CheckFacts], str],
+    cluster: Callable[[CheckFacts], str] = attrgetter("cluster"),
+) -> dict[str, JudgeReport]:
+    answered = [facts[check] for check in humans.labels if check in said]
+    found = judge_reports(
+        [cast("Label | None", said[of.key]) for of in answered],
+        [cast("Label | None", humans.labels[of.key]) for of in answered],
+        [part_of(of) for of in answered],
+        [cluster(of) for of in answered],
+    )
+    return {name: shown(found[name]) for name in sorted(found, key=lambda name: _place(found[name], name))}
+
+
+def with_slices(project: Project, figures: JudgeFigures, split: Split | None) -> JudgeFigures:
+    """Add the reports of each version by slice. Without a split, the figures stay as they are."""
+    if split is None:
+        return figures
+    facts, said = check_facts(project), said_of(project)
+    humans = humans_of(project, facts, figures.score)
+    sets: dict[str, set[str]] = defaultdict(set)
+    for check in humans.labels:
+        sets[split.slices[facts[check].external_id]].add(facts[check].external_id)
+    answers = {name: said[version] for version, name in names_of(project, list(said)).items()}
+
+    def of(version: Version) -> Version:
+        found = _parts(
+            answers.get(version.id, {}),
+            facts,
+            humans,
+            lambda of: split.slices[of.external_id],
+            lambda of: split.clusters[of.external_id],
+        )
+        slices = {
+            name: report if len(sets[name]) >= FEWEST_IN_SLICE else None for name, report in found.items()
+        }
+        return replace(version, slices=slices)
+
+    return replace(figures, versions=tuple(map(of, figures.versions)))
 
 
 def _usual(report: JudgeReport) -> tuple[str, float | None]:

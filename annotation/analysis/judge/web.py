@@ -8,10 +8,11 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from annotation.analysis.judge.judge_answers import judges_of_runs
-from annotation.analysis.judge.judge_quality import JudgeFigures, Version, judge_key
+from annotation.analysis.judge.judge_quality import JudgeFigures, Version, judge_key, with_slices
 from annotation.analysis.judge.teach_judge import lesson_of, teach_judge
 from annotation.analysis.leaderboard import leaderboards
 from annotation.analysis.make_analysis import current_statistics
+from annotation.analysis.slices.split import chosen_split, splits
 from annotation.analysis.web import asked_score, figures_page
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
@@ -34,7 +35,10 @@ def judge(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="judge")
     key = judge_key(room.project, asked_score(request))
     stored = current_statistics(project=room.project, kind=Analysis.Kind.JUDGE, key=key)
-    found = stored.facts(JudgeFigures)
+    offered = splits(room.project)
+    split = chosen_split(offered, request.GET.get("key", ""))
+    if found := stored.facts(JudgeFigures):
+        found = with_slices(room.project, found, split)
     versions = found.versions if found else ()
     named = request.GET.get("judge", "")
     # A new judge is missing until the figures are recomputed, and a judge may have no answers for another score.
@@ -48,6 +52,9 @@ def judge(request: Request, slug: str) -> HttpResponse:
         # Hide the buttons for another score, because they use the answers for the default score.
         "may_act": not key and Verb.CHANGE_PROJECT in room.verbs,
         "of_score": f"score={key}&" if key else "",
+        "keys": list(offered),
+        "split": split,
+        "slices": list(version.slices.items()) if version else (),
         "several_judges": len(judges_of_runs(room.project)) > 1,
         "kinds": list(version.kinds.items()) if version else (),
         "systems": systems[:SYSTEMS_SHOWN],

@@ -18,6 +18,7 @@ from annotation.analysis.leaderboard.averages import (
     SEED,
     Average,
     Observation,
+    SetMeans,
     averages_of,
     set_means,
 )
@@ -348,7 +349,7 @@ class _Gathered:
         own: OwnScores,
     ) -> TargetTable:
         at_target = {name: each.at(target_words) for name, each in estimated.items()}
-        means = set_means(self.observations, (*SCORES, *own.names))
+        means = self.means(own)
         found = averages_of(means)
         bases = bases_of(project, target_words, found, at_target)
         for name in own.names:
@@ -382,6 +383,9 @@ class _Gathered:
             estimates=at_target,
         )
 
+    def means(self, own: OwnScores) -> SetMeans:
+        return set_means(self.observations, (*SCORES, *own.names))
+
     def rows(self, found: Mapping[str, dict[str, Average]], score: str) -> Iterator[SystemRow]:
         placed = _ranks({system: scores[score].mean for system, scores in found.items()})
         for system, rank in placed.items():
@@ -400,6 +404,12 @@ class _Gathered:
                 flags=dict(sorted(self.flags.get(system, Counter()).items())),
                 scores=found[system],
             )
+
+
+def means_at(project: Project, target_words: int | None) -> SetMeans:
+    """Average each system's summaries of a target length within each document set, for every score and criterion."""
+    own = own_scores(project)
+    return _by_target(project, target_words, own).get(target_words, _Gathered()).means(own)
 
 
 def _by_target(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from annotation.analysis.leaderboard.leaderboard import Leaderboard, leaderboard
+from annotation.analysis.leaderboard.leaderboard import Leaderboard, leaderboard, means_at
+from annotation.analysis.slices.slices import Slices, slices
+from annotation.analysis.slices.split import chosen_split, splits
 from annotation.core.tables.columns import HEAD, Cell, Column, ColumnKind, Level, TableRow, number
 
 if TYPE_CHECKING:
@@ -20,14 +22,18 @@ SYSTEM_COLUMNS = (
     Column("low", ColumnKind.NUMBER),
     Column("high", ColumnKind.NUMBER),
     Column("basis"),
+    Column("slice"),
 )
 
 
-def rows(project: Project, people: People) -> Iterator[TableRow]:
+def rows(project: Project, people: People, *, key: str = "") -> Iterator[TableRow]:
     """Yield a row per system, target length and score. The column `document_id` is empty.
 
-    `n` counts the document sets of a mean, and `basis` names the source of the value.
+    `n` counts the document sets of a mean, and `basis` names the source of the value. With a `key`, rows for each slice
+    follow; with fewer than 10 document sets, they have neither n nor mean. Raises Invalid for a key that splits
+    nothing.
     """
+    split = chosen_split(splits(project), key)
     board = leaderboard(project)
     found = [(row, table) for table in board.tables for row in table.rows]
     for row, table in sorted(found, key=lambda pair: (pair[0].system, pair[1].target_words or 0)):
@@ -43,6 +49,24 @@ def rows(project: Project, people: People) -> Iterator[TableRow]:
                 number(average.low),
                 number(average.high),
                 table.bases[name].name,
+                None,
+            )
+    if split is None:
+        return
+    for table in board.tables:
+        means = means_at(project, table.target_words)
+        for name in table.scores_held:
+            yield from _of_slices(project, slices(project, split, table, score=name, means=means))
+
+
+def _of_slices(project: Project, found: Slices) -> Iterator[TableRow]:
+    for row in found.systems:
+        for cell in row.cells:
+            mean = cell.mean
+            yield (
+                *(project.slug, None, row.system, found.target_words, found.score),
+                *((mean.documents, mean.mean, mean.low, mean.high) if mean else (None, None, None, None)),
+                *(found.basis, cell.slice),
             )
 
 

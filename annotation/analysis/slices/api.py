@@ -10,9 +10,10 @@ from rest_framework.response import Response
 
 from annotation.analysis.leaderboard import leaderboards
 from annotation.analysis.leaderboard.leaderboard import RANKABLE, RANKED
-from annotation.analysis.slices.slices import Slices, slice_keys, slices
+from annotation.analysis.slices.slices import Slices, slices
+from annotation.analysis.slices.split import chosen_split, splits
 from annotation.api.access import ApiView
-from annotation.api.fields import MOST_WORDS, WordChoice
+from annotation.api.fields import MOST_WORDS, SliceKey, WordChoice
 from annotation.api.schema import operation
 from annotation.core.facts import plain
 from annotation.core.permissions import Verb
@@ -20,10 +21,8 @@ from annotation.core.refusals import NotFound
 
 
 class SlicesQuery(serializers.Serializer[Any]):
-    key = serializers.CharField(
-        required=False,
-        max_length=200,
-        help_text="A metadata key of document sets, or `group`. Default: the first key that splits them.",
+    key = SliceKey(
+        help_text="A metadata key of document sets, or `group`. Default: the first key that splits them."
     )
     score = WordChoice(choices=RANKABLE, default=RANKED, help_text="The score that is averaged.")
     target_words = serializers.IntegerField(
@@ -32,10 +31,8 @@ class SlicesQuery(serializers.Serializer[Any]):
         max_value=MOST_WORDS,
         help_text="Only summaries of this target length. Default: the length with the most summaries.",
     )
-    count_by = serializers.CharField(
-        required=False,
-        max_length=200,
-        help_text="A numeric metadata key. Its sum over the document sets of a slice is the weight of the slice.",
+    count_by = SliceKey(
+        help_text="A numeric metadata key. Its sum over the document sets of a slice is the weight of the slice."
     )
 
 
@@ -57,13 +54,9 @@ class SlicesView(ApiView):
         )
         if table is None:
             raise NotFound("No summary has this target length.")
-        found = slices(
-            project,
-            key=query.get("key") or next(iter(slice_keys(project)), ""),
-            score=query["score"],
-            basis=table.bases[query["score"]],
-            target_words=table.target_words,
-            order=[row.system for row in table.rows],
-            count_by=query.get("count_by", ""),
-        )
+        offered = splits(project)
+        split = chosen_split(offered, query["key"] or next(iter(offered), ""))
+        if split is None:
+            raise NotFound("No column of the imported file splits the document sets.")
+        found = slices(project, split, table, score=query["score"], count_by=query["count_by"])
         return Response(plain(found))

@@ -6,18 +6,14 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from annotation.analysis.estimates.samples import samples
-from annotation.analysis.leaderboard.leaderboard import score_rows
+from annotation.analysis.leaderboard.leaderboard import TargetTable, means_at
 from annotation.core.refusals import Invalid
-from annotation.models import SCORE_SIDES, SCORES, DocumentSet, Sample
+from annotation.models import SCORE_SIDES, DocumentSet, Sample
 from annotation.models.document import cluster_of
 from annotation.sampling.queries.sampled_items import framed_items
-from annotation.scoring.own_scores import own_scores
 from evaluation.statistics import (
     FEWEST_IN_SLICE,
     SliceDifference,
@@ -29,15 +25,9 @@ from evaluation.statistics import (
 )
 
 if TYPE_CHECKING:
-    from annotation.analysis.leaderboard.values import Basis
+    from annotation.analysis.leaderboard.averages import SetMeans
+    from annotation.analysis.slices.split import Split
     from annotation.models import Project
-
-GROUP = "group"
-MOST_VALUES = 12
-"""The number of values of a key that are shown; rarer ones are together in `OTHER`."""
-OTHER, NO_VALUE = "other", "no value"
-PARTS = 4
-"""The number of parts into which numbers are cut, at their quantiles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,79 +86,57 @@ class Slices:
         return [(row.system, cell.slice) for row in self.systems for cell in row.cells if cell.is_worse]
 
 
-def slice_keys(project: Project) -> list[str]:
-    """List the keys that split the document sets: `group` and metadata keys, with numbers or with texts that repeat.
-
-    The keys with most values that are large enough to compare come first.
-    """
-    values: defaultdict[str, Counter[Any]] = defaultdict(Counter)
-    for group, metadata in _set_rows(project).values_list("group", "metadata"):
-        if group:
-            values[GROUP][group] += 1
-        for key, value in metadata.items():
-            if isinstance(value, str | int | float):
-                values[key][value] += 1
-    splitting = (
-        key
-        for key, counts in values.items()
-        if len(counts) > 1 and (len(counts) < counts.total() or _is_numeric(counts))
-    )
-    return sorted(splitting, key=lambda key: (-sum(n >= FEWEST_IN_SLICE for n in values[key].values()), key))
-
-
 def slices(
     project: Project,
+    split: Split,
+    table: TargetTable,
     *,
-    key: str,
     score: str,
-    basis: Basis,
-    target_words: int | None,
-    order: Sequence[str],
+    means: SetMeans | None = None,
     weights: Mapping[str, float] | None = None,
     count_by: str = "",
 ) -> Slices:
-    """Split the averages of a score by a key. `order` has the systems in the order of the leaderboard.
+    """Split the averages of a score in a table of the leaderboard, in its order. `means` has them by document set.
 
-    `weights` has a weight by value. `count_by` names a numeric metadata key instead, whose sum over document sets is
-    the weight of a value. Without either, no weighted mean is made. Raises Invalid for a key that splits nothing,
-    for weights that are negative or all 0, and for a `count_by` that is not a count in some document set.
+    `weights` has a weight by slice. `count_by` names a numeric metadata key instead, whose sum over document sets is
+    the weight of a slice. Without either, no weighted mean is made. Raises Invalid for weights that are negative or all
+    0, and for a `count_by` that is not a count in some document set.
     """
-    if key not in slice_keys(project):
-        raise Invalid(f"No two document sets differ in {key!r}.", field="key")
-    slice_of, cluster_of_set, counts = _split(project, key, count_by)
-    values = _set_values(project, score, target_words)
-    used = {name for of_system in values.values() for name in of_system}
-    names = _in_order({slice_of[name] for name in used}, slice_of)
+    means = means or means_at(project, table.target_words)
+    values = {system: of_system for system, of_system in means.of(score).items() if of_system}
+    used = {name for of_system in values.values() for name in of_system if name in split.slices}
+    sizes = Counter(split.slices[name] for name in used)
+    names = [name for name in split.names if name in sizes]
+    basis = table.bases[score]
     has_estimate = score in SCORE_SIDES and basis.is_estimate
-    estimated = _estimates(project, score, target_words, slice_of, names) if has_estimate else {}
+    estimated = _estimates(project, score, table.target_words, split, names) if has_estimate else {}
     plain = {
-        (system, name): _mean(of_system, slice_of, name, cluster_of_set)
+        (system, name): _mean(of_system, split, name)
         for system, of_system in values.items()
         for name in names
     }
     cells = [cell for cell, mean in plain.items() if mean is not None]
     is_estimated = bool(estimated) and all(cell in estimated for cell in cells)
-    means = {cell: estimated[cell] if is_estimated else plain[cell] for cell in cells}
-    given = {name: counts[name] for name in names} if count_by else dict(weights or {})
+    shown = {cell: estimated[cell] if is_estimated else plain[cell] for cell in cells}
+    given = _counts(project, split, count_by) if count_by else dict(weights or {})
     if not all(0 <= weight < math.inf for weight in given.values()) or (given and not any(given.values())):
         raise Invalid("Weights must not be negative, and one of them must be positive.", field="weights")
     differences = {
-        (each.system, each.slice): each for each in slice_differences(values, slice_of, cluster_of_set)
+        (each.system, each.slice): each for each in slice_differences(values, split.slices, split.clusters)
     }
     systems = tuple(
         SlicedSystem(
             system,
-            tuple(_cell(name, means.get((system, name)), differences.get((system, name))) for name in names),
-            _weighted({name: means.get((system, name)) for name in names}, given),
+            tuple(_cell(name, shown.get((system, name)), differences.get((system, name))) for name in names),
+            _weighted({name: shown.get((system, name)) for name in names}, given),
         )
-        for system in order
+        for system in (row.system for row in table.rows)
         if system in values
     )
-    sizes = Counter(slice_of[name] for name in used)
     return Slices(
-        key=key,
+        key=split.key,
         score=score,
-        target_words=target_words,
+        target_words=table.target_words,
         basis=basis.name if is_estimated or not has_estimate else "judge + corrections",
         slices=tuple(Slice(name, sizes[name], given.get(name, 0.0)) for name in names),
         systems=systems,
@@ -176,95 +144,26 @@ def slices(
     )
 
 
-def _set_rows(project: Project) -> Any:
-    return DocumentSet.objects.filter(project=project).order_by("pk")
-
-
-def _is_numeric(counts: Mapping[Any, int]) -> bool:
-    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in counts)
-
-
-def _split(
-    project: Project, key: str, count_by: str
-) -> tuple[dict[str, str], dict[str, str], dict[str, float]]:
-    """The slice and the cluster of every document set, and the sum of `count_by` in every slice."""
-    rows = list(_set_rows(project).values_list("external_id", "group", "metadata"))
-    raw = {name: group if key == GROUP else metadata.get(key) for name, group, metadata in rows}
-    slice_of = _named(raw)
-    # If the groups are the slices, every document set is its own cluster: otherwise a slice had a single cluster.
-    clusters = {name: cluster_of(name, "" if key == GROUP else group) for name, group, _ in rows}
+def _counts(project: Project, split: Split, count_by: str) -> dict[str, float]:
     counts: defaultdict[str, float] = defaultdict(float)
-    for name, _, metadata in rows:
-        count = metadata.get(count_by, 0) if count_by else 0
+    for name, metadata in DocumentSet.objects.filter(project=project).values_list("external_id", "metadata"):
+        count = metadata.get(count_by, 0)
         if isinstance(count, bool) or not isinstance(count, int | float) or count < 0:
             raise Invalid(f"{count_by} of {name} is not a count: {count!r}.", field="count_by")
-        counts[slice_of[name]] += count
-    return slice_of, clusters, counts
+        counts[split.slices[name]] += count
+    return counts
 
 
-def _named(raw: Mapping[str, Any]) -> dict[str, str]:
-    """The slice of every document set: its value, its range of numbers, or `OTHER` for rare values."""
-    known = {
-        name: value for name, value in raw.items() if isinstance(value, str | int | float) and value != ""
-    }
-    counts = Counter(known.values())
-    if len(counts) <= MOST_VALUES:
-        return {name: _word(known[name]) if name in known else NO_VALUE for name in raw}
-    if _is_numeric(counts):
-        found = _ranges({name: float(value) for name, value in known.items()})
-    else:
-        kept = dict(counts.most_common(MOST_VALUES - 1))
-        found = {name: _word(value) if value in kept else OTHER for name, value in known.items()}
-    return {name: found.get(name, NO_VALUE) for name in raw}
-
-
-def _ranges(numbers: Mapping[str, float]) -> dict[str, str]:
-    edges = np.unique(np.quantile(list(numbers.values()), np.arange(PARTS) / PARTS))
-    places = {name: int(np.searchsorted(edges, number, side="right")) for name, number in numbers.items()}
-    inside: defaultdict[int, list[float]] = defaultdict(list)
-    for name, place in places.items():
-        inside[place].append(numbers[name])
-    return {name: f"{min(inside[place]):g} to {max(inside[place]):g}" for name, place in places.items()}
-
-
-def _word(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _in_order(names: set[str], slice_of: Mapping[str, str]) -> list[str]:
-    """Largest slices first; `OTHER` and `NO_VALUE` are last."""
-    sizes = Counter(slice_of.values())
-    return sorted(names, key=lambda name: (name in (OTHER, NO_VALUE), -sizes[name], name))
-
-
-def _set_values(project: Project, score: str, target_words: int | None) -> dict[str, dict[str, float]]:
-    """The mean score of a system's summaries in each document set."""
-    own = own_scores(project)
-    place = (*SCORES, *own.names).index(score)
-    gathered: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in score_rows(project, target_words, own):
-        if (value := (row.averaged_values + row.own)[place]) is not None:
-            gathered[row.system][row.document_set].append(value)
-    return {
-        system: {name: fmean(values) for name, values in of_system.items()}
-        for system, of_system in gathered.items()
-    }
-
-
-def _mean(
-    of_system: Mapping[str, float], slice_of: Mapping[str, str], name: str, clusters: Mapping[str, str]
-) -> SliceMean | None:
-    here = {document: value for document, value in of_system.items() if slice_of[document] == name}
-    return slice_mean(here, clusters) if len(here) >= FEWEST_IN_SLICE else None
+def _mean(of_system: Mapping[str, float], split: Split, name: str) -> SliceMean | None:
+    here = {document: value for document, value in of_system.items() if split.slices[document] == name}
+    return slice_mean(here, split.clusters) if len(here) >= FEWEST_IN_SLICE else None
 
 
 def _estimates(
     project: Project,
     score: str,
     target_words: int | None,
-    slice_of: Mapping[str, str],
+    split: Split,
     names: Sequence[str],
 ) -> dict[tuple[str, str], SliceMean]:
     """Estimate each system within each slice from the newest finished sample, which must exist.
@@ -276,8 +175,8 @@ def _estimates(
     sample = next(each for each in samples(project, side) if each.is_complete)
     framed = framed_items(project, Sample.objects.get(public_id=sample.sample_id), side=side)
     of_document: defaultdict[str, set[str]] = defaultdict(set)
-    for name, group in _set_rows(project).values_list("external_id", "group"):
-        of_document[cluster_of(name, group)].add(slice_of[name])
+    for name, group in DocumentSet.objects.filter(project=project).values_list("external_id", "group"):
+        of_document[cluster_of(name, group)].add(split.slices[name])
     found: dict[tuple[str, str], SliceMean] = {}
     for name in names:
         inside = {document for document, slices in of_document.items() if slices == {name}}

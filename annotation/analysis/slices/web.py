@@ -7,7 +7,8 @@ from django.shortcuts import render
 
 from annotation.analysis.leaderboard.leaderboards import target_word
 from annotation.analysis.leaderboard.web import distinct_scores, head_of, shown_table
-from annotation.analysis.slices.slices import slice_keys, slices
+from annotation.analysis.slices.slices import slices
+from annotation.analysis.slices.split import chosen_split, splits
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
 from annotation.web.htmx import Request
@@ -24,30 +25,22 @@ def slices_page(request: Request, slug: str) -> HttpResponse:
     """
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     shown = shown_table(request, room.project)
-    keys = slice_keys(room.project)
-    key = request.GET.get("key") or (keys[0] if keys else "")
+    offered = splits(room.project)
+    split = chosen_split(offered, request.GET.get("key") or next(iter(offered), ""))
     found = None
-    if shown.table and key:
+    if shown.table and split:
         weights = {
             name.removeprefix("weight:"): _weight(str(value))
             for name, value in request.GET.items()
             if name.startswith("weight:") and value
         }
-        found = slices(
-            room.project,
-            key=key,
-            score=shown.score,
-            basis=shown.table.bases[shown.score],
-            target_words=shown.table.target_words,
-            order=[row.system for row in shown.table.rows],
-            weights=weights,
-        )
+        found = slices(room.project, split, shown.table, score=shown.score, weights=weights)
     context = {
         "room": room,
         "found": found,
         "fewest": FEWEST_IN_SLICE,
-        "keys": keys,
-        "key": key,
+        "keys": list(offered),
+        "split": split,
         "score": shown.score,
         "score_in_words": head_of(shown.score),
         "scores": [(name, head_of(name)) for name in distinct_scores(shown.table, room.project)]

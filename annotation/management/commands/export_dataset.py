@@ -41,6 +41,9 @@ class Command(BaseCommand):
             "--margin", type=float, default=MARGIN, help="of pairs: the scores differ by more"
         )
         parser.add_argument(
+            "--key", default="", help="of systems: a metadata key, or group, by which averages are added"
+        )
+        parser.add_argument(
             "--plain",
             action="store_true",
             help="in CSV, also keep texts that a spreadsheet would run as formulas",
@@ -59,6 +62,7 @@ class Command(BaseCommand):
                 plain=options["plain"],
                 score=options["score"],
                 margin=options["margin"],
+                key=options["key"],
             )
         except Refusal as refusal:
             raise CommandError(refusal.message) from refusal

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.analysis.explanation.compare import compared_sets, differing_checks, paired_difference
+from annotation.analysis.explanation.compare import compared_sets, differing_checks, paired_differences
 from annotation.analysis.explanation.compare_judges import compare_judges
 from annotation.analysis.leaderboard.averages import Observation, averages
 from annotation.models import Check, Judge, Look, Run, Score, Verdict
@@ -55,12 +55,12 @@ def test_the_difference_is_the_mean_over_common_sets(world: World) -> None:
     for row in scores.select_related("summary__system", "summary__document_set"):
         by_set.setdefault(row.summary.document_set.external_id, {})[row.summary.system.name] = row.coverage
     differences = {name: by["alder"] - by["birch"] for name, by in by_set.items() if len(by) == 2}
-    found = paired_difference(world.project, alder, birch, score="coverage", target_words=TARGET)
+    found = paired_differences(world.project, alder, birch, score="coverage", target_words=TARGET)[""]
     assert found.n == len(differences) > 5
     assert found.mean == pytest.approx(sum(differences.values()) / len(differences))
     by_hand = averages([Observation("x", name, name, (value,)) for name, value in differences.items()], ["c"])
     assert (found.low, found.high) == (by_hand["x"]["c"].low, by_hand["x"]["c"].high)
-    back = paired_difference(world.project, birch, alder, score="coverage", target_words=TARGET)
+    back = paired_differences(world.project, birch, alder, score="coverage", target_words=TARGET)[""]
     assert back.mean == pytest.approx(-(found.mean or 0))
 
 

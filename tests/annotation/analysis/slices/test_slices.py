@@ -1,20 +1,26 @@
-"""Averages by a metadata key: the split, cells, weights, and the page and the API that show them."""
+"""Slices by a metadata key: the split, cells, weights, and every page, list, export and API that shows them."""
 
 from __future__ import annotations
 
+import json
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.analysis.leaderboard.values import WITHOUT_JUDGE, Basis
-from annotation.analysis.slices.slices import MOST_VALUES, NO_VALUE, OTHER, Slices, slice_keys, slices
+from annotation.analysis.explanation.compare import paired_differences
+from annotation.analysis.leaderboard.leaderboard import leaderboard
+from annotation.analysis.slices.slices import Slices, slices
+from annotation.analysis.slices.split import MOST_VALUES, NO_VALUE, OTHER, chosen_split, splits
 from annotation.core.refusals import Invalid
-from annotation.models import DocumentSet, Score
+from annotation.exports.services import write_export
+from annotation.models import Check, DocumentSet, Score
+from tests.annotation.answering import say
 from tests.annotation.planning import lay_sets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.annotation.cast import World
     from tests.annotation.conftest import SignIn
@@ -38,15 +44,10 @@ def mark(world: World, metadata: Callable[[int], dict[str, object]]) -> None:
 
 
 def split(world: World, key: str, **more: object) -> Slices:
-    return slices(
-        world.project,
-        key=key,
-        score="coverage",
-        basis=Basis("coverage", "judge only", WITHOUT_JUDGE),
-        target_words=TARGET,
-        order=["alder", "birch"],
-        **more,  # type: ignore[arg-type]
-    )
+    split = chosen_split(splits(world.project), key)
+    assert split is not None
+    [table] = leaderboard(world.project, target_words=TARGET).tables
+    return slices(world.project, split, table, score="coverage", **more)  # type: ignore[arg-type]
 
 
 def coverage(world: World, system: str, topic: str) -> list[float]:
@@ -76,11 +77,11 @@ def test_few_sets_have_no_mean(sliced: World) -> None:
 
 
 def test_keys_are_those_whose_values_split_the_sets(sliced: World) -> None:
-    assert slice_keys(sliced.project) == ["topic", "length", "views"]
+    assert list(splits(sliced.project)) == ["topic", "length", "views"]
     DocumentSet.objects.filter(external_id="set-00").update(group="first")
     DocumentSet.objects.filter(external_id__in=["set-01", "set-02"]).update(group="second")
     mark(sliced, lambda number: {"title": f"Title {number}", "same": "x", "tags": ["a"]})
-    assert slice_keys(sliced.project) == ["group"]
+    assert list(splits(sliced.project)) == ["group"]
 
 
 def test_numbers_are_cut_at_quantiles(sliced: World) -> None:
@@ -145,3 +146,94 @@ def test_the_page_without_keys_says_what_to_import(world: World, signed_in: Sign
 @pytest.mark.parametrize(("query", "status"), [("key=colour", 422), ("key=topic&weight:law=x", 422)])
 def test_the_page_refuses(sliced: World, signed_in: SignIn, query: str, status: int) -> None:
     assert signed_in(sliced.mona).get(f"{PAGE}?{query}").status_code == status
+
+
+def people_say(world: World, *, wrong: str, of: int = 24) -> None:
+    """Rex answers the claims of alder in the first sets as the judge did, but not where the topic is `wrong`."""
+    checks = Check.objects.filter(
+        summary__system__name="alder",
+        document_set__external_id__in=[f"set-{number:02}" for number in range(of)],
+    )
+    for check in checks.select_related("document_set"):
+        is_right = check.document_set.metadata["topic"] != wrong
+        say(
+            check,
+            world.rex,
+            check.judge_label if is_right else ("no" if check.judge_label == "yes" else "yes"),
+        )
+
+
+def test_the_judge_is_compared_with_people_in_each_slice(sliced: World, signed_in: SignIn) -> None:
+    people_say(sliced, wrong="law")
+    client = signed_in(sliced.mona)
+    [version] = client.get("/api/v1/projects/harbour/judge-quality/?key=topic").json()["versions"]
+    # Twelve sets with four claims each in either slice; the judge is wrong on all claims about law.
+    found = {name: (of["checks"], of["accuracy"]["value"]) for name, of in version["slices"].items()}
+    assert found == {"law": (48, 0.0), "news": (48, 1.0)}
+    assert version["report"]["accuracy"]["value"] == 0.5
+    page = client.get("/p/harbour/scores/judge/?key=topic").text
+    assert page.index("<bdi>law</bdi>") < page.index("<bdi>news</bdi>")
+    assert 'name="key"' in client.get("/p/harbour/scores/judge/").text
+    assert client.get("/p/harbour/scores/judge/?key=colour").status_code == 422
+    assert client.get("/api/v1/projects/harbour/judge-quality/?key=colour").status_code == 422
+
+
+def test_answers_from_few_sets_are_too_few_to_judge_the_judge(sliced: World, signed_in: SignIn) -> None:
+    # The first 19 sets: ten about news, nine about law.
+    people_say(sliced, wrong="law", of=19)
+    client = signed_in(sliced.mona)
+    [version] = client.get("/api/v1/projects/harbour/judge-quality/?key=topic").json()["versions"]
+    assert (version["slices"]["law"], version["slices"]["news"]["checks"]) == (None, 40)
+    assert "too few document sets" in client.get("/p/harbour/scores/judge/?key=topic").text
+
+
+def test_two_systems_are_compared_in_each_slice(sliced: World, signed_in: SignIn) -> None:
+    law, news = (
+        fmean(coverage(sliced, "alder", topic)) - fmean(coverage(sliced, "birch", topic))
+        for topic in ("law", "news")
+    )
+    alder, birch = sliced.systems["alder"], sliced.systems["birch"]
+    split = chosen_split(splits(sliced.project), "topic")
+    found = paired_differences(
+        sliced.project, alder, birch, score="coverage", target_words=TARGET, split=split
+    )
+    assert [found["law"].mean, found["news"].mean] == pytest.approx([law, news])
+    assert (found["law"].n, found[NO_VALUE].n < 10) == (12, True)
+    page = signed_in(sliced.vic).get("/p/harbour/scores/compare/?first=alder&second=birch&key=topic").text
+    assert f"{abs(news):.3f}".lstrip("0") in page
+    assert "too few" in page
+
+
+def test_documents_are_filtered_by_slice(sliced: World, signed_in: SignIn) -> None:
+    client = signed_in(sliced.mona)
+    listed = client.get("/api/v1/projects/harbour/document-sets/?slice=length: 0 to 5").json()["results"]
+    assert [row["document_id"] for row in listed] == [f"set-{number:02}" for number in range(6)]
+    page = client.get("/p/harbour/scores/sets/?slice=topic: law").text
+    assert 'value="topic: law" selected' in page
+    assert ("set-01" in page, "set-02" in page) == (True, False)
+    assert client.get("/api/v1/projects/harbour/document-sets/?slice=topic: art").status_code == 422
+
+
+def test_the_export_has_the_averages_of_the_page(sliced: World, tmp_path: Path) -> None:
+    whole = tmp_path / "whole.jsonl"
+    write_export(project=sliced.project, level="systems", format="jsonl", path=whole, by=None)
+    path = tmp_path / "slices.jsonl"
+    manifest = write_export(
+        project=sliced.project, level="systems", format="jsonl", path=path, by=None, key="topic"
+    )
+    assert manifest["options"] == {"key": "topic"}
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [row for row in rows if row["slice"] is None] == [
+        json.loads(line) for line in whole.read_text().splitlines()
+    ]
+    found = {
+        (row["system"], row["slice"]): row for row in rows if row["score"] == "coverage" and row["slice"]
+    }
+    for row in split(sliced, "topic").systems:
+        for cell in row.cells:
+            exported = found[row.system, cell.slice]
+            shown = (cell.mean.documents, cell.mean.mean, cell.mean.low) if cell.mean else (None, None, None)
+            assert (exported["n"], exported["mean"], exported["low"]) == shown
+    with pytest.raises(Invalid) as refusal:
+        write_export(project=sliced.project, level="systems", format="csv", path=path, by=None, key="colour")
+    assert refusal.value.field == "key"
