@@ -81,13 +81,17 @@ class TrialCost:
 
     @property
     def sentence(self) -> str:
-        """Say how many more answers changed than without new guidelines, and within which bounds."""
-        changed, bounds = self.changed, "too few document sets to say how certain"
-        if changed.low is not None and changed.high is not None:
-            chance = "; this can be chance" if changed.low <= 0 <= changed.high else ""
-            bounds = f"between {_more(changed.low)} and {_more(changed.high)}{chance}"
-        again = f"Of {self.new + self.old} answers given again, the new guidelines changed {_more(changed.difference)}"
-        return f"{again} than asking twice under the old ones does ({bounds})."
+        """Say how many of 100 answers the new guidelines change, beyond those that people change anyway."""
+        changed = self.changed
+        about, low, high = (_of_hundred(share) for share in (changed.difference, changed.low, changed.high))
+        change = f"The new guidelines change about {about} of 100 answers"
+        if changed.low is None:
+            return f"{change}. There are too few document sets to say how exact that is."
+        if about == 0:
+            return f"The new guidelines change no answers, or few: up to {high} of 100 is possible."
+        if low == 0:
+            return f"{change}, or none: with so few answers, anything from 0 to {high} is possible."
+        return f"{change}: at least {low} and at most {high}."
 
     @property
     def certain(self) -> list[str]:
@@ -126,8 +130,8 @@ class Trial:
         return self.asked - self.waiting
 
 
-def _more(share: float) -> str:
-    return f"{abs(round(100 * share))} % {'less' if round(100 * share) < 0 else 'more'}"
+def _of_hundred(share: float | None) -> int:
+    return max(0, round(100 * (share or 0.0)))
 
 
 def answered_blind(project: Project, *, old: Guideline | None = None, side: str = "") -> QuerySet[Verdict]:

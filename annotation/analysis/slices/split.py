@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,22 +29,38 @@ PARTS = 4
 """The number of parts into which numbers are cut, at their quantiles."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Split:
-    """The slice and the cluster of every document set, by its name.
+    """The split of the document sets by a key. Document sets have the names of the imported file.
 
-    If the key is the group, every document set is its own cluster: otherwise a slice had a single cluster.
+    `values` has the value of each document set that has one, `groups` the group of every document set, "" without.
     """
 
     key: str
-    slices: Mapping[str, str]
-    clusters: Mapping[str, str]
+    values: Mapping[str, Any]
+    groups: Mapping[str, str]
 
-    @property
+    @cached_property
+    def slices(self) -> dict[str, str]:
+        """The slice of every document set."""
+        named = _named(self.values)
+        return {name: named.get(name, NO_VALUE) for name in self.groups}
+
+    @cached_property
     def names(self) -> list[str]:
-        """Name the slices: largest first, `OTHER` and `NO_VALUE` last."""
+        """The slices: numbers in their order, texts with the largest slice first, `OTHER` and `NO_VALUE` last."""
         sizes = Counter(self.slices.values())
-        return sorted(sizes, key=lambda name: (name in (OTHER, NO_VALUE), -sizes[name], name))
+        lowest: dict[str, float] = {}
+        for name in sorted(self.values, key=self.values.__getitem__) if _is_numeric(self.values) else ():
+            lowest.setdefault(self.slices[name], self.values[name])
+        last = (OTHER, NO_VALUE)
+        return sorted(sizes, key=lambda name: (name in last, lowest.get(name, 0.0), -sizes[name], name))
+
+    @cached_property
+    def clusters(self) -> dict[str, str]:
+        """The cluster of every document set; itself if the key is the group, because a slice had one cluster else."""
+        is_own = self.key == GROUP
+        return {name: cluster_of(name, "" if is_own else group) for name, group in self.groups.items()}
 
     def label(self, name: str) -> str:
         """Name a slice with its key: "topic: law"."""
@@ -69,18 +86,11 @@ def splits(project: Project) -> dict[str, Split]:
     keys = [
         key
         for key, of_key in counts.items()
-        if len(of_key) > 1 and (len(of_key) < of_key.total() or _is_numeric(of_key))
+        if len(of_key) > 1 and (len(of_key) < of_key.total() or _is_numeric(raw[key]))
     ]
     keys.sort(key=lambda key: (-sum(size >= FEWEST_IN_SLICE for size in counts[key].values()), key))
-    found = {}
-    for key in keys:
-        named = _named(raw[key])
-        found[key] = Split(
-            key,
-            {name: named.get(name, NO_VALUE) for name, _, _ in rows},
-            {name: cluster_of(name, "" if key == GROUP else group) for name, group, _ in rows},
-        )
-    return found
+    groups = {name: group for name, group, _ in rows}
+    return {key: Split(key, raw[key], groups) for key in keys}
 
 
 def chosen_split(found: Mapping[str, Split], key: str) -> Split | None:
@@ -90,8 +100,8 @@ def chosen_split(found: Mapping[str, Split], key: str) -> Split | None:
     return found.get(key)
 
 
-def _is_numeric(counts: Mapping[Any, int]) -> bool:
-    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in counts)
+def _is_numeric(values: Mapping[str, Any]) -> bool:
+    return all(type(value) in (int, float) for value in values.values())
 
 
 def _named(known: Mapping[str, Any]) -> dict[str, str]:
@@ -99,19 +109,18 @@ def _named(known: Mapping[str, Any]) -> dict[str, str]:
     counts = Counter(known.values())
     if len(counts) <= MOST_VALUES:
         return {name: _word(value) for name, value in known.items()}
-    if _is_numeric(counts):
+    if _is_numeric(known):
         return _ranges({name: float(value) for name, value in known.items()})
     kept = dict(counts.most_common(MOST_VALUES - 1))
     return {name: _word(value) if value in kept else OTHER for name, value in known.items()}
 
 
 def _ranges(numbers: Mapping[str, float]) -> dict[str, str]:
-    edges = np.unique(np.quantile(list(numbers.values()), np.arange(PARTS) / PARTS))
-    places = {name: int(np.searchsorted(edges, number, side="right")) for name, number in numbers.items()}
-    inside: defaultdict[int, list[float]] = defaultdict(list)
-    for name, place in places.items():
-        inside[place].append(numbers[name])
-    return {name: f"{min(inside[place]):g} to {max(inside[place]):g}" for name, place in places.items()}
+    values = np.array(list(numbers.values()))
+    places = np.searchsorted(np.unique(np.quantile(values, np.arange(PARTS) / PARTS)), values, side="right")
+    inside = {place: values[places == place] for place in np.unique(places)}
+    words = {place: f"{of.min():g} to {of.max():g}" for place, of in inside.items()}
+    return {name: words[place] for name, place in zip(numbers, places, strict=True)}
 
 
 def _word(value: object) -> str:
