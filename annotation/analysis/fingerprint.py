@@ -18,6 +18,7 @@ FINGERPRINTED_RULES = (
     "blend_human_weight",
     "assessor_average",
     "composite_weight",
+    "own_weights",
     "summarization_threshold",
     "summarization_strict",
     "summarization_scale",

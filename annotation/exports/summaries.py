@@ -10,6 +10,7 @@ from django.db.models import F, QuerySet
 from annotation.core.paging import batches
 from annotation.core.tables.columns import HEAD, Column, ColumnKind, Level, TableRow, columns, number
 from annotation.models import SCORES, Summary
+from annotation.scoring.own_scores import COMPOSITE, own_scores
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
@@ -54,12 +55,20 @@ def _scores(project: Project, people: People) -> Iterator[TableRow]:
     """Yield a row per summary; without a score, the columns are empty."""
     columns = ("summary_words", *SCORES, "passed", "claims", "claims_unscored", "flags")
     values = ordered_summaries(project).values_list(
-        "document_set__external_id", "system__name", "target_words", *(f"score__{name}" for name in columns)
+        "pk",
+        "document_set__external_id",
+        "system__name",
+        "target_words",
+        *(f"score__{name}" for name in columns),
     )
     first = len(HEAD)
     last = first + len(SCORES)
-    for row in values.iterator(chunk_size=_ROWS_AT_ONCE):
-        yield (project.slug, *row[:first], *map(number, row[first:last]), *row[last:])
+    for batch in batches(values.iterator(chunk_size=_ROWS_AT_ONCE), _ROWS_AT_ONCE):
+        keys = [key for key, *_ in batch]
+        own = own_scores(project, summary__in=keys).values if project.own_weights else {}
+        for key, *row in batch:
+            composite = own.get(key, {}).get(COMPOSITE)
+            yield (project.slug, *row[:first], *map(number, row[first:last]), *row[last:], composite)
 
 
 SCORES_LEVEL = Level(
@@ -67,6 +76,6 @@ SCORES_LEVEL = Level(
     HEAD
     + columns("summary_words:integer")
     + tuple(Column(name, ColumnKind.NUMBER) for name in SCORES)
-    + columns("passed:flag claims:integer claims_unscored:integer flags:texts"),
+    + columns(f"passed:flag claims:integer claims_unscored:integer flags:texts {COMPOSITE}:number"),
     _scores,
 )

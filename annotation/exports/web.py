@@ -11,7 +11,6 @@ from django.urls import reverse
 
 from annotation.analysis.leaderboard.leaderboard import RANKABLE
 from annotation.analysis.slices.split import splits
-from annotation.core.criteria import criteria_in_force
 from annotation.core.permissions import Verb, roles_in
 from annotation.core.refusals import Invalid
 from annotation.core.tables.answer import file_answer
@@ -25,6 +24,7 @@ from annotation.exports.services import manifest_of, open_export
 from annotation.exports.services import request_export as ask
 from annotation.judging.queries.runs import is_worker_alive
 from annotation.models import Role
+from annotation.scoring.own_scores import own_names
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.lists import list_page, listed
 from annotation.web.rooms import Room, enter, found
@@ -124,7 +124,7 @@ def _form(request: Request, room: Room, form: dict[str, str]) -> dict[str, objec
         "is_worker_alive": is_worker_alive(),
         "levels": [(name, name.title(), LEVEL_WORDS[name]) for name in LEVEL_NAMES],
         "formats": FORMAT_NAMES,
-        "scores": [*RANKABLE, *criteria_in_force(room.project).values_list("name", flat=True)],
+        "scores": [*RANKABLE, *own_names(room.project)],
         "keys": list(splits(room.project)),
         "may_name_people": Role.OWNER in roles_in(request.user, room.project),
     }

@@ -193,6 +193,7 @@ def about(*, project: Project, people: People, level: str, format_name: str, pla
         "rules": {
             **asdict(rules),
             "target_length": project.target_length,
+            "own_weights": project.own_weights,
             "percent_scale": project.percent_scale,
             "reveal": project.reveal,
         },

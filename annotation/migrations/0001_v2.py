@@ -717,6 +717,15 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "own_weights",
+                    models.JSONField(
+                        blank=True,
+                        default=dict,
+                        help_text='Weights by score or own criterion: {"coverage": 2, "tone": 1}. Empty: no such composite.',
+                        verbose_name="weights of the own composite",
+                    ),
+                ),
+                (
                     "summarization_threshold",
                     models.FloatField(
                         default=0.5,

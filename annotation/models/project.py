@@ -91,6 +91,12 @@ class Project(PublicRow):
     composite_weight = models.FloatField(
         "weight of coverage (a)", default=2 / 3, help_text="a in X = a·coverage + (1 - a)·brevity (0 to 1)."
     )
+    own_weights = models.JSONField(
+        "weights of the own composite",
+        default=dict,
+        blank=True,
+        help_text='Weights by score or own criterion: {"coverage": 2, "tone": 1}. Empty: no such composite.',
+    )
     summarization_threshold = models.FloatField(
         default=0.5, help_text="Summarization passes if the lower of its two parts reaches this (0 to 1)."
     )

@@ -1,4 +1,4 @@
-"""The final answers to a project's own criteria, as scores of summaries."""
+"""A project's own scores of summaries: the final answers to its criteria, and its composite of any scores."""
 
 from __future__ import annotations
 
@@ -11,22 +11,26 @@ from typing import TYPE_CHECKING, Any, Literal
 from django.db.models import Count, Max, Q
 
 from annotation.core.criteria import criteria_in_force
-from annotation.models import Rating
+from annotation.models import SCORES, Rating, Score
+from evaluation.blend import left_out_of_averages
+from evaluation.metrics import weighted_composite
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from annotation.models import Project
 
+COMPOSITE = "composite_own"
+"""The name of the weighted mean of scores and criteria with the project's `own_weights`."""
 _OUTRANKING: tuple[Literal["decision", "people", "judge"], ...] = ("decision", "people", "judge")
 
 
 @dataclass(frozen=True, slots=True)
 class OwnScores:
-    """The scores by own criteria, in [0, 1], 1 for the best answer of the scale.
+    """The scores by own criteria, in [0, 1], 1 for the best answer of the scale, and the own composite.
 
-    `names` has the criteria in order. `values` has the scores by summary and criterion, `sources` by criterion the
-    roles of those whose answers count: people or judge.
+    `names` has the criteria in order, then `COMPOSITE` if the project has weights. `values` has the scores by summary
+    and name, `sources` by criterion the roles of those whose answers count: people or judge.
     """
 
     names: tuple[str, ...]
@@ -39,25 +43,52 @@ class OwnScores:
         return tuple(found.get(name) for name in self.names)
 
 
-def own_scores(project: Project) -> OwnScores:
-    """Choose the final answer to each criterion about each summary. Two queries.
+def own_names(project: Project) -> list[str]:
+    """Name the own scores: the criteria in force, and the composite if the project has weights. One query."""
+    names = criteria_in_force(project).values_list("name", flat=True)
+    return [*names, *([COMPOSITE] if project.own_weights else [])]
+
+
+def own_scores(project: Project, **summaries: object) -> OwnScores:
+    """Choose the final answer to each criterion about each summary. Two queries, three with an own composite.
 
     It is the latest decision of an adjudicator, else the mean of people's latest answers, else the deciding judge's
-    latest usable answer. Answers in open assignments and to earlier versions of a criterion do not count.
+    latest usable answer. Answers in open assignments and to earlier versions of a criterion do not count. The
+    composite has no value if a part has none. The lookups `summaries` select summaries, such as `summary__in`.
     """
     facts = {row.pk: row.fact for row in criteria_in_force(project)}
     values: dict[int, dict[str, float]] = defaultdict(dict)
     sources: dict[str, set[str]] = defaultdict(set)
-    for decides, rows in final_ratings(project):
+    for decides, rows in final_ratings(project, **summaries):
         fact = facts[rows[0].criterion_id]
         values[rows[0].summary_id][fact.name] = fact.share(fmean(row.value for row in rows))
         sources[fact.name].add("judge" if decides == "judge" else "people")
+    # Only assessors answer about unmarked units, so that criterion is a score only where they did.
+    names = [fact.name for fact in facts.values() if fact.reads != "unmarked" or fact.name in sources]
+    if project.own_weights:
+        names.append(COMPOSITE)
+        for summary, value in _composites(project, values, summaries):
+            values[summary][COMPOSITE] = value
     return OwnScores(
-        # Only assessors answer about unmarked units, so that criterion is a score only where they did.
-        tuple(fact.name for fact in facts.values() if fact.reads != "unmarked" or fact.name in sources),
+        tuple(names),
         values,
         {name: frozenset(found) for name, found in sources.items()},
     )
+
+
+def _composites(
+    project: Project, ratings: Mapping[int, Mapping[str, float]], summaries: Mapping[str, Any]
+) -> Iterator[tuple[int, float]]:
+    columns = [name for name in project.own_weights if name in SCORES]
+    scores = Score.objects.filter(project=project, summary__is_summary=True, **summaries).order_by()
+    for summary, flags, questions, *row in scores.values_list(
+        "summary_id", "flags", "question_coverage", *columns
+    ):
+        left_out = left_out_of_averages(flags, by_questions=questions is not None)
+        parts = {name: value for name, value in zip(columns, row, strict=True) if name not in left_out}
+        value = weighted_composite({**ratings.get(summary, {}), **parts}, project.own_weights)
+        if value is not None:
+            yield summary, value
 
 
 def final_ratings(

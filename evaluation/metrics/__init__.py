@@ -3,7 +3,7 @@
 from evaluation.metrics._alignment import alignment, factual_alignment
 from evaluation.metrics._brevity import brevity
 from evaluation.metrics._completeness import Completeness, completeness
-from evaluation.metrics._composite import composite
+from evaluation.metrics._composite import composite, weighted_composite
 from evaluation.metrics._conciseness import ConcisenessTerms, conciseness, conciseness_terms
 from evaluation.metrics._coverage import (
     claim_coverage,
@@ -73,4 +73,5 @@ __all__ = [
     "scored_pairs",
     "summarization",
     "topic_preservation",
+    "weighted_composite",
 ]

@@ -1,4 +1,7 @@
-"""The composite: the weighted mean of coverage and brevity."""
+"""Composites: weighted means of coverage and brevity, and of any scores."""
+
+import math
+from collections.abc import Mapping
 
 from evaluation._guards import checked_share
 from evaluation.errors import InvalidWeight
@@ -15,20 +18,23 @@ def composite(coverage: float | None, brevity: float | None, a: float = DUC_COVE
     Source: DUC 2002, length-adjusted coverage, point 4; NIST reported a = 1 and a = 2/3.
     Example: coverage 0.4 with brevity 0.06 gives 0.286667.
     """
-    _check_weight(a)
-    if coverage is not None:
-        checked_share("Coverage", coverage)
-    if brevity is not None:
-        checked_share("Brevity", brevity)
-    if a == 1:
-        return coverage
-    if a == 0:
-        return brevity
-    if coverage is None or brevity is None:
-        return None
-    return min(a * coverage + (1 - a) * brevity, 1.0)
-
-
-def _check_weight(a: float) -> None:
     if not 0 <= a <= 1:
         raise InvalidWeight(f"The weight of coverage must lie in 0 to 1, got {a!r}.")
+    return weighted_composite({"coverage": coverage, "brevity": brevity}, {"coverage": a, "brevity": 1 - a})
+
+
+def weighted_composite(values: Mapping[str, float | None], weights: Mapping[str, float]) -> float | None:
+    """Compute the mean of the named values with the weights, which are divided by their sum.
+
+    In [0, 1] if the values are. Values without a positive weight are not used. Returns None if a used value is None or
+    missing. Raises InvalidWeight if a weight is negative or none is positive, InvalidPercent if a value is outside
+    0 to 1.
+    Example: coverage .8 and tone .5 with the weights 2 and 1 give (2 * .8 + .5) / 3 = .7.
+    """
+    used = {name: weight for name, weight in weights.items() if weight != 0}
+    if not used or not all(0 < weight < math.inf for weight in used.values()):
+        raise InvalidWeight("Weights must not be negative, and one of them must be positive.")
+    shares = {name: checked_share(name, value) for name, value in values.items() if value is not None}
+    if not used.keys() <= shares.keys():
+        return None
+    return min(sum(weight * shares[name] for name, weight in used.items()) / sum(used.values()), 1.0)

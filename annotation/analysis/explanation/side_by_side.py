@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Avg, Count, Exists, F, FloatField, IntegerField, OuterRef, Q, Subquery, Value
@@ -28,6 +29,7 @@ from annotation.models import (
 )
 from annotation.models.claim import NOT_YES, OF_CLAIMS
 from annotation.models.judgment import COUNTING
+from annotation.scoring.own_scores import COMPOSITE, own_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -245,12 +247,24 @@ def _slices(viewer: Viewer) -> list[tuple[str, str]]:
     return [(label, label) for label in labels]
 
 
+def _with_composites(viewer: Viewer, rows: Sequence[DocumentSet]) -> None:
+    if not (sees_scores(viewer) and viewer.project.own_weights):
+        return
+    own = own_scores(viewer.project, summary__document_set__in=rows).values
+    found: dict[int, list[float]] = defaultdict(list)
+    for key, of_set in Summary.objects.filter(pk__in=own).values_list("pk", "document_set_id"):
+        found[of_set] += [own[key][COMPOSITE]] if COMPOSITE in own[key] else []
+    for row in rows:
+        setattr(row, COMPOSITE, fmean(values) if (values := found[row.pk]) else None)
+
+
 DOCUMENT_SETS = List(
     name="document sets",
     verbs=(Verb.VIEW_PROJECT,),
     rows=_sets,
     order=("external_id",),
     empty="No document sets yet. Import a file first.",
+    prepare=_with_composites,
     filters=(
         Filter("document_id", "external_id", help="The set of that name."),
         Filter("group", help="Sets of that group."),
@@ -281,6 +295,14 @@ DOCUMENT_SETS = List(
         Column("scored", kind=Kind.COUNT, head="Scored summaries", seen_by=sees_scores),
         _mean("coverage", "Mean coverage"),
         _mean("alignment", "Mean alignment"),
+        Column(
+            COMPOSITE,
+            kind=Kind.NUMBER,
+            nullable=True,
+            head="Mean own composite",
+            seen_by=lambda viewer: sees_scores(viewer) and bool(viewer.project.own_weights),
+            help="Mean over its summaries that have the composite with the project's own weights; null without any.",
+        ),
         Column(
             "unsupported",
             kind=Kind.COUNT,

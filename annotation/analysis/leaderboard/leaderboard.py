@@ -23,12 +23,18 @@ from annotation.analysis.leaderboard.averages import (
     set_means,
 )
 from annotation.analysis.leaderboard.ranking import Ranking, ranking_from, ranking_of
-from annotation.analysis.leaderboard.values import RANKABLE, VERSIONS, Basis, bases_of, basis_of_own
-from annotation.core.criteria import criteria_in_force
+from annotation.analysis.leaderboard.values import (
+    RANKABLE,
+    VERSIONS,
+    Basis,
+    bases_of,
+    basis_of_composite,
+    basis_of_own,
+)
 from annotation.core.refusals import Invalid
 from annotation.models import SCORE_SIDES, SCORES, DocumentSet, Score, System
 from annotation.models.document import cluster_of
-from annotation.scoring.own_scores import OwnScores, own_scores
+from annotation.scoring.own_scores import COMPOSITE, OwnScores, own_names, own_scores
 from evaluation.blend import left_out_of_averages
 
 if TYPE_CHECKING:
@@ -194,10 +200,10 @@ def opening_score(table: TargetTable | None) -> str:
 
 
 def check_score(score: str, project: Project) -> None:
-    """Raise Invalid (code `unknown_score`) for a score or own criterion that cannot rank systems."""
+    """Raise Invalid (code `unknown_score`) for a score that cannot rank systems. Own criteria and composites can."""
     if score in RANKABLE:
         return
-    own = list(criteria_in_force(project).values_list("name", flat=True))
+    own = own_names(project)
     if score not in own:
         raise Invalid(
             f"There is no score {score!r}; scores are {', '.join([*RANKABLE, *own])}.",
@@ -356,6 +362,9 @@ class _Gathered:
             rated = [system for system, of_system in found.items() if of_system[name].mean is not None]
             sources = own.sources.get(name, frozenset())
             bases[name] = basis_of_own(name, sources, at_target.get(name), rated)
+        if COMPOSITE in own.names:
+            parts = [bases[name] for name in project.own_weights if name in bases]
+            bases[COMPOSITE] = basis_of_composite(COMPOSITE, parts)
         for system, of_system in found.items():
             for name, estimate in at_target.items():
                 of_system |= {

@@ -6,7 +6,7 @@ The choice is made once per table. Every page, command, file and API reply uses 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -149,6 +149,13 @@ def basis_of_own(
         return Basis(name, "people" if sources else "", DOCUMENTS_ONLY)
     by = "judge + corrections" if "people" in sources else "judge only, unchecked"
     return Basis(name, by, WITHOUT_JUDGE, is_unchecked=True)
+
+
+def basis_of_composite(name: str, parts: Sequence[Basis]) -> Basis:
+    """Return the source of a composite of scores with these sources. A composite never uses estimates."""
+    words = {"judge + corrections" if part.is_estimate else part.name for part in parts} - {""}
+    covered = DOCUMENTS_ONLY if all(part.caption == DOCUMENTS_ONLY for part in parts) else WITHOUT_JUDGE
+    return Basis(name, ", ".join(sorted(words)), covered, any(part.is_unchecked for part in parts))
 
 
 class _Chooser:

@@ -22,6 +22,7 @@ from annotation.analysis.web import table_file
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound, NotReady
 from annotation.models import Project, System
+from annotation.scoring.own_scores import COMPOSITE
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
@@ -33,7 +34,8 @@ composite is not shown again.
 HEADS = {name: name.replace("_", " ").capitalize() for name in RANKABLE} | {
     "composite_1": "Composite (a = 1)",
     "composite_2_3": "Composite (⅔ coverage, ⅓ brevity)",
-    "composite_custom": "Composite (own weights)",
+    "composite_custom": "Composite (own a)",
+    COMPOSITE: "Composite (own weights)",
 }
 """The names of the scores on screen."""
 MAIN = ("coverage", "alignment")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from copy import copy
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,8 @@ from django.utils.crypto import get_random_string
 from django.utils.formats import date_format
 from django.utils.text import slugify
 
-from annotation.core.criteria import criterion_of
+from annotation.analysis.leaderboard.values import RANKABLE
+from annotation.core.criteria import criteria_in_force, criterion_of
 from annotation.core.events import log
 from annotation.core.permissions import Verb, may_create_projects, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
@@ -49,6 +51,7 @@ RULES = (
     "blend_human_weight",
     "assessor_average",
     "composite_weight",
+    "own_weights",
     "summarization_threshold",
     "summarization_strict",
     "summarization_scale",
@@ -76,6 +79,7 @@ UNSCORED_RULES = frozenset(
         "assessors_per_set",
         "lease_minutes",
         "reveal",
+        "own_weights",
     }
 )
 """The rules that affect no score and no dispute."""
@@ -210,6 +214,8 @@ def _check(project: Project, moved: Collection[str]) -> None:
         )
     if "deciding_judge" in moved and project.deciding_judge is not None:
         require_whole(project, project.deciding_judge)
+    if "own_weights" in moved:
+        _check_weights(project)
     if "percent_scale" in moved:
         _check_scale(project)
     if "reveal" in moved:
@@ -229,6 +235,17 @@ def _clean(project: Project) -> None:
         raise Invalid(
             f"A lease lasts at most {LONGEST_LEASE_MINUTES} minutes (a week).", field="lease_minutes"
         )
+
+
+def _check_weights(project: Project) -> None:
+    # Summarization is the only score that may be larger than 1.
+    known = {*RANKABLE, *criteria_in_force(project).values_list("name", flat=True)} - {"summarization"}
+    weights = project.own_weights
+    if not isinstance(weights, dict) or (unknown := sorted(weights.keys() - known)):
+        told = f"{unknown[0]!r} has no weight" if isinstance(weights, dict) else "Give weights by name"
+        raise Invalid(f"{told}. Weights are for {', '.join(sorted(known))}.", field="own_weights")
+    if not all(type(weight) in (int, float) and 0 < weight < math.inf for weight in weights.values()):
+        raise Invalid("A weight is a number above 0.", field="own_weights")
 
 
 def _check_scale(project: Project) -> None:
@@ -261,7 +278,7 @@ def _check_samples(project: Project) -> None:
 
 
 def _plain(value: object) -> object:
-    return value if isinstance(value, str | int | float | bool | list | None) else str(value)
+    return value if isinstance(value, str | int | float | bool | list | dict | None) else str(value)
 
 
 def _is_judged(project: Project) -> bool:

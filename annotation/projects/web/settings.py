@@ -51,6 +51,24 @@ class ShareInput(forms.FloatField):
         return super().has_changed(self.prepare_value(initial), data)
 
 
+class WeightsField(forms.CharField):
+    """A form field for weights by name, written as "coverage 2, alignment 1"."""
+
+    def prepare_value(self, value: Any) -> Any:
+        is_given = isinstance(value, dict)
+        return ", ".join(f"{name} {weight:g}" for name, weight in value.items()) if is_given else value
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return value
+        parts = (part.split() for part in (value or "").split(",") if part.strip())
+        try:
+            return {name: float(weight) for name, weight in parts}
+        except ValueError as error:
+            told = "Write each score with its weight, and commas between them: “coverage 2, alignment 1”."
+            raise forms.ValidationError(told) from error
+
+
 class RulesForm(forms.Form):
     """The rules that owners and managers can change; their labels are the labels of the model's columns.
 
@@ -78,6 +96,11 @@ class RulesForm(forms.Form):
     )
     composite_weight = ShareInput(
         "0 to 1, in X = a·coverage + (1 − a)·brevity. The composites with a = 1 and a = ⅔ are always shown."
+    )
+    own_weights = WeightsField(
+        required=False,
+        help_text="Scores and own criteria with their weights, such as “coverage 2, alignment 1”: the leaderboard "
+        "gets a column with their weighted mean. Empty for none.",
     )
     least_scored = ShareInput(
         "0 to 1: scores are blank if a smaller share of their claims or questions has a usable answer."
@@ -159,6 +182,7 @@ ADVANCED = (
             "blend_human_weight",
             "assessor_average",
             "composite_weight",
+            "own_weights",
             "least_scored",
         ),
     ),

@@ -24,6 +24,7 @@ COLUMNS = [
     "claims",
     "claims_unscored",
     "flags",
+    "composite_own",
 ]
 
 

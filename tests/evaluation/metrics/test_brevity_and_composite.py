@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from evaluation.errors import InvalidBudget, InvalidPercent, InvalidWeight
 from evaluation.metrics._brevity import brevity
-from evaluation.metrics._composite import composite
+from evaluation.metrics._composite import composite, weighted_composite
 
 SHARES = st.floats(0, 1)
 
@@ -78,3 +78,18 @@ def test_composite_refuses_parts_outside_0_to_1(coverage: float, saved: float) -
 def test_composite_lies_between_its_parts(coverage: float, saved: float, a: float) -> None:
     both = composite(coverage, saved, a)
     assert min(coverage, saved) - 1e-12 <= both <= min(1, max(coverage, saved) + 1e-12)
+
+
+def test_any_values_have_a_composite() -> None:
+    # (2 * .8 + .5) / 3 = .7; a value without a weight is not used.
+    values = {"coverage": 0.8, "tone": 0.5, "brevity": None}
+    assert weighted_composite(values, {"coverage": 2, "tone": 1}) == pytest.approx(0.7)
+    assert weighted_composite(values, {"coverage": 2, "brevity": 0}) == 0.8
+    assert weighted_composite(values, {"coverage": 2, "brevity": 1}) is None
+    assert weighted_composite(values, {"coverage": 2, "missing": 1}) is None
+
+
+@pytest.mark.parametrize("weights", [{}, {"coverage": 0}, {"coverage": -1}, {"coverage": float("nan")}])
+def test_weights_of_a_composite_are_refused(weights: dict[str, float]) -> None:
+    with pytest.raises(InvalidWeight):
+        weighted_composite({"coverage": 0.5}, weights)

@@ -28,6 +28,7 @@ RULES = {
     "assessor_average": "median",
     "compares": "reference",
     "composite_weight": "0.5",
+    "own_weights": "coverage 2, brevity 0.5",
     "least_scored": "0.4",
     "target_length": "30",
     "percent_scale": "fives",
@@ -52,6 +53,7 @@ def test_a_plain_form_saves_and_comes_back(world: World, mona: Client) -> None:
     assert mona.post(ROOM, RULES)["Location"] == ROOM
     project = Project.objects.get(slug="harbour")
     assert (project.blend, project.blend_human_weight, project.composite_weight) == ("weighted", 0.75, 0.5)
+    assert project.own_weights == {"coverage": 2, "brevity": 0.5}
     assert (project.reveal, project.percent_scale) == ("shown", "fives")
     assert (project.assessors_per_set, project.lease_minutes) == (2, 45)
     assert project.target_length == 30
