@@ -21,10 +21,10 @@ from annotation.analysis.explanation.statements import (
     Statements,
 )
 from annotation.core.refusals import NotFound
-from annotation.models import Check, Claim, ClaimSet, Comment, Comparison, Document, Project, Summary, Unit
+from annotation.models import Check, Claim, ClaimSet, Comment, Comparison, Project, Summary, Unit
 from annotation.scoring.judge_percents import judge_percents
 from annotation.scoring.ratings import ratings_of
-from annotation.scoring.records import judged_text
+from annotation.scoring.records import judged_text, sources_of
 from evaluation.blend import (
     ComparisonScore,
     ScoredClaim,
@@ -36,7 +36,6 @@ from evaluation.blend import (
 )
 from evaluation.judging import Label
 from evaluation.metrics import Completeness, ConcisenessTerms, completeness
-from evaluation.text import DOCUMENT_BREAK
 
 SOURCES: dict[UnitSource, str] = {
     "adjudicated": "resolved by an adjudicator",
@@ -339,8 +338,7 @@ def _cut(text: str, unit: Unit) -> str:
 
 
 def _elements(project: Project, summary: Summary) -> Completeness:
-    documents = Document.objects.filter(document_set=summary.document_set_id).order_by("position")
-    source = DOCUMENT_BREAK.join(documents.values_list("text", flat=True))
+    source = sources_of([summary.document_set_id]).get(summary.document_set_id, "")
     return completeness(source, judged_text(summary, project), summary.document_set.language)
 
 

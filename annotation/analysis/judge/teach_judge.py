@@ -24,12 +24,11 @@ from annotation.judging.queries.run_estimate import CHARACTERS_A_TOKEN
 from annotation.judging.services.judges import require_of
 from annotation.judging.services.save_judge import copy_judge
 from annotation.judging.services.start_run import start_run
-from annotation.models import SIDE_SCORES, Check, Document, Guideline, Judge, JudgeExamples, Run, Verdict
+from annotation.models import SIDE_SCORES, Check, Guideline, Judge, JudgeExamples, Run, Verdict
 from annotation.models.document import cluster_of
-from annotation.scoring.records import judged_text
+from annotation.scoring.records import judged_text, sources_of
 from evaluation.judging.examples import Candidate, Example, choose_examples, passage, within
 from evaluation.statistics import FEWEST_FOR_INTERVAL
-from evaluation.text import DOCUMENT_BREAK
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -230,13 +229,7 @@ def _examples(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict
     """Build the stored examples by check, each with the deciding passage and people's reason."""
     checks = Check.objects.filter(pk__in=rows).select_related("summary__document_set").order_by("pk")
     sets = {check.document_set_id for check in checks if check.side == Check.Side.SUMMARY}
-    sources: dict[int, list[str]] = {}
-    for document_set, text in (
-        Document.objects.filter(document_set__in=sets)
-        .order_by("position")
-        .values_list("document_set_id", "text")
-    ):
-        sources.setdefault(document_set, []).append(text)
+    sources = sources_of(sets)
     given = Verdict.objects.filter(check_row__in=rows, role=Verdict.Role.REVIEWER, withdrawn_at=None)
     reasons = {
         check: reason
@@ -246,7 +239,7 @@ def _examples(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict
     found = {}
     for check in checks:
         row = rows[check.pk]
-        text = DOCUMENT_BREAK.join(sources.get(check.document_set_id, ()))
+        text = sources.get(check.document_set_id, "")
         if row.side == Check.Side.REFERENCE:
             text = judged_text(cast("Summary", check.summary), project)
         found[check.pk] = {

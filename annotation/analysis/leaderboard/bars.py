@@ -140,19 +140,10 @@ def bar(average: Average, axis: Axis) -> Bar | None:
     """Place an average on the axis; None if it has no mean."""
     if average.mean is None:
         return None
-    if average.low is None or average.high is None:
-        return Bar(
-            low=None,
-            high=None,
-            mean=axis.x(average.mean),
-            label=f"{average.mean:.3f}, {why_no_interval(average.n)}",
-        )
-    return Bar(
-        low=axis.x(average.low),
-        high=axis.x(average.high),
-        mean=axis.x(average.mean),
-        label=f"{average.mean:.3f}, interval {average.low:.3f} to {average.high:.3f}",
-    )
+    low, high, mean = average.low, average.high, average.mean
+    if low is None or high is None:
+        return Bar(None, None, axis.x(mean), f"{mean:.3f}, {why_no_interval(average.n)}")
+    return Bar(axis.x(low), axis.x(high), axis.x(mean), f"{mean:.3f}, interval {low:.3f} to {high:.3f}")
 
 
 def _x(value: float, low: float, high: float) -> str:

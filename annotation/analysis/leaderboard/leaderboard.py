@@ -321,30 +321,9 @@ def score_rows(project: Project, target_words: int | Targets | None, own: OwnSco
 
 @dataclass(slots=True)
 class _Gathered:
-    observations: list[Observation] = field(default_factory=list)
-    systems: dict[str, tuple[str, str]] = field(default_factory=dict)
-    sets: dict[str, set[str]] = field(default_factory=dict)
-    summaries: Counter[str] = field(default_factory=Counter)
-    lengths: Counter[str] = field(default_factory=Counter)
-    claims: Counter[str] = field(default_factory=Counter)
-    unscored: Counter[str] = field(default_factory=Counter)
-    flags: dict[str, Counter[str]] = field(default_factory=dict)
-    parts: Counter[str] = field(default_factory=Counter)
+    """The summaries of one target length."""
 
-    def add(self, row: ScoreRow) -> None:
-        name = row.system
-        cluster = cluster_of(row.document_set, row.group)
-        self.observations.append(Observation(name, row.document_set, cluster, row.averaged_values + row.own))
-        self.systems[name] = (row.system_id, row.kind)
-        self.sets.setdefault(name, set()).add(row.document_set)
-        self.summaries[name] += 1
-        self.lengths[name] += row.length
-        self.claims[name] += row.claims
-        self.unscored[name] += row.claims_unscored
-        if row.flags:
-            self.flags.setdefault(name, Counter()).update(flag.partition(":")[0] for flag in row.flags)
-        if part := row.summarization_part:
-            self.parts[part] += 1
+    summaries: list[ScoreRow] = field(default_factory=list)
 
     def table(
         self,
@@ -388,29 +367,42 @@ class _Gathered:
             bases=bases,
             ranking=ranking,
             headline=ranking.sentence(basis.judged_by),
-            summarized_by=dict(self.parts),
+            summarized_by=dict(Counter(part for row in self.summaries if (part := row.summarization_part))),
             estimates=at_target,
         )
 
     def means(self, own: OwnScores) -> SetMeans:
-        return set_means(self.observations, (*SCORES, *own.names))
+        observations = [
+            Observation(
+                row.system,
+                row.document_set,
+                cluster_of(row.document_set, row.group),
+                row.averaged_values + row.own,
+            )
+            for row in self.summaries
+        ]
+        return set_means(observations, (*SCORES, *own.names))
 
     def rows(self, found: Mapping[str, dict[str, Average]], score: str) -> Iterator[SystemRow]:
+        of_system: defaultdict[str, list[ScoreRow]] = defaultdict(list)
+        for row in self.summaries:
+            of_system[row.system].append(row)
         placed = _ranks({system: scores[score].mean for system, scores in found.items()})
         for system, rank in placed.items():
-            system_id, kind = self.systems[system]
+            rows = of_system[system]
+            flags = Counter(flag.partition(":")[0] for row in rows for flag in row.flags)
             yield SystemRow(
                 rank=rank,
                 system=system,
-                system_id=system_id,
-                kind=kind,
+                system_id=rows[0].system_id,
+                kind=rows[0].kind,
                 n=found[system][score].n,
-                summaries=self.summaries[system],
-                document_sets=len(self.sets[system]),
-                length=self.lengths[system] / self.summaries[system],
-                claims=self.claims[system],
-                claims_unscored=self.unscored[system],
-                flags=dict(sorted(self.flags.get(system, Counter()).items())),
+                summaries=len(rows),
+                document_sets=len({row.document_set for row in rows}),
+                length=fmean(row.length for row in rows),
+                claims=sum(row.claims for row in rows),
+                claims_unscored=sum(row.claims_unscored for row in rows),
+                flags=dict(sorted(flags.items())),
                 scores=found[system],
             )
 
@@ -426,7 +418,7 @@ def _by_target(
 ) -> dict[int | None, _Gathered]:
     targets: defaultdict[int | None, _Gathered] = defaultdict(_Gathered)
     for row in score_rows(project, target_words, own):
-        targets[row.target_words].add(row)
+        targets[row.target_words].summaries.append(row)
     return {
         target: targets[target]
         for target in sorted(targets, key=lambda target: (target is None, target or 0))

@@ -154,8 +154,12 @@ def basis_of_own(
 def basis_of_composite(name: str, parts: Sequence[Basis]) -> Basis:
     """Return the source of a composite of scores with these sources. A composite never uses estimates."""
     words = {"judge + corrections" if part.is_estimate else part.name for part in parts} - {""}
+    if len(words) > 1:
+        words = {
+            "judge + corrections" if any("judge" in each for each in words) else "people's answers so far"
+        }
     covered = DOCUMENTS_ONLY if all(part.caption == DOCUMENTS_ONLY for part in parts) else WITHOUT_JUDGE
-    return Basis(name, ", ".join(sorted(words)), covered, any(part.is_unchecked for part in parts))
+    return Basis(name, "".join(words), covered, any(part.is_unchecked for part in parts))
 
 
 class _Chooser:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 
 from django.http import HttpResponse
@@ -221,45 +220,8 @@ def system(request: Request, slug: str, system_id: str) -> HttpResponse:
         "by_in_words": HEADS[by].lower(),
         "page": scores_of_system(room.project, row, by=by, after=after),
         "is_first": not after,
-        "means": list(_means(board, room.project, row)) if board and not after else [],
     }
     return render(request, "analysis/leaderboard/system.html", context)
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """All means of a system at one target length.
-
-    `lines` has the name, source and mean of each score, and of the values that were not chosen. `mixed` is the warning
-    of the table.
-    """
-
-    target_words: int | None
-    document_sets: int
-    lines: list[tuple[str, str, Average]]
-    mixed: str
-
-
-def _means(board: Leaderboard, project: Project, system: System) -> Iterator[Means]:
-    for table in board.tables:
-        for row in table.rows:
-            if row.system_id != system.public_id:
-                continue
-            held = [name for name in distinct_scores(table, project) if row.scores[name].mean is not None]
-            yield Means(
-                target_words=table.target_words,
-                document_sets=row.document_sets,
-                lines=[
-                    *((head_of(name), table.bases[name].name, row.scores[name]) for name in held),
-                    *(
-                        (HEADS[score], words, row.scores[name])
-                        for score, versions in OTHER_VALUES.items()
-                        for name, words in versions.items()
-                        if row.scores[name].mean is not None and name != table.bases[score].column
-                    ),
-                ],
-                mixed=table.mixed if "summarization" in held else "",
-            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.analysis.leaderboard import leaderboards
-from annotation.analysis.leaderboard.leaderboard import RANKABLE, RANKED
+from annotation.analysis.leaderboard.leaderboard import ALL, RANKABLE, RANKED
 from annotation.analysis.slices.slices import Slices, slices
 from annotation.analysis.slices.split import chosen_split, splits
 from annotation.api.access import ApiView
@@ -44,15 +44,9 @@ class SlicesView(ApiView):
         """Show every system's averages by the values of a metadata key, and where a system is worse than elsewhere."""
         project = self.enter(Verb.VIEW_SCORES)
         query = self.query(SlicesQuery)
-        board, _ = leaderboards.board(project, score=query["score"], wait=True)
-        assert board is not None, "a board that is waited for exists"
-        target = query.get("target_words")
-        table = (
-            next((each for each in board.tables if each.target_words == target), None)
-            if target
-            else board.foremost
-        )
-        if table is None:
+        target = query.get("target_words", ALL)
+        board, _ = leaderboards.board(project, score=query["score"], target_words=target)
+        if board is None or (table := board.foremost) is None:
             raise NotFound("No summary has this target length.")
         offered = splits(project)
         split = chosen_split(offered, query["key"] or next(iter(offered), ""))

@@ -55,8 +55,9 @@ class WeightsField(forms.CharField):
     """A form field for weights by name, written as "coverage 2, alignment 1"."""
 
     def prepare_value(self, value: Any) -> Any:
-        is_given = isinstance(value, dict)
-        return ", ".join(f"{name} {weight:g}" for name, weight in value.items()) if is_given else value
+        if not isinstance(value, dict):
+            return value
+        return ", ".join(f"{name} {weight:g}" for name, weight in sorted(value.items()))
 
     def to_python(self, value: Any) -> Any:
         if isinstance(value, dict):

@@ -61,7 +61,7 @@ def test_the_leaderboard_averages_summaries_that_have_all_parts(weighed: World) 
     # Nobody rated birch, so its composite has no value, although its coverage is 0.
     assert found == {"alder": (1, BY_HAND, 1), "birch": (None, None, 0)}
     assert (table.bases[COMPOSITE].name, table.bases[COMPOSITE].is_unchecked) == (
-        "judge only, unchecked, people",
+        "judge + corrections",
         True,
     )
 
