@@ -10,7 +10,7 @@ from django.db.models import F, QuerySet
 from annotation.core.paging import batches
 from annotation.core.tables.columns import HEAD, Column, ColumnKind, Level, TableRow, columns, number
 from annotation.models import SCORES, Summary
-from annotation.scoring.own_scores import COMPOSITE, own_scores
+from annotation.scoring.own_scores import COMPOSITE, composites_of
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
@@ -64,11 +64,9 @@ def _scores(project: Project, people: People) -> Iterator[TableRow]:
     first = len(HEAD)
     last = first + len(SCORES)
     for batch in batches(values.iterator(chunk_size=_ROWS_AT_ONCE), _ROWS_AT_ONCE):
-        keys = [key for key, *_ in batch]
-        own = own_scores(project, summary__in=keys).values if project.own_weights else {}
+        own = composites_of(project, summary__in=[key for key, *_ in batch])
         for key, *row in batch:
-            composite = own.get(key, {}).get(COMPOSITE)
-            yield (project.slug, *row[:first], *map(number, row[first:last]), *row[last:], composite)
+            yield (project.slug, *row[:first], *map(number, row[first:last]), *row[last:], own.get(key))
 
 
 SCORES_LEVEL = Level(

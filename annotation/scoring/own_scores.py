@@ -76,6 +76,14 @@ def own_scores(project: Project, **summaries: object) -> OwnScores:
     )
 
 
+def composites_of(project: Project, **summaries: object) -> dict[int, float]:
+    """Return the composites with the project's weights by summary; empty without weights. At most three queries."""
+    if not project.own_weights:
+        return {}
+    values = own_scores(project, **summaries).values
+    return {summary: of[COMPOSITE] for summary, of in values.items() if COMPOSITE in of}
+
+
 def _composites(
     project: Project, ratings: Mapping[int, Mapping[str, float]], summaries: Mapping[str, Any]
 ) -> Iterator[tuple[int, float]]:

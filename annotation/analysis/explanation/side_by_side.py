@@ -29,7 +29,7 @@ from annotation.models import (
 )
 from annotation.models.claim import NOT_YES, OF_CLAIMS
 from annotation.models.judgment import COUNTING
-from annotation.scoring.own_scores import COMPOSITE, own_scores
+from annotation.scoring.own_scores import COMPOSITE, composites_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -248,12 +248,10 @@ def _slices(viewer: Viewer) -> list[tuple[str, str]]:
 
 
 def _with_composites(viewer: Viewer, rows: Sequence[DocumentSet]) -> None:
-    if not (sees_scores(viewer) and viewer.project.own_weights):
-        return
-    own = own_scores(viewer.project, summary__document_set__in=rows).values
+    own = composites_of(viewer.project, summary__document_set__in=rows)
     found: dict[int, list[float]] = defaultdict(list)
-    for key, of_set in Summary.objects.filter(pk__in=own).values_list("pk", "document_set_id"):
-        found[of_set] += [own[key][COMPOSITE]] if COMPOSITE in own[key] else []
+    for key, of_set in Summary.objects.filter(pk__in=own).values_list("pk", "document_set_id") if own else ():
+        found[of_set].append(own[key])
     for row in rows:
         setattr(row, COMPOSITE, fmean(values) if (values := found[row.pk]) else None)
 

@@ -96,9 +96,9 @@ class Version:
 
     `trust` says if its verdicts can be relied on, and `usual` is people's most frequent answer, of which always
     answering so would be right in `usual_share` of the checks (None without scored checks). `systems` has a report for
-    each system, least accurate first; `kinds` has one for each kind of claim, and `slices` one for each slice, if a key
-    is chosen, None with answers from fewer than 10 document sets. `examples` are the examples in its prompt. `served`
-    are the models that answered.
+    each system, least accurate first; `kinds` has one for each kind of claim. `slices` has one for each slice if a key
+    is chosen; it is None if fewer than 10 clusters of the slice have answers. `examples` are the examples in its
+    prompt. `served` are the models that answered.
     """
 
     id: str
@@ -263,9 +263,6 @@ def with_slices(project: Project, figures: JudgeFigures, split: Split | None) ->
         return figures
     facts, said = check_facts(project), said_of(project)
     humans = humans_of(project, facts, figures.score)
-    sets: dict[str, set[str]] = defaultdict(set)
-    for check in humans.labels:
-        sets[split.slices[facts[check].external_id]].add(facts[check].external_id)
     answers = {name: said[version] for version, name in names_of(project, list(said)).items()}
 
     def of(version: Version) -> Version:
@@ -276,10 +273,8 @@ def with_slices(project: Project, figures: JudgeFigures, split: Split | None) ->
             lambda of: split.slices[of.external_id],
             lambda of: split.clusters[of.external_id],
         )
-        slices = {
-            name: report if len(sets[name]) >= FEWEST_IN_SLICE else None for name, report in found.items()
-        }
-        return replace(version, slices=slices)
+        large = {name: of if of.documents >= FEWEST_IN_SLICE else None for name, of in found.items()}
+        return replace(version, slices=large)
 
     return replace(figures, versions=tuple(map(of, figures.versions)))
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rest_framework import serializers
@@ -13,9 +14,17 @@ from annotation.api.fields import MOST_WORDS
 from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.facts import plain
-from annotation.core.lists import Column, Filter, Kind, List
+from annotation.core.lists import Column, Filter, Kind, List, Viewer
 from annotation.core.permissions import Verb
-from annotation.models import SCORES
+from annotation.models import SCORES, Score
+from annotation.scoring.own_scores import COMPOSITE, composites_of
+
+
+def _with_composites(viewer: Viewer, rows: Sequence[Score]) -> None:
+    own = composites_of(viewer.project, summary__in=[row.summary_id for row in rows])
+    for row in rows:
+        setattr(row, COMPOSITE, own.get(row.summary_id))
+
 
 SCORE_ROWS = List(
     name="scores",
@@ -25,6 +34,7 @@ SCORE_ROWS = List(
     ).defer("summary__text", "summary__metadata"),
     order=("pk",),
     key="summary__public_id",
+    prepare=_with_composites,
     filters=(
         Filter("system", "summary__system__name", help="Scores of this system."),
         Filter("document_set", "summary__document_set__public_id", help="Scores in the set of that id."),
@@ -40,7 +50,7 @@ SCORE_ROWS = List(
         Column("target_words", "summary.target_words", kind=Kind.COUNT, nullable=True),
         Column("summary_words", kind=Kind.COUNT, help="Length of the delivered text, in the length unit."),
         # Values are in [0, 1] as in the export. A missing value is null and never 0.
-        *(Column(name, kind=Kind.NUMBER, nullable=True) for name in SCORES),
+        *(Column(name, kind=Kind.NUMBER, nullable=True) for name in (*SCORES, COMPOSITE)),
         Column(
             "passed",
             kind=Kind.FLAG,

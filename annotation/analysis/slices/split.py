@@ -58,7 +58,8 @@ class Split:
 
     @cached_property
     def clusters(self) -> dict[str, str]:
-        """The cluster of every document set; itself if the key is the group, because a slice had one cluster else."""
+        """The cluster of every document set."""
+        # If the key is the group, each document set is its own cluster: otherwise a slice would be a single cluster.
         is_own = self.key == GROUP
         return {name: cluster_of(name, "" if is_own else group) for name, group in self.groups.items()}
 

@@ -98,6 +98,9 @@ def test_pages_and_api_show_it(weighed: World, signed_in: SignIn) -> None:
     board = client.get("/api/v1/projects/harbour/leaderboard/?score=composite_own").json()
     assert board["tables"][0]["rows"][0]["scores"][COMPOSITE]["mean"] == BY_HAND
     assert "Composite (own weights)" in client.get("/p/harbour/scores/?by=composite_own").text
+    rows = client.get("/api/v1/projects/harbour/scores/").json()["results"]
+    found = {(row["document_id"], row["system"]): row[COMPOSITE] for row in rows}
+    assert (found["port", "alder"], found["port", "birch"]) == (BY_HAND, None)
     sets = client.get("/api/v1/projects/harbour/document-sets/").json()["results"]
     assert {row["document_id"]: row[COMPOSITE] for row in sets} == {"bridge": None, "port": BY_HAND}
     assert "Mean own composite" in client.get("/p/harbour/scores/sets/").text
