@@ -20,25 +20,16 @@ Listed = TypeVar("Listed", bound=Model)
 ROWS_ON_A_PAGE = 50
 
 
-def beyond(order: Sequence[str], place: Sequence[Any], *, nulls_last: bool = False) -> Q:
+def beyond(order: Sequence[str], place: Sequence[Any]) -> Q:
     """Build the condition for rows after `place`, the values of the columns in this order.
 
-    The last column must be unique and never null. `nulls_last` allows nulls in the columns before it; this works only
-    for ascending orders.
+    The last column must be unique, and no column null.
     """
     following, level = Q(), Q()
     for name, value in zip(order, place, strict=True):
         column, is_down = name.removeprefix("-"), name.startswith("-")
-        if value is None:
-            level &= Q(**{f"{column}__isnull": True})
-            continue
-        later = Q(**{f"{column}__{'lt' if is_down else 'gt'}": value})
-        if nulls_last and name != order[-1]:
-            later |= Q(**{f"{column}__isnull": True})
-        following |= level & later
+        following |= level & Q(**{f"{column}__{'lt' if is_down else 'gt'}": value})
         level &= Q(**{column: value})
-    if nulls_last:
-        return following
     if len(order) == 1:
         return following
     # This condition is redundant, but it lets the database use an index.

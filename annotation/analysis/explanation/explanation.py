@@ -270,7 +270,7 @@ class _Rows:
             percents=self.said.percents.get(place, ()),
             by_judges=tuple(self.by_judges.get(place, ())),
             claims=tuple(self.claim(claim) for claim in unit.claims),
-            dispute=self.said.unit_disputes.get(place),
+            dispute=self.said.disputes.get(place),
         )
 
     def claim(self, claim: ScoredClaim) -> ExplainedClaim:
@@ -314,7 +314,7 @@ class _Rows:
             final=cast("Label | None", final),
             source=source,
             answers=self.said.answers.get(check.pk, ()) if check else (),
-            dispute=self.said.check_disputes.get(check.pk) if check else None,
+            dispute=self.said.disputes.get(check.pk) if check else None,
             comments=self.comments.get(row.pk, 0),
             unit=row.unit.position if row.unit else None,
             restates=row.unit is not None and same_words(row.text, _cut(text.text if text else "", row.unit)),

@@ -92,19 +92,13 @@ class Statements:
 
     answers: dict[int, tuple[ExplainedAnswer, ...]]
     percents: dict[UnitPlace, tuple[ExplainedPercent, ...]]
-    check_disputes: dict[int, ExplainedDispute]
-    unit_disputes: dict[UnitPlace, ExplainedDispute]
+    disputes: dict[int | UnitPlace, ExplainedDispute]
 
     @classmethod
     def of(cls, summary: Summary, checks: Sequence[int]) -> Statements:
         """Load the answers in four queries."""
-        disputes = list(_disputes(summary, checks))
-        return cls(
-            answers=answers_on(check_row__in=checks),
-            percents=_percents(summary),
-            check_disputes={place: dispute for place, dispute in disputes if isinstance(place, int)},
-            unit_disputes={place: dispute for place, dispute in disputes if not isinstance(place, int)},
-        )
+        answers = answers_on(check_row__in=checks)
+        return cls(answers, _percents(summary), dict(_disputes(summary, checks)))
 
 
 def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:

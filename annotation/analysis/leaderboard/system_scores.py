@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db.models import F
+from django.db.models import BigIntegerField
+from django.db.models.functions import Coalesce
 
-from annotation.core.paging import beyond, place_of
+from annotation.core.paging import page_after
 from annotation.models import Score
 
 if TYPE_CHECKING:
     from annotation.models import Project, System
 
 PAGE_SIZE = 20
+LAST_TARGET, LAST_VALUE = 2**31, 1e300
+"""Larger than every target length and score, so that rows without them are last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +34,15 @@ def scores_of_system(project: Project, system: System, *, by: str = "coverage", 
     """Load a page of the scores of a system's summaries, after the summary with the public id `after`.
 
     At each target length, the lowest value of the score `by` comes first; rows without a target or value are last.
-    Makes two or three queries. Raises Invalid if no summary of the system has this id and a score.
+    At most five queries. Raises Invalid if no summary of the system has this id and a score.
     """
     scores = Score.objects.filter(project=project, summary__system=system)
-    following, columns = scores, ("summary__target_words", by, "summary__document_set__external_id", "pk")
-    if after:
-        place = place_of(scores, after, columns, id_path="summary__public_id")
-        following = scores.filter(beyond(columns, place, nulls_last=True))
-    order = [F(column).asc(nulls_last=True) for column in columns]
-    found = list(following.select_related("summary__document_set").order_by(*order)[: PAGE_SIZE + 1])
-    shown = tuple(found[:PAGE_SIZE])
-    return ScorePage(
-        rows=shown,
-        after=shown[-1].summary.public_id if len(found) > PAGE_SIZE else "",
-        count=scores.count(),
+    placed = scores.select_related("summary__document_set").annotate(
+        target=Coalesce("summary__target_words", LAST_TARGET, output_field=BigIntegerField()),
+        value=Coalesce(by, LAST_VALUE),
     )
+    order = ("target", "value", "summary__document_set__external_id", "pk")
+    rows, following = page_after(
+        placed, order=order, after=after, size=PAGE_SIZE, id_path="summary__public_id"
+    )
+    return ScorePage(tuple(rows), following, scores.count())

@@ -8,22 +8,13 @@ from typing import TYPE_CHECKING
 from annotation.analysis.leaderboard.leaderboard import Leaderboard, leaderboard, means_at
 from annotation.analysis.slices.slices import Slices, slices
 from annotation.analysis.slices.split import chosen_split, splits
-from annotation.core.tables.columns import HEAD, Cell, Column, ColumnKind, Level, TableRow, number
+from annotation.core.tables.columns import HEAD, Cell, Level, TableRow, columns, number
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
 
-SYSTEM_COLUMNS = (
-    *HEAD,
-    Column("score"),
-    Column("n", ColumnKind.INTEGER),
-    Column("mean", ColumnKind.NUMBER),
-    Column("low", ColumnKind.NUMBER),
-    Column("high", ColumnKind.NUMBER),
-    Column("basis"),
-    Column("slice"),
-)
+SYSTEM_COLUMNS = HEAD + columns("score n:integer mean:number low:number high:number basis slice")
 
 
 def rows(project: Project, people: People, *, key: str = "") -> Iterator[TableRow]:
@@ -70,30 +61,12 @@ def _of_slices(project: Project, found: Slices) -> Iterator[TableRow]:
             )
 
 
-LEAGUE_COLUMNS = (
-    "target_words",
-    "rank",
-    "letters",
-    "system",
-    "score",
-    "n",
-    "mean",
-    "low",
-    "high",
-    "summaries",
-    "claims",
-    "claims_unscored",
-    "basis",
-    "caption",
-)
-"""The columns of a leaderboard as one small table; `rank` and `letters` belong to the ranked score.
-
-`basis` names the source of the value and `caption` what its interval covers.
-"""
-
-
 def league_rows(board: Leaderboard) -> Iterator[Mapping[str, Cell]]:
-    """Yield a row per system, target length and score of a leaderboard, in its order."""
+    """Yield a row per system, target length and score of a leaderboard, in its order.
+
+    `rank` and `letters` belong to the ranked score. `basis` names the source of the value and `caption` what its
+    interval covers.
+    """
     for table in board.tables:
         for row in table.rows:
             place = table.ranking.places.get(row.system)

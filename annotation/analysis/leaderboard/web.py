@@ -14,7 +14,7 @@ from annotation.analysis.leaderboard.leaderboard import RANKED, Average, Leaderb
 from annotation.analysis.leaderboard.leaderboards import target_word
 from annotation.analysis.leaderboard.ranking import SystemPair
 from annotation.analysis.leaderboard.system_scores import scores_of_system
-from annotation.analysis.leaderboard.table import LEAGUE_COLUMNS, league_rows
+from annotation.analysis.leaderboard.table import league_rows
 from annotation.analysis.leaderboard.values import OTHER_VALUES, RANKABLE, SAMPLED_FOR, Basis
 from annotation.analysis.make_analysis import StoredStatistics
 from annotation.analysis.web import table_file
@@ -184,7 +184,8 @@ def league_file(request: Request, slug: str) -> HttpResponse:
     board, _ = boards.board(room.project, score=asked) if asked else boards.opening_board(room.project)
     assert board is not None, "a board that is waited for exists"
     rows = list(league_rows(board))
-    return table_file(request, rows, columns=LEAGUE_COLUMNS, name=f"{slug}-leaderboard-{board.score}")
+    columns = list(rows[0]) if rows else []
+    return table_file(request, rows, columns=columns, name=f"{slug}-leaderboard-{board.score}")
 
 
 @screen("GET")
