@@ -252,7 +252,7 @@ def _signatures(project: Project, target_words: int | Targets | None) -> str:
 
 
 class ScoreRow(NamedTuple):
-    """Return the scores of a summary in the order of `SCORES`, with its system and document set."""
+    """The scores of a summary in the order of `SCORES`, with its system and document set."""
 
     target_words: int | None
     system: str
@@ -321,8 +321,6 @@ def score_rows(project: Project, target_words: int | Targets | None, own: OwnSco
 
 @dataclass(slots=True)
 class _Gathered:
-    """The summaries of one target length."""
-
     summaries: list[ScoreRow] = field(default_factory=list)
 
     def table(

@@ -96,8 +96,9 @@ def slices(
     weights: Mapping[str, float] | None = None,
     count_by: str = "",
 ) -> Slices:
-    """Split the averages of a score in a table of the leaderboard, in its order. `means` has them by document set.
+    """Average a score by system and slice, with the systems in the order of a table of the leaderboard.
 
+    `means` has the averages of each document set at the table's target length; without it, they are loaded.
     `weights` has a weight by slice. `count_by` names a numeric metadata key instead, whose sum over document sets is
     the weight of a slice. Without either, no weighted mean is made. Raises Invalid for weights that are negative or all
     0, and for a `count_by` that is not a count in some document set.
