@@ -1,9 +1,11 @@
 """Estimate people's answers to all documents from a random sample of items and a judge's answers to all items."""
 
 import math
+from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -12,11 +14,16 @@ from numpy.typing import NDArray
 
 from evaluation._guards import check_confidence
 from evaluation.errors import EvaluationError, InvalidPercent, InvalidWeight
-from evaluation.statistics._claim_effect import AskedItems, expected_by_fold
-from evaluation.statistics._prediction_powered import FEWEST_ANSWERS, saved_labels
-from evaluation.statistics._ranges import Precision, interval_within_range
+from evaluation.statistics._prediction_powered import (
+    FEWEST_ANSWERS,
+    AskedItems,
+    expected_by_fold,
+    moments,
+    saved_labels,
+    slopes,
+)
+from evaluation.statistics._ranges import Precision, interval_within_range, stringer_bound
 from evaluation.statistics._systems import PairComparison, holm
-from evaluation.statistics._tuning import moments, slopes
 
 Array = NDArray[np.float64]
 
@@ -33,10 +40,11 @@ the mean if answers are skewed. On real judgments (10 of 30 documents, 25 system
 mean by up to .15 of its error, at 1.2 by .12, and the true error fell from 83 % to 80 % of that of people alone.
 """
 
+FEWEST_OFF_THE_END = 10
+"""With fewer answers than this below the top (or above the bottom), `widen_at_ends` moves the bound outwards."""
+
 _FOLDS = 30
 _SHARES_APART = 1e-6
-
-
 _NO_ERROR = 1e-12
 
 
@@ -132,9 +140,9 @@ def estimate_systems_from_sample(
     # computed on the scale of log odds (`_ranges`) with quantiles of Student's t; the degrees of freedom are the
     # answered documents less 1 (all of the frame if items were sampled within all). g is predicted from the judge's
     # answer and the covariates. If claims are known, answers on other systems' summaries improve the judge's
-    # (`_claim_effect`), because those were sampled independently of this system's. Slopes are tuned without the
+    # (`expected_by_fold`), because those were sampled independently of this system's. Slopes are tuned without the
     # document that they serve (without a thirtieth of the documents if there are more) and shrunk across systems
-    # (`_tuning`), so more systems help; a slope may exceed 1, because a judge's answers may be too cautious. The
+    # (`slopes`), so more systems help; a slope may exceed 1, because a judge's answers may be too cautious. The
     # intercept is the weighted mean of the residuals, so z_d is centred for equal chances and a useless judge gives
     # exactly the result of people alone. Several predictors make it the difference estimator of Särndal, Swensson
     # and Wretman, Model Assisted Survey Sampling, 1992, ch. 6. Beyond `HARMFUL` times their variance, or outside
@@ -156,6 +164,40 @@ def estimate_systems_from_sample(
         )
         for name, frame in frames.items()
     }
+
+
+def widen_at_ends(
+    found: Mapping[str, SampleEstimate],
+    systems: Mapping[str, Sequence[SampledItem]],
+    *,
+    confidence: float = 0.95,
+) -> dict[str, SampleEstimate]:
+    """Widen the intervals of systems with fewer than 10 sampled answers below 1, or above 0.
+
+    `found` has the estimates of `systems`. Then the variance of the answers says little about rare bad ones (or good
+    ones), so the bound on this side is at least as far away as Stringer's bound, which assumes nothing about them. An
+    estimate without bounds stays as it is. The answers of a document are averaged first.
+    Source: Stringer, Proceedings of the Business and Economic Statistics Section of the ASA, 1963; Bickel, Inference
+    and auditing: the Stringer bound, International Statistical Review 60, 1992.
+    Example: of 60 answers, all are 1. The lower bound is .025^(1/60) = .940, whatever the judge says.
+    """
+    return {name: _widened(each, systems[name], (1 - confidence) / 2) for name, each in found.items()}
+
+
+def _widened(found: SampleEstimate, items: Sequence[SampledItem], tail: float) -> SampleEstimate:
+    of_documents: defaultdict[Hashable, list[float]] = defaultdict(list)
+    for item in items:
+        if item.answer is not None:
+            of_documents[item.document].append(item.answer)
+    if found.low is None or found.high is None or not of_documents:
+        return found
+    answers = [answer for of_document in of_documents.values() for answer in of_document]
+    means, low, high = [fmean(each) for each in of_documents.values()], found.low, found.high
+    if sum(answer < 1 for answer in answers) < FEWEST_OFF_THE_END:
+        low = min(low, 1 - stringer_bound([1 - mean for mean in means], tail))
+    if sum(answer > 0 for answer in answers) < FEWEST_OFF_THE_END:
+        high = max(high, stringer_bound(means, tail))
+    return replace(found, low=low, high=high)
 
 
 def compare_estimates(found: Mapping[str, SampleEstimate]) -> list[PairComparison]:
