@@ -191,6 +191,7 @@ UNMARKED = Criterion(
 )
 """The criterion of every new project, as in DUC."""
 
+
 def _listed(pack: Mapping[str, Any]) -> tuple[Criterion, ...]:
     return tuple(_from_json({**pack["all"], **own}) for own in pack["criteria"])
 

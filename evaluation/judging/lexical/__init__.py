@@ -127,12 +127,12 @@ class LexicalJudge:
         """
         language = self._language or text.language
         return tuple(
-            ExtractedClaim(stated.text, number)
-            if stated.start is None or stated.end is None
-            else ExtractedClaim(stated.text, number, unit.start + stated.start, unit.start + stated.end)
+            ExtractedClaim(said, number)
+            if start is None
+            else ExtractedClaim(said, number, unit.start + start, unit.start + start + len(said))
             for number, unit in enumerate(text.unit_spans, start=1)
-            for stated in statements(unit.of(text.text), language)
-            if is_worded(stated.text)
+            for said, start in statements(unit.of(text.text), language)
+            if is_worded(said)
         )
 
     def _check(self, claims: Sequence[str], text: Text, weights: Sequence[float]) -> tuple[Verdict, ...]:
@@ -146,10 +146,9 @@ class LexicalJudge:
 
     def _answers(self, questions: Sequence[str], text: Text, weights: Sequence[float]) -> tuple[Verdict, ...]:
         # A generated question quotes a claim, so check the quoted claim.
-        quoted = [_QUOTED.match(question) for question in questions]
         stated = [
-            found["statement"] if found else question.rstrip(" ?？؟")
-            for question, found in zip(questions, quoted, strict=True)
+            quoted["statement"] if (quoted := _QUOTED.match(question)) else question.rstrip(" ?？؟")
+            for question in questions
         ]
         return self._check(stated, text, weights)
 
