@@ -16,7 +16,7 @@ import simplemma
 import snowballstemmer
 from simplemma.strategies.dictionaries.dictionary_factory import SUPPORTED_LANGUAGES
 
-from evaluation.text._function_words import FUNCTION_WORDS, NEGATION_MARKS, NEGATIONS, NUMBER_WORDS
+from evaluation.text._word_lists import FUNCTION_WORDS, NEGATION_MARKS, NEGATIONS, NUMBER_WORDS
 
 PIECE = 4
 _BORDER = frozenset('.!?:\n"“”«»。！？')

@@ -3,24 +3,16 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import chain
 from operator import mul
 from typing import NamedTuple
 
 from evaluation.judging.protocol import Text
-from evaluation.text._function_words import NEGATION_MARKS
 from evaluation.text._splitting import sentence_spans
+from evaluation.text._word_lists import NEGATION_MARKS, sections
 from evaluation.text._words import Token, every_token, key_of, language_code
 
-
-def _data() -> dict[str, list[str]]:
-    text = files("evaluation.judging.lexical").joinpath("lexical.txt").read_text("utf-8")
-    sections = [section.splitlines() for section in text.split("\n\n")]
-    return {lines[1]: lines[2:] for lines in sections if len(lines) > 1}
-
-
-LISTED = _data()
+LISTED = sections("evaluation.judging.lexical", "lexical.txt")
 """The lines of each section of lexical.txt, by the section's name."""
 _WEIGHTS = {name: weights for name, *weights in map(str.split, LISTED["weights"])}
 FEATURES = (*_WEIGHTS,)[:-1]

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from evaluation.judging.lexical._overlap import LISTED
-from evaluation.text._function_words import FUNCTION_WORDS
 from evaluation.text._lengths import has_word_breaks
 from evaluation.text._splitting import MIN_CLAUSE_WORDS, Span, sentence_spans
+from evaluation.text._word_lists import FUNCTION_WORDS
 from evaluation.text._words import language_code
 
 _TOKEN = re.compile(r"\w(?:[\w'’-]*\w)?")
