@@ -29,7 +29,6 @@ from evaluation.statistics._estimates import (
     best_estimates,
     compare_estimates,
     estimate_systems_from_sample,
-    widen_at_ends,
 )
 from evaluation.statistics._judge import (
     LENGTHS,
@@ -139,5 +138,4 @@ __all__ = [
     "watch",
     "watch_level",
     "weighted_mean",
-    "widen_at_ends",
 ]

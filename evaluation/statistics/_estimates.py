@@ -1,11 +1,9 @@
 """Estimate people's answers to all documents from a random sample of items and a judge's answers to all items."""
 
 import math
-from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -40,8 +38,10 @@ the mean if answers are skewed. On real judgments (10 of 30 documents, 25 system
 mean by up to .15 of its error, at 1.2 by .12, and the true error fell from 83 % to 80 % of that of people alone.
 """
 
-FEWEST_OFF_THE_END = 10
-"""With fewer answers than this below the top (or above the bottom), `widen_at_ends` moves the bound outwards."""
+FEWEST_OFF_THE_END = 15
+"""With fewer ratings than this below the top (or above the bottom), Stringer's bound is used; docs/intervals.md has
+the simulations.
+"""
 
 _FOLDS = 30
 _SHARES_APART = 1e-6
@@ -117,6 +117,7 @@ def estimate_systems_from_sample(
     confidence: float = 0.95,
     people_alone: bool = False,
     these_documents: bool = False,
+    ratings: bool = False,
 ) -> dict[str, SampleEstimate]:
     """Estimate each system's mean over document sets of people's answers, from recorded samples.
 
@@ -128,6 +129,12 @@ def estimate_systems_from_sample(
     one; without any choice, the bounds equal the estimate. An item without a judge's answer counts as the mean of the
     other items. If every item was sampled with certainty, the estimate is the mean of the answers. Results can be
     missing, see `SampleEstimate`.
+
+    `ratings` is for answers on a scale of several points, of which few may be far from the usual ones. With fewer than
+    15 answers below the top, the lower bound is at least as far away as Stringer's bound of the answers, averaged by
+    document. With 15 or more, the degrees of freedom are at most the effective number of documents below the top minus
+    1; this number is (sum x)^2 / sum x^2, where x is a document's distance from the top (Kish). The same holds for the
+    upper bound and answers above the bottom.
     Raises InvalidPercent for a probability outside (0, 1], an answer outside [0, 1] or a confidence outside 0 to 1,
     and EvaluationError for answers that were not sampled, shares that do not add up to 1, missing or infinite
     numbers.
@@ -157,47 +164,13 @@ def estimate_systems_from_sample(
     )
     return {
         name: replace(
-            _estimate(*tuned[name], confidence, name if these_documents else None)
+            _estimate(*tuned[name], confidence, name if these_documents else None, is_rated=ratings)
             if name in tuned
             else _without_interval(frame),
             judge_mean=frame.judge_mean,
         )
         for name, frame in frames.items()
     }
-
-
-def widen_at_ends(
-    found: Mapping[str, SampleEstimate],
-    systems: Mapping[str, Sequence[SampledItem]],
-    *,
-    confidence: float = 0.95,
-) -> dict[str, SampleEstimate]:
-    """Widen the intervals of systems with fewer than 10 sampled answers below 1, or above 0.
-
-    `found` has the estimates of `systems`. Then the variance of the answers says little about rare bad ones (or good
-    ones), so the bound on this side is at least as far away as Stringer's bound, which assumes nothing about them. An
-    estimate without bounds stays as it is. The answers of a document are averaged first.
-    Source: Stringer, Proceedings of the Business and Economic Statistics Section of the ASA, 1963; Bickel, Inference
-    and auditing: the Stringer bound, International Statistical Review 60, 1992.
-    Example: of 60 answers, all are 1. The lower bound is .025^(1/60) = .940, whatever the judge says.
-    """
-    return {name: _widened(each, systems[name], (1 - confidence) / 2) for name, each in found.items()}
-
-
-def _widened(found: SampleEstimate, items: Sequence[SampledItem], tail: float) -> SampleEstimate:
-    of_documents: defaultdict[Hashable, list[float]] = defaultdict(list)
-    for item in items:
-        if item.answer is not None:
-            of_documents[item.document].append(item.answer)
-    if found.low is None or found.high is None or not of_documents:
-        return found
-    answers = [answer for of_document in of_documents.values() for answer in of_document]
-    means, low, high = [fmean(each) for each in of_documents.values()], found.low, found.high
-    if sum(answer < 1 for answer in answers) < FEWEST_OFF_THE_END:
-        low = min(low, 1 - stringer_bound([1 - mean for mean in means], tail))
-    if sum(answer > 0 for answer in answers) < FEWEST_OFF_THE_END:
-        high = max(high, stringer_bound(means, tail))
-    return replace(found, low=low, high=high)
 
 
 def compare_estimates(found: Mapping[str, SampleEstimate]) -> list[PairComparison]:
@@ -299,6 +272,14 @@ class Frame:
         """Return 1 / π for sampled items, otherwise 0."""
         expansion: Array = self.is_sampled / self.probabilities
         return expansion
+
+    @property
+    def means_of_documents(self) -> Array:
+        """Return the mean answer of each answered document."""
+        documents, answers = self.documents[self.is_answered], self.answers[self.is_answered]
+        counts = np.bincount(documents, minlength=len(self.names))
+        means: Array = np.bincount(documents, answers, len(self.names))[counts > 0] / counts[counts > 0]
+        return means
 
     def centred(self, values: Array) -> Array:
         """Subtract from the values their mean over the frame, weighted by the items' shares."""
@@ -487,7 +468,9 @@ def _without_interval(frame: Frame) -> SampleEstimate:
     )
 
 
-def _estimate(frame: Frame, tuned: Array, confidence: float, name: str | None) -> SampleEstimate:
+def _estimate(
+    frame: Frame, tuned: Array, confidence: float, name: str | None, *, is_rated: bool
+) -> SampleEstimate:
     """Estimate a system's mean over the population of documents; with `name`, over exactly these documents.
 
     `name` is the system's name. It makes the keys of `parts` differ between systems.
@@ -500,6 +483,8 @@ def _estimate(frame: Frame, tuned: Array, confidence: float, name: str | None) -
         parts, people_parts = _parts_of_items(frame, tuned), _parts_of_items(frame, frame.no_slopes)
         keys = tuple((name, place) for place in range(len(parts)))
         found = replace(found, degrees=max(1, len(parts) - 1))
+    least, most, documents = _at_the_ends(frame, (1 - confidence) / 2) if is_rated else (1.0, 0.0, math.inf)
+    found = replace(found, degrees=int(min(found.degrees, documents - 1)))
     people, variance, alone = _within(people), float((parts**2).sum()), float((people_parts**2).sum())
     tuning = float(tuned[:, 0].mean())
     if not 0 <= mean <= 1 or variance > HARMFUL * alone:
@@ -507,6 +492,7 @@ def _estimate(frame: Frame, tuned: Array, confidence: float, name: str | None) -
     known = Precision.of_answers(people, alone, found.degrees)
     low, high = interval_within_range(mean, known.at(variance), confidence)
     people_low, people_high = interval_within_range(people, known, confidence)
+    low, high = min(low, least), max(high, most)
     if not len(parts):
         low = high = people_low = people_high = mean
     return replace(
@@ -521,6 +507,23 @@ def _estimate(frame: Frame, tuned: Array, confidence: float, name: str | None) -
         classical_high=people_high,
         labels_saved=saved_labels(*_simple_sample(frame, alone), variance),
     )
+
+
+def _at_the_ends(frame: Frame, tail: float) -> tuple[float, float, float]:
+    """Return the largest lower and the smallest upper bound of the mean rating, and the effective number of documents.
+
+    An end from which fewer than `FEWEST_OFF_THE_END` ratings differ sets a bound: Stringer's. An end from which more
+    differ sets the number: Kish's number of documents that are off this end. Without a limit the values are 1, 0 and
+    infinite.
+    """
+    answers, means = frame.answers[frame.is_answered], frame.means_of_documents
+    limits, documents = [1.0, 1.0], math.inf
+    for end, (off, each) in enumerate(((1 - means, 1 - answers), (means, answers))):
+        if np.count_nonzero(each) < FEWEST_OFF_THE_END:
+            limits[end] = 1 - stringer_bound(off.tolist(), tail)
+        else:
+            documents = min(documents, float(off.sum() ** 2 / (off**2).sum()))
+    return limits[0], 1 - limits[1], documents
 
 
 def _within(share: float) -> float:

@@ -20,7 +20,6 @@ from evaluation.statistics._estimates import (
     estimate_systems_from_sample,
     frame_of,
     sharpened_and_tuned,
-    widen_at_ends,
 )
 from evaluation.statistics._sampling import Design, fixed_size_sample, inclusion_probabilities
 from evaluation.statistics._systems import PairComparison
@@ -467,10 +466,10 @@ def test_of_these_documents_intervals_hold_and_are_narrower(design: Design) -> N
 
 
 def estimated(*answers: float) -> tuple[SampleEstimate, SampleEstimate]:
-    """The estimate of a system with one answer a document, all sampled, as it is and widened."""
+    """The estimate of a system with one answer a document, all sampled: as yes or no, and as ratings."""
     items = [SampledItem(n, 1.0, None, 1.0, is_sampled=True, answer=each) for n, each in enumerate(answers)]
-    found = estimate_systems_from_sample({"alder": items})
-    return found["alder"], widen_at_ends(found, {"alder": items})["alder"]
+    plain, rated = (estimate_systems_from_sample({"alder": items}, ratings=each) for each in (False, True))
+    return plain["alder"], rated["alder"]
 
 
 def test_equal_best_answers_may_hide_as_many_bad_ones_as_chance_allows() -> None:
@@ -486,12 +485,23 @@ def test_the_bound_of_few_small_losses_is_stringer_s() -> None:
     # .0596 * 1 + (.0894 - .0596) * .25 = .0670.
     assert wide.low == pytest.approx(1 - 0.0670, abs=2e-4)
     assert (plain.low or 0) >= (wide.low or 0)
-    assert wide.high == plain.high
+    # Seen from the bottom, 60 documents are worth 59.98, so the degrees of freedom are 58 instead of 59.
+    assert wide.high == pytest.approx(plain.high, abs=1e-6)
 
 
-def test_ten_answers_off_the_end_need_no_bound() -> None:
-    plain, wide = estimated(*[1.0] * 50, *[0.75] * 10)
-    assert (wide.low, wide.high) == (plain.low, plain.high)
+def test_fifteen_answers_off_the_end_need_no_bound_but_count_as_fifteen() -> None:
+    plain, wide = estimated(*[1.0] * 45, *[0.75] * 15)
+    # 15 equal losses are worth 15 documents, so Student's t has 14 degrees of freedom instead of 59. The mean is
+    # 1 - 15 * .25 / 60 = .9375, its variance (15 * .25^2 - 60 * .0625^2) / 59 / 60 = .00019862. On the logit scale:
+    # 2.7081 - 2.1448 * .014093 / (.9375 * .0625) = 2.1922, which is .8995.
+    assert (plain.degrees, wide.degrees) == (59, 14)
+    assert wide.low == pytest.approx(0.8995, abs=1e-4)
+    assert (plain.low or 0) > (wide.low or 0)
+
+
+def test_one_large_loss_is_worth_little_more_than_one_document() -> None:
+    # One answer of 0 and 20 of .75: the losses add up to 6 and their squares to 2.25, which is worth 16 documents.
+    assert estimated(*[1.0] * 39, *[0.75] * 20, 0.0)[1].degrees == 15
 
 
 def test_the_bottom_mirrors_the_top() -> None:
