@@ -17,7 +17,6 @@ from evaluation.statistics._prediction_powered import (
     AskedItems,
     expected_by_fold,
     moments,
-    saved_labels,
     slopes,
 )
 from evaluation.statistics._ranges import Precision, interval_within_range, stringer_bound
@@ -78,13 +77,11 @@ class SampleEstimate:
     """The estimate of a system's mean over document sets, with its interval, and the result of people alone.
 
     Estimates and bounds are None until all sampled items are answered (`answered` of `sampled`). Bounds are also None
-    with fewer than two answered documents; they are in [0, 1]. `error` is the standard error and `degrees` its
-    degrees of freedom. `tuning` is the mean slope on the judge's answers; 0 means that only people's answers are
-    used, because the judge would increase the error. `labels_saved` is the number of further answers that a simple
-    random sample without a judge would need for the same error; it is negative if the judge or the sample increases
-    the error. `parts` has each document's contribution to the error: the squares of `parts` add up to the square of
-    `error`.
-    `judge_mean` is the judge's own mean over document sets; None if the judge answered no item.
+    with fewer than two answered documents; they are in [0, 1]. `error` is the standard error and `degrees` its degrees
+    of freedom. `tuning` is the mean slope on the judge's answers; 0 means that only people's answers are used, because
+    the judge would increase the error. `parts` has each document's contribution to the error: the squares of `parts`
+    add up to the square of `error`. `judge_mean` is the judge's own mean over document sets; None if the judge answered
+    no item.
     """
 
     answered: int
@@ -100,7 +97,6 @@ class SampleEstimate:
     classical_estimate: float | None = None
     classical_low: float | None = None
     classical_high: float | None = None
-    labels_saved: float | None = None
     parts: Mapping[Hashable, float] = field(default_factory=dict)
     judge_mean: float | None = None
 
@@ -505,7 +501,6 @@ def _estimate(
         parts=dict(zip(keys, parts.tolist(), strict=True)),
         classical_low=people_low,
         classical_high=people_high,
-        labels_saved=saved_labels(*_simple_sample(frame, alone), variance),
     )
 
 
@@ -529,23 +524,6 @@ def _at_the_ends(frame: Frame, tail: float) -> tuple[float, float, float]:
 def _within(share: float) -> float:
     """Limit a weighted mean of answers to [0, 1]; rounding, or shares that add up to nearly 1, may exceed it."""
     return min(max(share, 0.0), 1.0)
-
-
-def _simple_sample(frame: Frame, people_variance: float) -> tuple[int, float]:
-    """Return the number of asked items, and the variance of people alone in a simple random sample of this size.
-
-    An item contributes (1 / π - 1) times the square of its share of the residual to the variance of z, and each
-    answered item represents 1 / π items. If all π are equal, the variance stays the same.
-    """
-    asked = frame.is_sampled & ~frame.is_settled
-    count = int(asked.sum())
-    if not count:
-        return 0, people_variance
-    _, left = expected_and_left(frame, frame.no_slopes)
-    chance = frame.probabilities[asked]
-    apart = (~frame.is_settled).sum() / count - 1 / chance
-    added = float(((frame.shares[asked] * left[asked]) ** 2 / chance * apart).sum()) / len(frame.names) ** 2
-    return count, max(0.0, people_variance + added)
 
 
 def mean_and_parts(frame: Frame, slopes_of: Array) -> tuple[float, Array]:

@@ -135,7 +135,7 @@ def prediction_powered_mean(
         people,
         people - people_half,
         people + people_half,
-        saved_labels(count, people_variance, variance),
+        count * (people_variance / variance - 1) if variance > 0 else None,
     )
 
 
@@ -145,11 +145,6 @@ def _tuning(y: Array, f: Array, unlabelled: Array, lost: int) -> float:
         return 0.0
     together = float(np.cov(y, f, ddof=lost)[0, 1])
     return min(1.0, max(0.0, together / ((1 + len(y) / len(unlabelled)) * spread)))
-
-
-def saved_labels(labels: int, people_variance: float, variance: float) -> float | None:
-    """Compute how many more answers people alone would need for this variance; None if the variance is 0 or missing."""
-    return labels * (people_variance / variance - 1) if variance > 0 else None
 
 
 def moments(predictors: Array, answers: Array, weights: Array) -> Array:

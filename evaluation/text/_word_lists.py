@@ -22,12 +22,12 @@ def _of(kind: str) -> dict[str, list[str]]:
     """Return the words of a kind by the code of the language."""
     return {
         name.removeprefix(f"{kind} "): " ".join(lines).split()
-        for name, lines in _SECTIONS.items()
+        for name, lines in SECTIONS.items()
         if name.startswith(f"{kind} ")
     }
 
 
-_SECTIONS = sections("evaluation.text", "words.txt")
+SECTIONS = sections("evaluation.text", "words.txt")
 FUNCTION_WORDS = {code: frozenset(words) for code, words in _of("function").items()}
 NEGATIONS = {code: frozenset(words) for code, words in _of("negation").items()}
 NUMBER_WORDS = {code: dict(pair.split(":") for pair in pairs) for code, pairs in _of("number").items()}

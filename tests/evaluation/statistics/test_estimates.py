@@ -70,7 +70,7 @@ def test_with_a_useless_judge_people_alone_stand_with_students_interval_of_log_o
     assert found.estimate == pytest.approx(0.5)
     assert (found.low, found.high) == pytest.approx((1 / (1 + math.exp(half)), 1 / (1 + math.exp(-half))))
     assert (found.low, found.high) == (found.classical_low, found.classical_high)
-    assert (found.tuning, found.labels_saved) == (0, 0)
+    assert found.tuning == 0
 
 
 @pytest.mark.parametrize("answer", [0.0, 1.0])
@@ -97,7 +97,6 @@ def test_a_good_judge_narrows_the_interval_and_saves_labels() -> None:
     found = estimate_from_sample(whole(judged, [*truth[:20].tolist(), *[None] * 20]))
     # Half of the variance is left, that of drawing documents for the frame: the width falls to about .71.
     assert 0.6 < (found.high - found.low) / (found.classical_high - found.classical_low) < 0.8
-    assert 10 < found.labels_saved < 30
     # The judge's answers are drawn in by .6, so the slope makes up for it.
     assert found.tuning == pytest.approx(1 / 0.6, rel=0.1)
 
@@ -129,7 +128,7 @@ def test_until_all_is_answered_there_is_no_estimate_but_a_count() -> None:
     waiting = [*items[:2], replace(items[2], answer=None), items[3]]
     found = estimate_from_sample(waiting)
     assert (found.answered, found.sampled, found.is_complete) == (2, 3, False)
-    assert (found.estimate, found.low, found.classical_estimate, found.labels_saved) == (None,) * 4
+    assert (found.estimate, found.low, found.classical_estimate) == (None,) * 3
 
 
 def test_nothing_drawn_is_no_estimate() -> None:
@@ -329,19 +328,6 @@ def test_over_many_draws_of_claims_the_mean_is_right_and_the_error_honest(is_act
     assert abs(mean(estimates) - truth.mean()) < 4 * spread / math.sqrt(400)
     of_documents = float(truth.mean(axis=1).var(ddof=1)) / 24
     assert mean(variances) == pytest.approx(spread**2 + of_documents, rel=0.2)
-
-
-def test_what_is_known_without_asking_saves_no_answers() -> None:
-    asked = [
-        SampledItem(n, 1.0, None, probability=1.0, is_sampled=True, answer=n % 2, is_settled=n > 3)
-        for n in range(8)
-    ]
-    assert estimate_from_sample(asked).labels_saved == 0
-    settled = [
-        SampledItem(n, 1.0, None, probability=1.0, is_sampled=True, answer=n % 2, is_settled=True)
-        for n in range(8)
-    ]
-    assert estimate_from_sample(settled).labels_saved == 0
 
 
 def sure(answers: list[float]) -> list[SampledItem]:
