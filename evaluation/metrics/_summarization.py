@@ -52,6 +52,5 @@ def _reason(parts: dict[str, float], score: float, strict: bool) -> str:
         return f"The score is {score:.2f} because strict scoring asks for 1 in both parts: {figures}."
     if len(set(parts.values())) == 1:
         return f"The score is {score:.2f} because both parts are equal: {figures}."
-    return (
-        f"The score is {score:.2f} because {min(parts, key=parts.__getitem__)} is the lower part: {figures}."
-    )
+    lower = min(parts, key=parts.__getitem__)
+    return f"The score is {score:.2f} because {lower} is the lower part: {figures}."
