@@ -79,18 +79,9 @@ def parse_verdicts(reply: str, ids: Collection[str], units: int) -> dict[str, An
     scale of all labels is unknown.
     Example: `parse_verdicts('{"answers": [{"id": "c1", "label": "Yes."}]}', ["c1"], 3)` has the label "yes" for c1.
     """
-    values = list(_entries(reply, "answers"))
-    known = _by_spelling(ids)
-    if _is_renumbered(values, ids) or any(map(_is_on_a_scale, chain(*values))):
+    if any(map(_is_on_a_scale, chain(*_entries(reply, "answers")))):
         return {}
-
-    def read(entry: dict[str, Any]) -> tuple[str, Answer | None] | None:
-        identity = known.get(_spelling(entry.get("id")))
-        says_nothing = entry.get("label") in (None, "")
-        return None if identity is None or says_nothing else (identity, _answer(entry, units))
-
-    found = _by_key(values, read, lambda answer: answer and answer.label)
-    return {identity: answer for identity, answer in found.items() if answer is not None}
+    return _by_id(reply, "answers", ids, "label", lambda _, entry: _answer(entry, units))
 
 
 def parse_claims(reply: str, wanted: Collection[int], count: int) -> dict[int, tuple[str, ...]]:
@@ -205,24 +196,16 @@ def parse_criteria(reply: str, criteria: Mapping[str, Criterion], units: int) ->
     if its values differ or if one of them is off the scale. The whole reply is unusable if it lacks an id and has an
     unknown one in its place, such as "c9" or "9" for "c2", because then its answers may belong to other criteria.
     """
-    values = list(_entries(reply, "criteria"))
-    known = _by_spelling(criteria)
-    if _is_renumbered(values, criteria):
-        return {}
 
-    def read(entry: dict[str, Any]) -> tuple[str, Rated | None] | None:
-        identity = known.get(_spelling(entry.get("id")))
-        if identity is None or entry.get("value") in (None, ""):
+    def rated(identity: str, entry: dict[str, Any]) -> Rated | None:
+        value, sure = read_value(entry["value"], criteria[identity]), _number(entry.get("confidence"))
+        if value is None:
             return None
-        value = read_value(entry.get("value"), criteria[identity])
-        sure = _number(entry.get("confidence"))
         reason = one_line(_text(entry.get("reason")), LONGEST_REASON)
         evidence = _unit_numbers(entry.get("evidence"), units)
-        is_share = sure is not None and 0 <= sure <= 1
-        return identity, None if value is None else Rated(value, reason, evidence, sure if is_share else None)
+        return Rated(value, reason, evidence, sure if sure is not None and 0 <= sure <= 1 else None)
 
-    found = _by_key(values, read, lambda rated: rated and rated.value)
-    return {identity: rated for identity, rated in found.items() if rated is not None}
+    return _by_id(reply, "criteria", criteria, "value", rated)
 
 
 def read_value(value: object, criterion: Criterion) -> int | None:
@@ -392,6 +375,28 @@ def _by_key(
             meanings.setdefault(key, set()).add(meaning(answer))
         kept = found if kept.keys() & found.keys() else kept | found
     return {key: answer for key, answer in kept.items() if len(meanings[key]) == 1}
+
+
+def _by_id(
+    reply: str,
+    field: str,
+    ids: Collection[str],
+    said: str,
+    read: Callable[[str, dict[str, Any]], _A | None],
+) -> dict[str, _A]:
+    """Read the answers of a reply by id; `said` names what an answer says, in the reply and of the result."""
+    values = list(_entries(reply, field))
+    known = _by_spelling(ids)
+    if _is_renumbered(values, ids):
+        return {}
+
+    def of(entry: dict[str, Any]) -> tuple[str, _A | None] | None:
+        identity = known.get(_spelling(entry.get("id")))
+        says_nothing = entry.get(said) in (None, "")
+        return None if identity is None or says_nothing else (identity, read(identity, entry))
+
+    found = _by_key(values, of, lambda answer: answer and getattr(answer, said))
+    return {identity: answer for identity, answer in found.items() if answer is not None}
 
 
 def _entries(reply: str, field: str) -> Iterator[list[dict[str, Any]]]:

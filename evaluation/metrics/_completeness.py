@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -14,7 +13,7 @@ import simplemma
 
 from evaluation._guards import checked_scale
 from evaluation.errors import EvaluationError
-from evaluation.text._function_words import FUNCTION_WORDS
+from evaluation.text._word_lists import FUNCTION_WORDS, sections
 from evaluation.text._words import has_lemmas, language_code, number_key, strings, tells_names
 
 SHORT = 3
@@ -35,24 +34,10 @@ _GRAMMAR_PAIR = re.compile("[\u7684\u4e86\u662f\u5728]|^[\u3041-\u3096]+$")
 # Dictionaries confuse shorter words: "ai" is listed as a form of "be".
 _SHORTEST_INFLECTED = 3
 _SUBJECTS = frozenset(("he", "she", "it", "who", "which", "that"))
+_LISTED = sections("evaluation.metrics", "verb_forms.txt")
 # Verbs whose form in -s is rarely a plural, so that this form counts as a verb in any context.
-_VERBS = """
-add admit agree allow announce appear apply argue arrive ask assert avoid become begin believe belong bring buy choose
-come consider contain continue convince create decide deliver depend describe destroy die discuss eat employ enable
-enjoy enter exist expect explain feel find follow forget get give go grow happen have hear hold improve include inform
-insist intend introduce invite involve join keep know learn let lie listen lose maintain make obtain occur own pay
-perform persuade prefer prepare prevent produce protect prove provide publish receive recommend reduce refer rely remain
-remember remove replace represent require resolve reveal say see seek seem sell send serve sing sit speak spend stay
-succeed suffer suggest take teach tell tend think threaten understand wait want warn wear write
-"""
-_RARELY_NOUNS = frozenset(_VERBS.split())
-_FORMS_FILE = files("evaluation.metrics").joinpath("verb_forms.txt").read_text("utf-8")
-_FORMS = {
-    form: line.split()[0]
-    for line in _FORMS_FILE.splitlines()
-    if not line.startswith("#")
-    for form in line.split()[1:]
-}
+_RARELY_NOUNS = frozenset(" ".join(_LISTED["rarely nouns"]).split())
+_FORMS = {form: base for base, *forms in map(str.split, _LISTED["forms"]) for form in forms}
 _VERB_ENDINGS = ("izes", "ifies", "yzes")
 LONGEST_NAME = 4
 """Longer sequences of capitalised words are headlines."""

@@ -1,6 +1,7 @@
 """Criteria, which are questions about a whole summary with a scale, and built-in packs of criteria.
 
-Sources of the packs:
+The packs are data in criteria.json: a pack has the fields that `all` its criteria share, and the `criteria` with their
+own fields. Sources of the packs:
 
 - DUC 2002: twelve counts, each answered 0, 1 to 5, 6 to 10 or more than 10 and published as 0 to 3. The subjects of
   questions 1 to 4 are known from NIST's page, the subjects of 5 to 12 from the literature. NIST's wording was not
@@ -16,6 +17,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
@@ -189,164 +191,16 @@ UNMARKED = Criterion(
 )
 """The criterion of every new project, as in DUC."""
 
-JUDGED: Mapping[str, Criterion] = MappingProxyType(
-    {
-        criterion.name: criterion
-        for criterion in (
-            Criterion("conciseness", "Does the summary get to the point?", "share", answered_by="judge"),
-            Criterion(
-                "coherence",
-                "Do the sentences build on each other in a clear order?",
-                "share",
-                answered_by="judge",
-            ),
-            Criterion(
-                "topic_preservation",
-                "What share of the source's topics does the summary deal with?",
-                "share",
-                reads="source",
-                answered_by="judge",
-            ),
-        )
-    }
-)
+
+def _listed(pack: Mapping[str, Any]) -> tuple[Criterion, ...]:
+    return tuple(_from_json({**pack["all"], **own}) for own in pack["criteria"])
+
+
+_DATA = json.loads(files("evaluation.metrics").joinpath("criteria.json").read_text("utf-8"))
+
+JUDGED: Mapping[str, Criterion] = MappingProxyType({each.name: each for each in _listed(_DATA.pop("judged"))})
 """The criteria that judges rate on request, by the name of the score."""
-
-
-_COUNTS = ("none", "1 to 5", "6 to 10", "more than 10")
-_QUALITY = ("1 · very poor", "2 · poor", "3 · barely acceptable", "4 · good", "5 · very good")
-_WORST_TO_BEST = ("1 · worst", "2", "3", "4", "5 · best")
-_ENDS = ((1, "not at all"), (5, "fully"))
-
-
-def _counts(questions: Mapping[str, str]) -> tuple[Criterion, ...]:
-    points = counted(_COUNTS)
-    return tuple(
-        Criterion(name, text, points=points, higher_is_better=False) for name, text in questions.items()
-    )
-
-
-def _graded(questions: Mapping[str, tuple[str, tuple[str, ...]]]) -> tuple[Criterion, ...]:
-    return tuple(
-        Criterion(
-            name,
-            question,
-            points=counted(
-                tuple(f"{letter} · {words}" for letter, words in zip("ABCDE", answers, strict=True)), 1
-            ),
-            higher_is_better=False,
-        )
-        for name, (question, answers) in questions.items()
-    )
-
-
-def _rated(answers: tuple[str, ...], questions: Mapping[str, str]) -> tuple[Criterion, ...]:
-    return tuple(Criterion(name, text, points=counted(answers, 1)) for name, text in questions.items())
-
-
 PACKS: Mapping[str, tuple[Criterion, ...]] = MappingProxyType(
-    {
-        "DUC 2002": _counts(
-            {
-                "wrong_capitals": "How many words are capitalised wrongly, or should be and are not?",
-                "word_order": "In how many sentences do words stand in a wrong order?",
-                "number_agreement": "How often do subject and verb, or noun and pronoun, disagree in number?",
-                "missing_parts": "How many sentences lack an important part, such as a subject, a verb or an object?",
-                "unrelated_fragments": "How many sentences join fragments that have nothing to do with each other?",
-                "articles": "How often is an article missing, or a wrong one used?",
-                "pronouns": "How many pronouns refer to the wrong thing, or to nothing that one can find?",
-                "unclear_nouns": "For how many nouns is it unclear who or what is meant?",
-                "not_pronouns": "How many nouns or names should be a pronoun, because they were named just before?",
-                "conjunctions": "How many conjunctions, such as and, but or however, join on to nothing?",
-                "repetition": "How often is something said that has been said already?",
-                "misplaced_sentences": "How many sentences stand in a place where they do not belong?",
-            }
-        ),
-        "DUC 2004": _graded(
-            {
-                "builds_up": (
-                    "Does the summary build from sentence to sentence into one coherent account?",
-                    ("very well", "fairly well", "in part", "hardly", "not at all"),
-                ),
-                "much_to_cut": (
-                    "How much of it would you cut, as useless, confusing or repeated?",
-                    ("nothing", "a little", "some", "a lot", "most of it"),
-                ),
-                "says_again": (
-                    "How often does it say the same thing again?",
-                    ("never", "once or twice", "sometimes", "often", "nearly always"),
-                ),
-                "unclear_references": (
-                    "How hard is it to tell who or what is meant by names, nouns and pronouns?",
-                    ("never hard", "hardly ever", "sometimes", "often", "nearly always"),
-                ),
-                "full_names_again": (
-                    "How often are people or things named in full again where a short form would do?",
-                    ("never", "once or twice", "sometimes", "often", "nearly always"),
-                ),
-                "ungrammatical": (
-                    "How many sentences are ungrammatical?",
-                    ("none", "one or two", "some", "many", "nearly all"),
-                ),
-                "layout_remains": (
-                    "How much is there that does not belong into running text: datelines, layout, wrong capitals?",
-                    ("nothing", "a little", "some", "a lot", "nearly everything"),
-                ),
-            }
-        ),
-        "DUC 2006": _rated(
-            _QUALITY,
-            {
-                "grammaticality": "Grammaticality: whole, well-formed sentences; no layout or capitals that disturb.",
-                "non_redundancy": "Non-redundancy: nothing is repeated without need, neither facts nor names.",
-                "referential_clarity": "Referential clarity: it is easy to tell who or what nouns and pronouns mean.",
-                "focus": "Focus: every sentence has to do with the rest of the summary.",
-                "structure": "Structure and coherence: it is built up, sentence by sentence, and no heap of facts.",
-            },
-        ),
-        "SummEval": _rated(
-            _WORST_TO_BEST,
-            {
-                "summeval_coherence": "Coherence: the sentences together are well structured and well organised.",
-                "summeval_consistency": "Consistency: every fact in the summary is supported by the source.",
-                "summeval_fluency": "Fluency: each sentence for itself reads well.",
-                "summeval_relevance": "Relevance: what is important in the source, and nothing besides.",
-            },
-        ),
-        "Teams": (
-            Criterion("neutral_tone", "Is the tone neutral?", (1, 5), _ENDS, answered_by="both"),
-            Criterion(
-                "no_private_data",
-                "Is the summary free of names, addresses and other data of private persons?",
-                "yes_no",
-                answered_by="both",
-            ),
-            Criterion(
-                "usable_alone",
-                "Can a reader use the summary without opening the source?",
-                (1, 5),
-                _ENDS,
-                answered_by="both",
-            ),
-        ),
-        "Judge": (
-            Criterion(
-                "coherent",
-                "Do the sentences build on each other in a clear order?",
-                (1, 5),
-                _ENDS,
-                answered_by="judge",
-            ),
-            Criterion("not_redundant", "Is everything said only once?", (1, 5), _ENDS, answered_by="judge"),
-            Criterion(
-                "topics_kept",
-                "Does the summary deal with the main topics of the source?",
-                (1, 5),
-                _ENDS,
-                reads="source",
-                answered_by="judge",
-            ),
-        ),
-    }
+    {name: _listed(pack) for name, pack in _DATA.items()}
 )
 """Sets of questions, by name: published ones for people, "Teams" for people and judges, and "Judge" for judges."""

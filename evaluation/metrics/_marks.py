@@ -84,18 +84,9 @@ class Marks:
         check_same_length("percents", percents, "reference units", range(self.reference_units))
         warnings = []
         for unit, percent in enumerate(percents, start=1):
-            code = self._warning_code(unit, percent)
-            if code is not None:
+            has_marks = bool(self.of_model_unit(unit))
+            if percent is not None and (checked_percent(percent) > 0) != has_marks:
+                code: MarkWarningCode = "marks_with_zero_percent" if has_marks else "percent_without_marks"
                 message = _MESSAGES[code].format(unit=unit, percent=percent)
                 warnings.append(MarkWarning(reference_unit=unit, code=code, message=message))
         return tuple(warnings)
-
-    def _warning_code(self, reference_unit: int, percent: float | None) -> MarkWarningCode | None:
-        if percent is None:
-            return None
-        has_marks = bool(self.of_model_unit(reference_unit))
-        if checked_percent(percent) > 0 and not has_marks:
-            return "percent_without_marks"
-        if percent == 0 and has_marks:
-            return "marks_with_zero_percent"
-        return None

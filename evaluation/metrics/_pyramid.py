@@ -61,7 +61,8 @@ def pyramid_score(
     reached = math.fsum(weight for weight, is_there in zip(weights, expressed, strict=True) if is_there)
     summary_units = sum(map(bool, expressed)) + unmatched
     total = math.fsum(ordered) if contributors is None else contributors
-    reference_units = None if references is None else _rounded(total / references, mean_rounding)
+    rounded = math.floor if mean_rounding == "floor" else math.ceil
+    reference_units = None if references is None else rounded(total / references)
     modified_ideal = None if reference_units is None else math.fsum(ordered[:reference_units])
     original_ideal = math.fsum(ordered[:summary_units])
     return PyramidScore(
@@ -81,10 +82,6 @@ def _check_counts(references: int | None, contributors: int | None, unmatched: i
     for name, count in (("contributors", contributors), ("unmatched", unmatched)):
         if count is not None and count < 0:
             raise EvaluationError(f"{name} must be at least 0, got {count}.")
-
-
-def _rounded(mean: float, rounding: MeanRounding) -> int:
-    return math.floor(mean) if rounding == "floor" else math.ceil(mean)
 
 
 def _share(reached: float, ideal: float | None) -> float | None:

@@ -40,16 +40,10 @@ def summarization(
     known = {name: checked_share(name.capitalize(), part) for name, part in parts.items() if part is not None}
     if len(known) < len(parts):
         missing = " and ".join(name for name in parts if name not in known)
-        return SummarizationResult(
-            score=None, passed=None, reason=f"No score: {missing} could not be scored."
-        )
+        return SummarizationResult(None, None, f"No score: {missing} could not be scored.")
     lowest = min(known.values())
-    if strict:
-        perfect = lowest == 1
-        return SummarizationResult(
-            float(perfect) * scale, perfect, _reason(known, float(perfect) * scale, strict)
-        )
-    return SummarizationResult(lowest * scale, lowest >= threshold, _reason(known, lowest * scale, strict))
+    score = scale * (float(lowest == 1) if strict else lowest)
+    return SummarizationResult(score, lowest >= (1 if strict else threshold), _reason(known, score, strict))
 
 
 def _reason(parts: dict[str, float], score: float, strict: bool) -> str:
@@ -58,6 +52,5 @@ def _reason(parts: dict[str, float], score: float, strict: bool) -> str:
         return f"The score is {score:.2f} because strict scoring asks for 1 in both parts: {figures}."
     if len(set(parts.values())) == 1:
         return f"The score is {score:.2f} because both parts are equal: {figures}."
-    return (
-        f"The score is {score:.2f} because {min(parts, key=parts.__getitem__)} is the lower part: {figures}."
-    )
+    lower = min(parts, key=parts.__getitem__)
+    return f"The score is {score:.2f} because {lower} is the lower part: {figures}."

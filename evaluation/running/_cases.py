@@ -128,6 +128,9 @@ class Options:
     def of(cls, given: Mapping[str, Any]) -> Self:
         """Check the options of a caller and build an instance. Raises the errors of `Options`."""
         left = dict(given)
+        if unknown := left.keys() - EvaluationOptions.__annotations__:
+            known = ", ".join(EvaluationOptions.__annotations__)
+            raise EvaluationError(f"There is no option {min(unknown)!r}. Options: {known}.")
         left["criteria"] = criteria = checked_own_criteria(left.pop("criteria", ()))
         metrics = left.pop("metrics", DEFAULT_METRICS)
         return cls(

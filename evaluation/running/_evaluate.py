@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Unpack
 
-from evaluation._labels import LEAST_SCORED
 from evaluation._signature import signature
 from evaluation.errors import EvaluationError, JudgeError
 from evaluation.judging import _sync
@@ -31,9 +30,7 @@ from evaluation.judging.protocol import (
     metered,
     one_pass,
 )
-from evaluation.metrics._criteria import Criterion
 from evaluation.running._cases import (
-    DEFAULT_METRICS,
     Case,
     EvaluationOptions,
     GivenClaim,
@@ -59,53 +56,31 @@ def evaluate_summary(
     *,
     judge: Judge,
     reference: str | None = None,
-    metrics: Sequence[str] = DEFAULT_METRICS,
-    questions: Sequence[str] | None = None,
-    n_questions: int = 5,
-    target_words: int | None = None,
     language: str = "en",
-    custom_instruction: str | None = None,
-    threshold: float = 0.5,
-    strict: bool = False,
-    scale: float = 1.0,
-    include_reason: bool = True,
-    verbose: bool = False,
-    least_scored: float = LEAST_SCORED,
-    criteria: Sequence[Criterion] = (),
+    **options: Unpack[EvaluationOptions],
 ) -> SummaryEvaluation:
     """Evaluate a summary by metrics, which are described at `METRICS`.
 
     A score without enough usable answers is None. A failed answer of the judge is unscored and never counts as 0. The
-    call blocks until the result is ready, and works inside a running event loop too.
-    - `questions`: closed questions that a good summary answers with yes; if None, the judge writes `n_questions`.
+    call blocks until the result is ready, and works inside a running event loop too. The options:
+    - `metrics`: the default is coverage, alignment, question_coverage and summarization.
+    - `questions`: closed questions that a good summary answers with yes; if None, the judge writes `n_questions` (5).
+    - `target_words`: the target length, which brevity needs.
     - `custom_instruction`: an addition to every instruction of the judge.
-    - `include_reason`: give each score a reason, which is made from the verdicts.
-    - `verbose`: `.details` of the result has every verdict.
-    - `least_scored`: the smallest allowed share of claims or questions with a usable answer; if the share is smaller,
-      the score is None.
+    - `threshold` (.5), `strict` (False), `scale` (1): the options of `summarization`.
+    - `include_reason` (True): give each score a reason, which is made from the verdicts.
+    - `verbose` (False): `.details` of the result has every verdict.
+    - `least_scored` (.5): the smallest allowed share of claims or questions with a usable answer; if the share is
+      smaller, the score is None.
     - `criteria`: up to 12 questions of your own about the summary. Their scores have their names and are in [0, 1],
       1 for the best answer of the scale; they cost at most one call for each text that they read.
     Raises EvaluationError. Raises JudgeRefused if the judge's server refuses all requests (key, permission, quota).
     Source: the coverage family of Assert LLM Tools and the summarization metrics of DeepEval and Mastra.
     Example: `evaluate_summary(document, summary, judge=LexicalJudge())["coverage"]`.
     """
-    item = SummaryInput(document, summary, reference, target_words=target_words, language=language)
+    item = SummaryInput(document, summary, reference, language=language)
     checked_input(item)
-    return evaluate_summaries(
-        [item],
-        judge=judge,
-        metrics=metrics,
-        questions=questions,
-        n_questions=n_questions,
-        custom_instruction=custom_instruction,
-        threshold=threshold,
-        strict=strict,
-        scale=scale,
-        include_reason=include_reason,
-        verbose=verbose,
-        least_scored=least_scored,
-        criteria=criteria,
-    )[0]
+    return evaluate_summaries([item], judge=judge, **options)[0]
 
 
 def evaluate_summaries(

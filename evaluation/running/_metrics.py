@@ -1,7 +1,8 @@
 """Computing the scores of a summary from a judge's answers, each with a reason in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from evaluation._labels import (
     FEW_CLAIMS,
@@ -18,6 +19,7 @@ from evaluation.judging.protocol import (
     DocumentReading,
     ExtractedClaim,
     JudgedClaim,
+    Question,
     Rating,
     RatingName,
     Verdict,
@@ -44,6 +46,8 @@ _ALIGNMENT_NAMES = frozenset({"alignment", "factual_consistency", "faithfulness"
 _MOST_NAMED = 3
 _LONGEST_NAMED = 160
 
+_J = TypeVar("_J")
+
 
 @dataclass(slots=True)
 class Facts:
@@ -68,22 +72,19 @@ class Scores:
         self.passed: bool | None = None
         self.flags: tuple[str, ...] = ()
         self._missing_elements: tuple[str, ...] = ()
-        self._claims = self._judged_claims()
-        self._questions = self._judged_questions()
-        self._topics = self._judged_topics()
+        self._claims: tuple[JudgedClaim, ...] | None = self._judged("claims", JudgedClaim)
+        self._topics: tuple[JudgedTopic, ...] | None = self._judged("topics", JudgedTopic)
+        self._questions: tuple[JudgedQuestion, ...] | None = self._judged("questions", _judged_question)
         self._parts: dict[str, tuple[float | None, str]] = {}
-        self.values: dict[str, float | None] = {}
-        self.reasons: dict[str, str] = {}
-        for name in case.options.metrics:
-            value, reason = self._part(name)
-            self.values[name] = value
-            if case.options.include_reason or value is None:
-                self.reasons[name] = reason
-        for criterion in case.options.criteria:
-            rating = self._own_rating(criterion)
-            self.values[criterion.name] = None if rating.value is None else criterion.share(rating.value)
-            if case.options.include_reason or rating.value is None:
-                self.reasons[criterion.name] = rating.reason
+        found = {name: self._part(name) for name in case.options.metrics} | {
+            criterion.name: self._own_rating(criterion) for criterion in case.options.criteria
+        }
+        self.values = {name: value for name, (value, _) in found.items()}
+        self.reasons = {
+            name: reason
+            for name, (value, reason) in found.items()
+            if case.options.include_reason or value is None
+        }
 
     @property
     def counts(self) -> dict[str, int]:
@@ -121,28 +122,10 @@ class Scores:
             self._parts[known] = getattr(self, f"_{known}")()
         return self._parts[known]
 
-    # The next methods pair claims, questions and topics with the judge's answers.
-
-    def _judged_claims(self) -> tuple[JudgedClaim, ...] | None:
-        claims, covered = self.facts.reading.claims, self.facts.covered
-        if claims is None or covered is None:
-            return None
-        return tuple(map(JudgedClaim, claims, covered.claims))
-
-    def _judged_questions(self) -> tuple[JudgedQuestion, ...] | None:
-        questions, covered = self.facts.reading.questions, self.facts.covered
-        if questions is None or covered is None:
-            return None
-        return tuple(
-            JudgedQuestion(question.text, question.answer, answer)
-            for question, answer in zip(questions, covered.questions, strict=True)
-        )
-
-    def _judged_topics(self) -> tuple[JudgedTopic, ...] | None:
-        topics, covered = self.facts.reading.topics, self.facts.covered
-        if topics is None or covered is None:
-            return None
-        return tuple(map(JudgedTopic, topics, covered.topics))
+    def _judged(self, part: str, pair: Callable[[Any, Verdict], _J]) -> tuple[_J, ...] | None:
+        """Pair the document's claims, questions or topics with the verdicts on the summary; None without either."""
+        items, covered = getattr(self.facts.reading, part), self.facts.covered
+        return None if items is None or covered is None else tuple(map(pair, items, getattr(covered, part)))
 
     # `_part` finds the method of a metric by its name, so each metric has a method with its name below.
 
@@ -284,12 +267,9 @@ class Scores:
         )
 
     def _redundancy(self) -> tuple[float | None, str]:
-        item = self.case.item
-        return (
-            (None, EMPTY_SUMMARY)
-            if self.case.summary.is_blank
-            else explained_redundancy(item.summary, item.language)
-        )
+        if self.case.summary.is_blank:
+            return None, EMPTY_SUMMARY
+        return explained_redundancy(self.case.item.summary, self.case.item.language)
 
     def _coherence(self) -> tuple[float | None, str]:
         rating = self._rating("coherence")
@@ -328,11 +308,12 @@ class Scores:
             return Rating(None, self._fault("ratings"))
         return self.facts.covered.ratings.get(name, Rating(None, self._fault("ratings")))
 
-    def _own_rating(self, criterion: Criterion) -> Rating:
+    def _own_rating(self, criterion: Criterion) -> tuple[float | None, str]:
         if self.case.summary.is_blank:
-            return Rating(None, EMPTY_SUMMARY)
+            return None, EMPTY_SUMMARY
         missing = EMPTY_DOCUMENT if criterion.reads == "source" else "There is no reference."
-        return self.facts.ratings.get(criterion.name, Rating(None, missing))
+        rating = self.facts.ratings.get(criterion.name, Rating(None, missing))
+        return None if rating.value is None else criterion.share(rating.value), rating.reason
 
     def _fault(self, part: str) -> str:
         return self.facts.faults.get(part, "Unscored: the judge was not asked.")
@@ -342,9 +323,11 @@ class Scores:
         return " ".join(f"No {name.replace('_', ' ')}: {self._part(name)[1]}" for name in lacking)
 
 
-def _labels(
-    judged: Sequence[JudgedClaim | JudgedQuestion | JudgedTopic] | None,
-) -> list[Label | None] | None:
+def _judged_question(question: Question, answer: Verdict) -> JudgedQuestion:
+    return JudgedQuestion(question.text, question.answer, answer)
+
+
+def _labels(judged: Sequence[JudgedClaim | JudgedQuestion | JudgedTopic] | None) -> list[Label | None] | None:
     if judged is None:
         return None
     return [each.summary.label if isinstance(each, JudgedQuestion) else each.verdict.label for each in judged]

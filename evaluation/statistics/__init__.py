@@ -10,7 +10,17 @@ from evaluation.statistics._agreement import (
     observed_agreement,
     observed_agreement_interval,
 )
-from evaluation.statistics._difference import MeanDifference, ValueOf, mean_difference
+from evaluation.statistics._cluster_means import (
+    FEWEST_IN_SLICE,
+    MeanDifference,
+    SliceDifference,
+    SliceMean,
+    ValueOf,
+    mean_difference,
+    slice_differences,
+    slice_mean,
+    weighted_mean,
+)
 from evaluation.statistics._estimates import (
     FEW_DOCUMENTS,
     TOO_FEW_DOCUMENTS,
@@ -20,8 +30,14 @@ from evaluation.statistics._estimates import (
     compare_estimates,
     estimate_systems_from_sample,
 )
-from evaluation.statistics._forecast import Forecast, forecast_intervals
-from evaluation.statistics._judge_report import JudgeReport, judge_report, judge_reports
+from evaluation.statistics._judge import (
+    LENGTHS,
+    JudgeReport,
+    SelfAgreement,
+    judge_report,
+    judge_reports,
+    self_agreement,
+)
 from evaluation.statistics._pooled import PooledEstimates, pool_estimates
 from evaluation.statistics._prediction_powered import PredictionPoweredMean, prediction_powered_mean
 from evaluation.statistics._resampling import (
@@ -33,16 +49,12 @@ from evaluation.statistics._resampling import (
     bootstrap_means,
     expanded_tails,
 )
-from evaluation.statistics._sampling import Design, fixed_size_sample, inclusion_probabilities
-from evaluation.statistics._scale_ends import widen_at_ends
-from evaluation.statistics._self_agreement import LENGTHS, SelfAgreement, self_agreement
-from evaluation.statistics._slices import (
-    FEWEST_IN_SLICE,
-    SliceDifference,
-    SliceMean,
-    slice_differences,
-    slice_mean,
-    weighted_mean,
+from evaluation.statistics._sampling import (
+    Design,
+    Forecast,
+    fixed_size_sample,
+    forecast_intervals,
+    inclusion_probabilities,
 )
 from evaluation.statistics._systems import (
     PairComparison,
@@ -126,5 +138,4 @@ __all__ = [
     "watch",
     "watch_level",
     "weighted_mean",
-    "widen_at_ends",
 ]

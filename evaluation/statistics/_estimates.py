@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 
 from evaluation._guards import check_confidence
 from evaluation.errors import EvaluationError, InvalidPercent, InvalidWeight
-from evaluation.statistics._claim_effect import AskedItems, expected_by_fold
-from evaluation.statistics._prediction_powered import FEWEST_ANSWERS, saved_labels
-from evaluation.statistics._ranges import Precision, interval_within_range
+from evaluation.statistics._prediction_powered import (
+    FEWEST_ANSWERS,
+    AskedItems,
+    expected_by_fold,
+    moments,
+    slopes,
+)
+from evaluation.statistics._ranges import Precision, interval_within_range, stringer_bound
 from evaluation.statistics._systems import PairComparison, holm
-from evaluation.statistics._tuning import moments, slopes
 
 Array = NDArray[np.float64]
 
@@ -33,10 +37,13 @@ the mean if answers are skewed. On real judgments (10 of 30 documents, 25 system
 mean by up to .15 of its error, at 1.2 by .12, and the true error fell from 83 % to 80 % of that of people alone.
 """
 
+FEWEST_OFF_THE_END = 15
+"""With fewer ratings than this below the top (or above the bottom), Stringer's bound is used; docs/intervals.md has
+the simulations.
+"""
+
 _FOLDS = 30
 _SHARES_APART = 1e-6
-
-
 _NO_ERROR = 1e-12
 
 
@@ -70,13 +77,11 @@ class SampleEstimate:
     """The estimate of a system's mean over document sets, with its interval, and the result of people alone.
 
     Estimates and bounds are None until all sampled items are answered (`answered` of `sampled`). Bounds are also None
-    with fewer than two answered documents; they are in [0, 1]. `error` is the standard error and `degrees` its
-    degrees of freedom. `tuning` is the mean slope on the judge's answers; 0 means that only people's answers are
-    used, because the judge would increase the error. `labels_saved` is the number of further answers that a simple
-    random sample without a judge would need for the same error; it is negative if the judge or the sample increases
-    the error. `parts` has each document's contribution to the error: the squares of `parts` add up to the square of
-    `error`.
-    `judge_mean` is the judge's own mean over document sets; None if the judge answered no item.
+    with fewer than two answered documents; they are in [0, 1]. `error` is the standard error and `degrees` its degrees
+    of freedom. `tuning` is the mean slope on the judge's answers; 0 means that only people's answers are used, because
+    the judge would increase the error. `parts` has each document's contribution to the error: the squares of `parts`
+    add up to the square of `error`. `judge_mean` is the judge's own mean over document sets; None if the judge answered
+    no item.
     """
 
     answered: int
@@ -92,7 +97,6 @@ class SampleEstimate:
     classical_estimate: float | None = None
     classical_low: float | None = None
     classical_high: float | None = None
-    labels_saved: float | None = None
     parts: Mapping[Hashable, float] = field(default_factory=dict)
     judge_mean: float | None = None
 
@@ -109,6 +113,7 @@ def estimate_systems_from_sample(
     confidence: float = 0.95,
     people_alone: bool = False,
     these_documents: bool = False,
+    ratings: bool = False,
 ) -> dict[str, SampleEstimate]:
     """Estimate each system's mean over document sets of people's answers, from recorded samples.
 
@@ -120,6 +125,12 @@ def estimate_systems_from_sample(
     one; without any choice, the bounds equal the estimate. An item without a judge's answer counts as the mean of the
     other items. If every item was sampled with certainty, the estimate is the mean of the answers. Results can be
     missing, see `SampleEstimate`.
+
+    `ratings` is for answers on a scale of several points, of which few may be far from the usual ones. With fewer than
+    15 answers below the top, the lower bound is at least as far away as Stringer's bound of the answers, averaged by
+    document. With 15 or more, the degrees of freedom are at most the effective number of documents below the top minus
+    1; this number is (sum x)^2 / sum x^2, where x is a document's distance from the top (Kish). The same holds for the
+    upper bound and answers above the bottom.
     Raises InvalidPercent for a probability outside (0, 1], an answer outside [0, 1] or a confidence outside 0 to 1,
     and EvaluationError for answers that were not sampled, shares that do not add up to 1, missing or infinite
     numbers.
@@ -132,9 +143,9 @@ def estimate_systems_from_sample(
     # computed on the scale of log odds (`_ranges`) with quantiles of Student's t; the degrees of freedom are the
     # answered documents less 1 (all of the frame if items were sampled within all). g is predicted from the judge's
     # answer and the covariates. If claims are known, answers on other systems' summaries improve the judge's
-    # (`_claim_effect`), because those were sampled independently of this system's. Slopes are tuned without the
+    # (`expected_by_fold`), because those were sampled independently of this system's. Slopes are tuned without the
     # document that they serve (without a thirtieth of the documents if there are more) and shrunk across systems
-    # (`_tuning`), so more systems help; a slope may exceed 1, because a judge's answers may be too cautious. The
+    # (`slopes`), so more systems help; a slope may exceed 1, because a judge's answers may be too cautious. The
     # intercept is the weighted mean of the residuals, so z_d is centred for equal chances and a useless judge gives
     # exactly the result of people alone. Several predictors make it the difference estimator of Särndal, Swensson
     # and Wretman, Model Assisted Survey Sampling, 1992, ch. 6. Beyond `HARMFUL` times their variance, or outside
@@ -149,7 +160,7 @@ def estimate_systems_from_sample(
     )
     return {
         name: replace(
-            _estimate(*tuned[name], confidence, name if these_documents else None)
+            _estimate(*tuned[name], confidence, name if these_documents else None, is_rated=ratings)
             if name in tuned
             else _without_interval(frame),
             judge_mean=frame.judge_mean,
@@ -257,6 +268,14 @@ class Frame:
         """Return 1 / π for sampled items, otherwise 0."""
         expansion: Array = self.is_sampled / self.probabilities
         return expansion
+
+    @property
+    def means_of_documents(self) -> Array:
+        """Return the mean answer of each answered document."""
+        documents, answers = self.documents[self.is_answered], self.answers[self.is_answered]
+        counts = np.bincount(documents, minlength=len(self.names))
+        means: Array = np.bincount(documents, answers, len(self.names))[counts > 0] / counts[counts > 0]
+        return means
 
     def centred(self, values: Array) -> Array:
         """Subtract from the values their mean over the frame, weighted by the items' shares."""
@@ -445,7 +464,9 @@ def _without_interval(frame: Frame) -> SampleEstimate:
     )
 
 
-def _estimate(frame: Frame, tuned: Array, confidence: float, name: str | None) -> SampleEstimate:
+def _estimate(
+    frame: Frame, tuned: Array, confidence: float, name: str | None, *, is_rated: bool
+) -> SampleEstimate:
     """Estimate a system's mean over the population of documents; with `name`, over exactly these documents.
 
     `name` is the system's name. It makes the keys of `parts` differ between systems.
@@ -458,6 +479,8 @@ def _estimate(frame: Frame, tuned: Array, confidence: float, name: str | None) -
         parts, people_parts = _parts_of_items(frame, tuned), _parts_of_items(frame, frame.no_slopes)
         keys = tuple((name, place) for place in range(len(parts)))
         found = replace(found, degrees=max(1, len(parts) - 1))
+    least, most, documents = _at_the_ends(frame, (1 - confidence) / 2) if is_rated else (1.0, 0.0, math.inf)
+    found = replace(found, degrees=int(min(found.degrees, documents - 1)))
     people, variance, alone = _within(people), float((parts**2).sum()), float((people_parts**2).sum())
     tuning = float(tuned[:, 0].mean())
     if not 0 <= mean <= 1 or variance > HARMFUL * alone:
@@ -465,6 +488,7 @@ def _estimate(frame: Frame, tuned: Array, confidence: float, name: str | None) -
     known = Precision.of_answers(people, alone, found.degrees)
     low, high = interval_within_range(mean, known.at(variance), confidence)
     people_low, people_high = interval_within_range(people, known, confidence)
+    low, high = min(low, least), max(high, most)
     if not len(parts):
         low = high = people_low = people_high = mean
     return replace(
@@ -477,30 +501,29 @@ def _estimate(frame: Frame, tuned: Array, confidence: float, name: str | None) -
         parts=dict(zip(keys, parts.tolist(), strict=True)),
         classical_low=people_low,
         classical_high=people_high,
-        labels_saved=saved_labels(*_simple_sample(frame, alone), variance),
     )
+
+
+def _at_the_ends(frame: Frame, tail: float) -> tuple[float, float, float]:
+    """Return the largest lower and the smallest upper bound of the mean rating, and the effective number of documents.
+
+    An end from which fewer than `FEWEST_OFF_THE_END` ratings differ sets a bound: Stringer's. An end from which more
+    differ sets the number: Kish's number of documents that are off this end. Without a limit the values are 1, 0 and
+    infinite.
+    """
+    answers, means = frame.answers[frame.is_answered], frame.means_of_documents
+    limits, documents = [1.0, 1.0], math.inf
+    for end, (off, each) in enumerate(((1 - means, 1 - answers), (means, answers))):
+        if np.count_nonzero(each) < FEWEST_OFF_THE_END:
+            limits[end] = 1 - stringer_bound(off.tolist(), tail)
+        else:
+            documents = min(documents, float(off.sum() ** 2 / (off**2).sum()))
+    return limits[0], 1 - limits[1], documents
 
 
 def _within(share: float) -> float:
     """Limit a weighted mean of answers to [0, 1]; rounding, or shares that add up to nearly 1, may exceed it."""
     return min(max(share, 0.0), 1.0)
-
-
-def _simple_sample(frame: Frame, people_variance: float) -> tuple[int, float]:
-    """Return the number of asked items, and the variance of people alone in a simple random sample of this size.
-
-    An item contributes (1 / π - 1) times the square of its share of the residual to the variance of z, and each
-    answered item represents 1 / π items. If all π are equal, the variance stays the same.
-    """
-    asked = frame.is_sampled & ~frame.is_settled
-    count = int(asked.sum())
-    if not count:
-        return 0, people_variance
-    _, left = expected_and_left(frame, frame.no_slopes)
-    chance = frame.probabilities[asked]
-    apart = (~frame.is_settled).sum() / count - 1 / chance
-    added = float(((frame.shares[asked] * left[asked]) ** 2 / chance * apart).sum()) / len(frame.names) ** 2
-    return count, max(0.0, people_variance + added)
 
 
 def mean_and_parts(frame: Frame, slopes_of: Array) -> tuple[float, Array]:

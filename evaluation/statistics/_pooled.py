@@ -42,13 +42,11 @@ class PooledEstimates:
     - `systems`: every system. The estimates of the systems in `pooled` are pooled, others are direct.
     - `pooled`: the systems that the model describes; empty if nothing is pooled
     - `misfits`: the systems that the model does not fit
-    - `limited`: the systems in `pooled` whose estimate moved by the most that is allowed
     """
 
     systems: Mapping[str, SampleEstimate]
     pooled: tuple[str, ...] = ()
     misfits: tuple[str, ...] = ()
-    limited: tuple[str, ...] = ()
 
 
 def pool_estimates(found: Mapping[str, SampleEstimate], *, confidence: float = 0.95) -> PooledEstimates:
@@ -126,11 +124,7 @@ def _moved(
             degrees=int(each.degrees / divisor),
             parts={("pooled", column): part for column, part in enumerate(parts[row].tolist())},
         )
-    return PooledEstimates(
-        systems=made,
-        pooled=tuple(made),
-        limited=tuple(name for name, is_one in zip(made, is_limited, strict=True) if is_one),
-    )
+    return PooledEstimates(made, pooled=tuple(made))
 
 
 def _covariance(direct: Array, found: Sequence[SampleEstimate]) -> Array:

@@ -2,15 +2,15 @@
 
 Near 0 and 1, Student's interval covers badly and exceeds the range; an interval on the logit scale does neither. If
 the values are almost always equal, their variance is underestimated on any scale. Then Clopper and Pearson's interval
-is used, with the number of independent answers that have the same precision as the mean.
+is used, with the number of independent answers that have the same precision as the mean. If nearly all values are 0,
+Stringer's bound allows for larger values that the sample missed.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import scipy
-
-from evaluation.statistics._prediction_powered import quantile
 
 FEWEST_EXPECTED = 5.0
 """Below this number of effective answers of either kind, the exact interval is used."""
@@ -78,3 +78,26 @@ def interval_within_range(share: float, known: Precision, confidence: float) -> 
     low = scipy.special.betaincinv(yes, answers - yes + 1, tail) if yes > 0 else 0.0
     high = scipy.special.betaincinv(yes + 1, answers - yes, 1 - tail) if yes < answers else 1.0
     return float(low), float(high)
+
+
+def stringer_bound(values: Sequence[float], tail: float) -> float:
+    """Compute the upper bound of the mean of values in [0, 1], most of which are 0; `tail` is its chance of a miss.
+
+    The bound assumes nothing about the distribution. `values` must not be empty.
+    Source: Stringer, Proceedings of the Business and Economic Statistics Section of the ASA, 1963; Bickel, Inference
+    and auditing: the Stringer bound, International Statistical Review 60, 1992.
+    Example: of 60 values, all are 0. With a tail of .025 the bound is 1 - .025^(1/60) = .060.
+    """
+    count, bound, before = len(values), 0.0, 0.0
+    for place, value in enumerate([1.0, *sorted((value for value in values if value > 0), reverse=True)]):
+        share = 1.0 if place >= count else float(scipy.special.betaincinv(place + 1, count - place, 1 - tail))
+        bound, before = bound + (share - before) * value, share
+    return bound
+
+
+def quantile(confidence: float, degrees: float | None) -> float:
+    """Return half the width of an interval in standard errors: from Student's t, or from the normal distribution if
+    `degrees` is None.
+    """
+    tail = (1 + confidence) / 2
+    return float(scipy.special.ndtri(tail) if degrees is None else scipy.special.stdtrit(degrees, tail))

@@ -286,7 +286,11 @@ def indistinct_groups(
     absorb).
     Example: of a, b and c, only a and c differ. The groups are (a, b) and (b, c).
     """
-    _check_order(order, [name for pair in different for name in pair])
+    if len(set(order)) < len(order):
+        raise EvaluationError(f"A system stands twice in the order {list(order)!r}.")
+    for pair in different:
+        for name in pair:
+            check_choice("A compared system", name, order)
     bit = {system: 1 << place for place, system in enumerate(order)}
     groups = [(1 << len(order)) - 1] if order else []
     # Splitting in this order makes few intermediate groups.
@@ -314,10 +318,3 @@ def compact_letters(order: Sequence[str], groups: Sequence[Collection[str]]) -> 
         for system in group:
             letters[system] += string.ascii_lowercase[place] + (str(round_) if round_ else "")
     return letters
-
-
-def _check_order(order: Sequence[str], named: Sequence[str]) -> None:
-    if len(set(order)) < len(order):
-        raise EvaluationError(f"A system stands twice in the order {list(order)!r}.")
-    for name in dict.fromkeys(named):
-        check_choice("A compared system", name, order)

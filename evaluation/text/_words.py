@@ -16,7 +16,7 @@ import simplemma
 import snowballstemmer
 from simplemma.strategies.dictionaries.dictionary_factory import SUPPORTED_LANGUAGES
 
-from evaluation.text._function_words import FUNCTION_WORDS, NEGATION_MARKS, NEGATIONS, NUMBER_WORDS
+from evaluation.text._word_lists import FUNCTION_WORDS, NEGATION_MARKS, NEGATIONS, NUMBER_WORDS, SECTIONS
 
 PIECE = 4
 _BORDER = frozenset('.!?:\n"“”«»。！？')
@@ -42,22 +42,11 @@ _ASCII_TOKEN = re.compile(
 )
 _THOUSANDS = {",": re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)"), ".": re.compile(r"\d{1,3}(?:\.\d{3})+(?!\d)")}
 # Languages that write 1.000,5 for 1000.5.
-_COMMA_IS_DECIMAL = frozenset({
-    "cs", "da", "de", "el", "es", "fi", "fr", "hr", "hu", "id", "it", "nb", "nl", "nn", "no", "pl", "pt",
-    "ro", "ru", "sk", "sl", "sv", "tr", "uk",
-})  # fmt: skip
+_COMMA_IS_DECIMAL = frozenset(" ".join(SECTIONS["decimal comma"]).split())
 # Languages that capitalise every noun, so that a capital does not indicate a name.
 _CAPITAL_NOUNS = frozenset({"de", "lb"})
 
-_STEMMERS = {
-    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek",
-    "en": "english", "eo": "esperanto", "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian",
-    "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian",
-    "id": "indonesian", "it": "italian", "lt": "lithuanian", "nb": "norwegian", "ne": "nepali", "nl": "dutch",
-    "nn": "norwegian", "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian",
-    "ru": "russian", "sr": "serbian", "st": "sesotho", "sv": "swedish", "ta": "tamil", "tr": "turkish",
-    "yi": "yiddish",
-}  # fmt: skip
+_STEMMERS = dict(map(str.split, SECTIONS["stemmers"]))
 # A stemmer stores the current word in itself, so only one thread may use it at a time.
 _STEMMING = threading.Lock()
 

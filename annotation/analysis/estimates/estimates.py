@@ -25,7 +25,6 @@ from evaluation.statistics import (
     compare_estimates,
     estimate_systems_from_sample,
     pool_estimates,
-    widen_at_ends,
 )
 
 if TYPE_CHECKING:
@@ -210,7 +209,7 @@ def _average(result: SampleEstimate) -> Average:
 def rating_estimates(project: Project) -> dict[str, Estimates]:
     """Estimate the averages of criteria, by name, from the newest finished random sample of ratings of each.
 
-    If fewer than 10 answers of a system lie below the best or above the worst answer, its interval is conservative.
+    If fewer than 15 answers of a system lie below the best or above the worst answer, its interval is conservative.
     """
     made: dict[str, Estimates] = {}
     for sample in rating_samples(project, criterion__in=criteria_in_force(project)):
@@ -226,8 +225,9 @@ def rating_estimates(project: Project) -> dict[str, Estimates]:
 
 def _rating_table(sample: SampleProgress, framed: SampleFrame, target_words: int | None) -> EstimateTable:
     items = framed.items[target_words]
-    found = estimate_systems_from_sample(items, confidence=CONFIDENCE, people_alone=not framed.has_judge)
-    found = widen_at_ends(found, items, confidence=CONFIDENCE)
+    found = estimate_systems_from_sample(
+        items, confidence=CONFIDENCE, people_alone=not framed.has_judge, ratings=True
+    )
     answered = min(result.answered_documents for result in found.values())
     best_first = sorted(found, key=lambda name: (-(found[name].estimate or 0.0), name))
     is_enough = answered >= TOO_FEW_DOCUMENTS

@@ -4,7 +4,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from operator import mul
 
 from evaluation.judging.lexical._overlap import (
@@ -58,18 +57,13 @@ class LexicalJudge:
     The probability of yes is fitted to people's judgments. Paraphrases are not recognised, except for some everyday
     synonyms. Missing words count against a claim; other numbers, opposites, and added or missing negations count
     most. Generated questions quote the statements with the most frequent words of the text. Ratings are unscored.
-
-    `language` replaces the language of the texts.
     Example: `LexicalJudge()`.
     """
 
     kind = "lexical"
     name = "lexical"
+    signature = f"lexical:{VERSION}"
     concurrency = 1
-
-    def __init__(self, language: str | None = None) -> None:
-        self._language = language
-        self.signature = f"lexical:{VERSION}" + (f"|language:{language}" if language else "")
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
         """Return the requested claims, topics, and questions with their answers."""
@@ -125,19 +119,16 @@ class LexicalJudge:
 
         A claim has offsets unless the subject was added to it. Pronouns are kept.
         """
-        language = self._language or text.language
         return tuple(
-            ExtractedClaim(stated.text, number)
-            if stated.start is None or stated.end is None
-            else ExtractedClaim(stated.text, number, unit.start + stated.start, unit.start + stated.end)
+            ExtractedClaim(said, number)
+            if start is None
+            else ExtractedClaim(said, number, unit.start + start, unit.start + start + len(said))
             for number, unit in enumerate(text.unit_spans, start=1)
-            for stated in statements(unit.of(text.text), language)
-            if is_worded(stated.text)
+            for said, start in statements(unit.of(text.text), text.language)
+            if is_worded(said)
         )
 
     def _check(self, claims: Sequence[str], text: Text, weights: Sequence[float]) -> tuple[Verdict, ...]:
-        if self._language:
-            text = replace(text, language=self._language)
         theirs = prepared(text)
         return tuple(
             verdict_by_rule(claim, text) or _verdict(parts(claim, text.language), theirs, weights)
@@ -146,10 +137,9 @@ class LexicalJudge:
 
     def _answers(self, questions: Sequence[str], text: Text, weights: Sequence[float]) -> tuple[Verdict, ...]:
         # A generated question quotes a claim, so check the quoted claim.
-        quoted = [_QUOTED.match(question) for question in questions]
         stated = [
-            found["statement"] if found else question.rstrip(" ?？؟")
-            for question, found in zip(questions, quoted, strict=True)
+            quoted["statement"] if (quoted := _QUOTED.match(question)) else question.rstrip(" ?？؟")
+            for question in questions
         ]
         return self._check(stated, text, weights)
 

@@ -3,24 +3,16 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
-from itertools import chain, combinations
+from itertools import chain
 from operator import mul
 from typing import NamedTuple
 
 from evaluation.judging.protocol import Text
-from evaluation.text._function_words import NEGATION_MARKS
 from evaluation.text._splitting import sentence_spans
+from evaluation.text._word_lists import NEGATION_MARKS, sections
 from evaluation.text._words import Token, every_token, key_of, language_code
 
-
-def _data() -> dict[str, list[str]]:
-    text = files("evaluation.judging.lexical").joinpath("lexical.txt").read_text("utf-8")
-    sections = [section.splitlines() for section in text.split("\n\n")]
-    return {lines[1]: lines[2:] for lines in sections if len(lines) > 1}
-
-
-LISTED = _data()
+LISTED = sections("evaluation.judging.lexical", "lexical.txt")
 """The lines of each section of lexical.txt, by the section's name."""
 _WEIGHTS = {name: weights for name, *weights in map(str.split, LISTED["weights"])}
 FEATURES = (*_WEIGHTS,)[:-1]
@@ -241,33 +233,27 @@ def _statement(content: str, code: str) -> Statement:
 
 
 @cache
-def _listed(section: str, code: str, separator: str | None = None) -> tuple[tuple[str, ...], ...]:
-    """Return the keys of each group of related words in a section; languages other than English have no groups.
-
-    A group is a line of the section, or words that the separator joins.
-    """
-    groups = LISTED[section] if separator is None else " ".join(LISTED[section]).split()
-    return tuple(
-        tuple(key_of(word, code) for word in group.split(separator)) for group in groups if code == "en"
-    )
+def _groups(section: str, code: str) -> list[list[str]]:
+    """Return the keys of the words on each line of a section; languages other than English have none."""
+    return [[key_of(word, code) for word in line.split()] for line in LISTED[section] if code == "en"]
 
 
 @cache
 def _words_of(section: str, code: str) -> frozenset[str]:
-    return frozenset(chain.from_iterable(_listed(section, code)))
+    return frozenset(chain.from_iterable(_groups(section, code)))
 
 
 @cache
 def _alike(code: str) -> dict[str, str]:
-    return {key: f"={line[0]}" for line in reversed(_listed("alike", code)) for key in line}
+    return {key: f"={line[0]}" for line in reversed(_groups("alike", code)) for key in line}
 
 
 @cache
 def _opposites(code: str) -> dict[str, set[str]]:
     opposites: dict[str, set[str]] = {}
-    for group in _listed("opposed", code, "/"):
-        for one, other in chain.from_iterable((pair, pair[::-1]) for pair in combinations(group, 2)):
-            opposites.setdefault(one, set()).add(other)
+    for group in _groups("opposed", code):
+        for key in group:
+            opposites.setdefault(key, set()).update(group)
     return opposites
 
 

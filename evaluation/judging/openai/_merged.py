@@ -333,14 +333,11 @@ class CoverItems:
         self._ratings: tuple[RatingName, ...] = () if request.summary.is_blank else request.ratings
         self._criteria = {f"r{number}": each for number, each in enumerate(request.criteria, start=1)}
 
-    @property
-    def asked(self) -> list[str]:
-        """Return the claims, questions and topics that need the judge, because no rule answers them."""
-        return [item for texts in self._kinds.values() for item in texts if item not in self._rules]
-
     def calls(self, room: int | None, most: int) -> list[tuple[Question[str, Found], Sequence[str]]]:
         """Plan the calls. Each has at most `most` items, and at most `room` bytes for the summary and the items."""
         texts = {item: text for listed in self._kinds.values() for item, text in listed.items()}
+        # A rule answers the others.
+        asked = [item for item in texts if item not in self._rules]
 
         def size(item: str) -> int:
             return named_bytes([texts[item]]) if item in texts else 0
@@ -351,7 +348,7 @@ class CoverItems:
             room -= beside_bytes + pieces_bytes(list(self._request.summary.numbered_units()))
             if room < 0:
                 return []
-        found, cut = fitted(self._request.summary, self.asked, size, most, None if beside else room)
+        found, cut = fitted(self._request.summary, asked, size, most, None if beside else room)
         # Ratings need no call of their own if another item is asked about.
         if rated := [*self._ratings, *(() if self._request.summary.is_blank else self._criteria)]:
             cut = [[*(cut[0] if cut else ()), *rated], *cut[1:]]

@@ -377,7 +377,7 @@ def _streamed(content: bytes) -> dict[str, Any]:
             continue
         # Later events replace values of earlier events; only the last event contains the usage.
         whole |= {name: value for name in ("usage", "model", "error") if (value := _member(event, name))}
-        for each in _choices(event):
+        if each := _member(_first(_member(event, "choices"))):
             for name, pieces in said.items():
                 pieces.append(_content(_member(_member(each.get("delta")), name)))
             choice["finish_reason"] = each.get("finish_reason") or choice.get("finish_reason")
@@ -385,11 +385,6 @@ def _streamed(content: bytes) -> dict[str, Any]:
         choice["message"] = {name: "".join(pieces) for name, pieces in said.items()}
         whole["choices"] = [choice]
     return whole
-
-
-def _choices(event: object) -> list[dict[str, Any]]:
-    first = _member(_first(_member(event, "choices")))
-    return [first] if first else []
 
 
 def _member(value: object, name: str | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""Estimates from recorded draws: by hand, what is refused, and that they are right on average."""
+"""Estimates from recorded draws: by hand, what is refused, that they are right on average, and the ends of a scale."""
 
 import math
 import random
@@ -70,7 +70,7 @@ def test_with_a_useless_judge_people_alone_stand_with_students_interval_of_log_o
     assert found.estimate == pytest.approx(0.5)
     assert (found.low, found.high) == pytest.approx((1 / (1 + math.exp(half)), 1 / (1 + math.exp(-half))))
     assert (found.low, found.high) == (found.classical_low, found.classical_high)
-    assert (found.tuning, found.labels_saved) == (0, 0)
+    assert found.tuning == 0
 
 
 @pytest.mark.parametrize("answer", [0.0, 1.0])
@@ -97,7 +97,6 @@ def test_a_good_judge_narrows_the_interval_and_saves_labels() -> None:
     found = estimate_from_sample(whole(judged, [*truth[:20].tolist(), *[None] * 20]))
     # Half of the variance is left, that of drawing documents for the frame: the width falls to about .71.
     assert 0.6 < (found.high - found.low) / (found.classical_high - found.classical_low) < 0.8
-    assert 10 < found.labels_saved < 30
     # The judge's answers are drawn in by .6, so the slope makes up for it.
     assert found.tuning == pytest.approx(1 / 0.6, rel=0.1)
 
@@ -129,7 +128,7 @@ def test_until_all_is_answered_there_is_no_estimate_but_a_count() -> None:
     waiting = [*items[:2], replace(items[2], answer=None), items[3]]
     found = estimate_from_sample(waiting)
     assert (found.answered, found.sampled, found.is_complete) == (2, 3, False)
-    assert (found.estimate, found.low, found.classical_estimate, found.labels_saved) == (None,) * 4
+    assert (found.estimate, found.low, found.classical_estimate) == (None,) * 3
 
 
 def test_nothing_drawn_is_no_estimate() -> None:
@@ -331,19 +330,6 @@ def test_over_many_draws_of_claims_the_mean_is_right_and_the_error_honest(is_act
     assert mean(variances) == pytest.approx(spread**2 + of_documents, rel=0.2)
 
 
-def test_what_is_known_without_asking_saves_no_answers() -> None:
-    asked = [
-        SampledItem(n, 1.0, None, probability=1.0, is_sampled=True, answer=n % 2, is_settled=n > 3)
-        for n in range(8)
-    ]
-    assert estimate_from_sample(asked).labels_saved == 0
-    settled = [
-        SampledItem(n, 1.0, None, probability=1.0, is_sampled=True, answer=n % 2, is_settled=True)
-        for n in range(8)
-    ]
-    assert estimate_from_sample(settled).labels_saved == 0
-
-
 def sure(answers: list[float]) -> list[SampledItem]:
     """Documents that were all sampled for sure and answered, the judge silent."""
     return [replace(item, judge=None) for item in whole(answers, [*answers], 1.0)]
@@ -463,3 +449,48 @@ def test_of_these_documents_intervals_hold_and_are_narrower(design: Design) -> N
     # The standard error of the share is .018.
     assert np.mean(held) > 0.9
     assert np.mean(widths) < 0.95
+
+
+def estimated(*answers: float) -> tuple[SampleEstimate, SampleEstimate]:
+    """The estimate of a system with one answer a document, all sampled: as yes or no, and as ratings."""
+    items = [SampledItem(n, 1.0, None, 1.0, is_sampled=True, answer=each) for n, each in enumerate(answers)]
+    plain, rated = (estimate_systems_from_sample({"alder": items}, ratings=each) for each in (False, True))
+    return plain["alder"], rated["alder"]
+
+
+def test_equal_best_answers_may_hide_as_many_bad_ones_as_chance_allows() -> None:
+    _, wide = estimated(*[1.0] * 60)
+    # None of 60: at most 1 - .025^(1/60) = .0596 lie below.
+    assert wide.low == pytest.approx(0.025 ** (1 / 60))
+    assert wide.high == 1
+
+
+def test_the_bound_of_few_small_losses_is_stringer_s() -> None:
+    plain, wide = estimated(*[1.0] * 59, 0.75)
+    # Clopper and Pearson's upper bounds of 0 and 1 of 60 are .0596 and .0894:
+    # .0596 * 1 + (.0894 - .0596) * .25 = .0670.
+    assert wide.low == pytest.approx(1 - 0.0670, abs=2e-4)
+    assert (plain.low or 0) >= (wide.low or 0)
+    # Seen from the bottom, 60 documents are worth 59.98, so the degrees of freedom are 58 instead of 59.
+    assert wide.high == pytest.approx(plain.high, abs=1e-6)
+
+
+def test_fifteen_answers_off_the_end_need_no_bound_but_count_as_fifteen() -> None:
+    plain, wide = estimated(*[1.0] * 45, *[0.75] * 15)
+    # 15 equal losses are worth 15 documents, so Student's t has 14 degrees of freedom instead of 59. The mean is
+    # 1 - 15 * .25 / 60 = .9375, its variance (15 * .25^2 - 60 * .0625^2) / 59 / 60 = .00019862. On the logit scale:
+    # 2.7081 - 2.1448 * .014093 / (.9375 * .0625) = 2.1922, which is .8995.
+    assert (plain.degrees, wide.degrees) == (59, 14)
+    assert wide.low == pytest.approx(0.8995, abs=1e-4)
+    assert (plain.low or 0) > (wide.low or 0)
+
+
+def test_one_large_loss_is_worth_little_more_than_one_document() -> None:
+    # One answer of 0 and 20 of .75: the losses add up to 6 and their squares to 2.25, which is worth 16 documents.
+    assert estimated(*[1.0] * 39, *[0.75] * 20, 0.0)[1].degrees == 15
+
+
+def test_the_bottom_mirrors_the_top() -> None:
+    _, top = estimated(*[1.0] * 59, 0.5)
+    _, bottom = estimated(*[0.0] * 59, 0.5)
+    assert bottom.high == pytest.approx(1 - (top.low or 0))

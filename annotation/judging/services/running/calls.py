@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import secrets
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -55,15 +54,12 @@ class RowCallStore:
         self._thread = DatabaseThread("judge-calls")
         self._asked = Grouped(self._thread, self._read_or_claim)
         self._paid = Grouped(self._thread, self._write)
-        self._ended = threading.Event()
-        self._keeper: threading.Thread | None = None
+        self._keeper: asyncio.Task[None] | None = None
 
     def close(self) -> None:
         """Release all claims and close the threads and their connections. The store cannot be used again."""
-        self._ended.set()
         if self._keeper is not None:
-            self._keeper.join()
-            self._thread.begin(self._give_up_all).result()
+            self._thread.begin(lambda: self._own().delete()).result()
         self._thread.close()
 
     async def get(self, key: str) -> StoredCall | None:
@@ -106,6 +102,8 @@ class RowCallStore:
         if task not in self._asking:
             task.add_done_callback(self._end_question)
         self._asking[task] = key
+        if self._keeper is None or self._keeper.done():
+            self._keeper = asyncio.create_task(self._prolong())
 
     def _end_question(self, task: asyncio.Task[object] | None = None) -> None:
         key = self._asking.pop(task or _current_task(), None)
@@ -126,10 +124,7 @@ class RowCallStore:
         if missing := [key for key in keys if key not in found]:
             ours = self._claim(missing)
             # Read again, because the former holder of a claim may have written the reply meanwhile.
-            late = self._read(list(ours))
-            found |= late
-            if ours:
-                self._keep_claims()
+            found |= self._read(list(ours))
             return [(found.get(key), key in ours and key not in found) for key in keys]
         return [(found[key], False) for key in keys]
 
@@ -155,23 +150,17 @@ class RowCallStore:
     def _give_up(self, key: str) -> None:
         self._own().filter(key=key).delete()
 
-    def _give_up_all(self) -> None:
-        self._own().delete()
+    async def _prolong(self) -> None:
+        """Extend the leases of claims, until the event loop ends."""
 
-    def _keep_claims(self) -> None:
-        """Start the thread that extends the leases of claims."""
-        if self._keeper is None:
-            self._keeper = threading.Thread(target=self._prolong, name="judge-claims", daemon=True)
-            self._keeper.start()
-
-    def _prolong(self) -> None:
         def later() -> None:
             until = shared_now() + timedelta(seconds=CLAIM_SECONDS)
             self._own().update(lease_until=until)
 
-        while not self._ended.wait(CLAIM_SECONDS / 3):
+        while True:
+            await asyncio.sleep(CLAIM_SECONDS / 3)
             try:
-                self._thread.begin(later).result()
+                await asyncio.wrap_future(self._thread.begin(later))
             except Error:
                 # Try again at the next renewal. At worst, a question is paid for twice.
                 logger.warning("The claims on calls were not prolonged", exc_info=True)

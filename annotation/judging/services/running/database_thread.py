@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from django.db import Error, connection
 
@@ -84,10 +84,15 @@ class Grouped(Generic[Item, ThreadResult]):
                 result.set_exception(failure)
             raise
         for (_, result), outcome in zip(wanted, done, strict=True):
-            if isinstance(outcome, BaseException):
-                result.set_exception(outcome)
-            else:
-                result.set_result(outcome)
+            tell(result, outcome)
+
+
+def tell(result: Future[Any], outcome: object) -> None:
+    """Give a future that has started its outcome: a result, or an exception to raise."""
+    if isinstance(outcome, BaseException):
+        result.set_exception(outcome)
+    else:
+        result.set_result(outcome)
 
 
 def _close_connection() -> None:

@@ -32,6 +32,7 @@ from annotation.judging.services.end_run import settle, stop_run
 from annotation.judging.services.judges import JudgeAtWork, at_work, kept_signature
 from annotation.judging.services.running.answers import Given, Judged, JudgeOfRun, write
 from annotation.judging.services.running.claims import FoundClaims, Owner, active_claims, keep_claims
+from annotation.judging.services.running.database_thread import tell
 from annotation.judging.services.running.desk import Known, RowDesk
 from annotation.judging.services.running.questions import ActiveQuestions
 from annotation.judging.services.running.texts import TextsToJudge
@@ -432,10 +433,7 @@ def _document_set(claimed: jobs.Claimed) -> DocumentSet:
 def _tell(due: _Due, outcome: object) -> None:
     # Do the work even if the task was cancelled meanwhile.
     if due.result.set_running_or_notify_cancel():
-        if isinstance(outcome, BaseException):
-            due.result.set_exception(outcome)
-        else:
-            due.result.set_result(outcome)
+        tell(due.result, outcome)
 
 
 def _by_key(counts: Mapping[int, Counter[str]], name: str) -> Case | Value:

@@ -1,9 +1,9 @@
-"""Averages within slices of the document sets, averages with given weights of slices, and systems worse in a slice."""
+"""Means of values that are dependent within clusters: of slices of the document sets, and differences of two means."""
 
 import math
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 import scipy
@@ -18,6 +18,9 @@ FEWEST_IN_SLICE = 10
 """Below this number of document sets, a slice is neither averaged nor tested."""
 
 _NO_ERROR = 1e-12
+
+ValueOf = tuple[Hashable, float]
+"""A value and its cluster, such as the document in which it was observed; the cluster comes first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +59,20 @@ class SliceDifference:
         return self.adjusted_p is not None and self.adjusted_p <= level
 
 
+@dataclass(frozen=True, slots=True)
+class MeanDifference:
+    """The mean of one sample less the mean of another, with its interval.
+
+    The bounds are None if a sample has values from fewer than 5 documents.
+    """
+
+    first: float
+    second: float
+    difference: float
+    low: float | None = None
+    high: float | None = None
+
+
 def slice_mean(
     values: Mapping[str, float], clusters: Mapping[str, Hashable], *, confidence: float = 0.95
 ) -> SliceMean:
@@ -66,8 +83,7 @@ def slice_mean(
     Example: the values 0, 1, 1, 1 of four clusters have the mean .75 and the standard error .5 / sqrt(4) = .25.
     """
     check_confidence(confidence)
-    mean = fmean(values.values())
-    parts = _by_cluster({name: (value - mean) / len(values) for name, value in values.items()}, clusters)
+    mean, parts = _linearized([(clusters[name], value) for name, value in values.items()])
     return _with_interval(mean, len(values), _variance(parts), len(parts) - 1.0, confidence)
 
 
@@ -95,6 +111,31 @@ def weighted_mean(parts: Sequence[tuple[float, SliceMean]], *, confidence: float
     return _with_interval(mean, documents, variance, degrees, confidence)
 
 
+def mean_difference(
+    first: Sequence[ValueOf], second: Sequence[ValueOf], *, lowest: float = 0.0, confidence: float = 0.95
+) -> MeanDifference:
+    """Subtract the mean of `second` from the mean of `first`. Values are in [lowest, 1]; those of one document are
+    dependent.
+
+    Each mean has the interval of `interval_within_range`, with an error that is linearized over documents; the bounds
+    of the difference combine the distances of its bounds from the means (Newcombe's method 10). If the two samples
+    share documents, the interval is conservative, because it ignores that both vary together. Raises InvalidPercent
+    for a confidence outside 0 to 1, ValueError for an empty sample.
+    Source: Newcombe, Statistics in Medicine 17, 1998, 873-890; Zou and Donner, Statistics in Medicine 27, 2008.
+    Example: shares of .3 (interval .2 to .4) and .1 (.05 to .2) differ by .2. The lower bound is
+    .2 - sqrt((.3 - .2)^2 + (.2 - .1)^2) = .059, the upper .2 + sqrt((.4 - .3)^2 + (.1 - .05)^2) = .312.
+    """
+    check_confidence(confidence)
+    mean, bounds = _bounded_mean(first, lowest, confidence)
+    less, less_bounds = _bounded_mean(second, lowest, confidence)
+    difference = mean - less
+    if bounds is None or less_bounds is None:
+        return MeanDifference(mean, less, difference)
+    down = math.hypot(mean - bounds[0], less_bounds[1] - less)
+    up = math.hypot(bounds[1] - mean, less - less_bounds[0])
+    return MeanDifference(mean, less, difference, difference - down, difference + up)
+
+
 def slice_differences(
     values: Mapping[str, Mapping[str, float]],
     slices: Mapping[str, str],
@@ -115,10 +156,7 @@ def slice_differences(
         for name in sorted(set(slices.values()))
     ]
     adjusted = holm([each.p for each in found])
-    return [
-        SliceDifference(each.system, each.slice, each.difference, each.p, p)
-        for each, p in zip(found, adjusted, strict=True)
-    ]
+    return [replace(each, adjusted_p=p) for each, p in zip(found, adjusted, strict=True)]
 
 
 def _leads(values: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
@@ -149,17 +187,16 @@ def _difference(
     elsewhere = {document: lead for document, lead in leads.items() if slices[document] != name}
     if min(len(here), len(elsewhere)) < FEWEST_IN_SLICE:
         return SliceDifference(system, name, None, None)
-    difference = fmean(here.values()) - fmean(elsewhere.values())
     parts: defaultdict[Hashable, float] = defaultdict(float)
-    fewest = math.inf
+    means, fewest = [], math.inf
     for sign, side in ((1, here), (-1, elsewhere)):
-        mean = fmean(side.values())
-        of_side = _by_cluster({key: (lead - mean) / len(side) for key, lead in side.items()}, clusters)
+        mean, of_side = _linearized([(clusters[document], lead) for document, lead in side.items()])
+        means.append(mean)
         fewest = min(fewest, len(of_side))
-        if len(of_side) > 1:
-            for cluster, part in of_side.items():
-                # A cluster may have document sets on both sides; its two parts then partly cancel.
-                parts[cluster] += sign * part * math.sqrt(len(of_side) / (len(of_side) - 1))
+        for cluster, part in of_side.items():
+            # A cluster may have document sets on both sides; its two parts then partly cancel.
+            parts[cluster] += sign * part * math.sqrt(len(of_side) / max(1, len(of_side) - 1))
+    difference = means[0] - means[1]
     error = math.sqrt(math.fsum(part**2 for part in parts.values()))
     if fewest < FEWEST_FOR_INTERVAL or error < _NO_ERROR:
         return SliceDifference(system, name, difference, None)
@@ -168,17 +205,30 @@ def _difference(
     )
 
 
-def _by_cluster(parts: Mapping[str, float], clusters: Mapping[str, Hashable]) -> dict[Hashable, float]:
-    sums: defaultdict[Hashable, float] = defaultdict(float)
-    for document, part in parts.items():
-        sums[clusters[document]] += part
-    return dict(sums)
+def _linearized(values: Sequence[ValueOf]) -> tuple[float, Mapping[Hashable, float]]:
+    """Return the mean, and each cluster's part of its error: the sum of its deviations over the number of values."""
+    mean = fmean(value for _, value in values)
+    parts: defaultdict[Hashable, float] = defaultdict(float)
+    for cluster, value in values:
+        parts[cluster] += (value - mean) / len(values)
+    return mean, parts
 
 
 def _variance(parts: Mapping[Hashable, float]) -> float:
-    if len(parts) < 2:
-        return 0.0
-    return math.fsum(part**2 for part in parts.values()) * len(parts) / (len(parts) - 1)
+    return math.fsum(part**2 for part in parts.values()) * len(parts) / max(1, len(parts) - 1)
+
+
+def _bounded_mean(
+    values: Sequence[ValueOf], lowest: float, confidence: float
+) -> tuple[float, tuple[float, float] | None]:
+    width = 1 - lowest
+    share, parts = _linearized([(document, (value - lowest) / width) for document, value in values])
+    mean = fmean(value for _, value in values)
+    if len(parts) < FEWEST_FOR_INTERVAL:
+        return mean, None
+    known = Precision.of_answers(share, _variance(parts), len(parts) - 1)
+    low, high = interval_within_range(share, known, confidence)
+    return mean, (lowest + width * low, lowest + width * high)
 
 
 def _with_interval(

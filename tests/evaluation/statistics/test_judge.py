@@ -1,4 +1,4 @@
-"""A judge against people: every figure by hand, parts, and two judges side by side."""
+"""A judge against people and against itself: every figure by hand, parts, and two judges side by side."""
 
 import pytest
 from hypothesis import given
@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from evaluation import Label
 from evaluation.errors import InvalidLabel, LengthMismatch
-from evaluation.statistics._judge_report import judge_report, judge_reports
+from evaluation.statistics import self_agreement
+from evaluation.statistics._judge import judge_report, judge_reports
 
 LABELS = st.sampled_from(["yes", "no", "unsure", None])
 
@@ -100,3 +101,29 @@ def test_what_cannot_be_is_refused() -> None:
         judge_report(["yes"], ["yes"], [])
     with pytest.raises(LengthMismatch, match="parts"):
         judge_reports(["yes"], ["yes"], [])
+
+
+def test_flips_by_label_and_length() -> None:
+    found = self_agreement(
+        ["yes", "yes", "no", "no"], ["yes", "no", "no", "no"], [5, 20, 5, 9], ["a", "a", "b", "b"]
+    )
+    assert (found.checks, found.flips.value) == (4, 0.25)
+    assert found.flips.low is not None
+    assert {name: part.value for name, part in found.by_label.items()} == {"yes": 0.5, "no": 0.0}
+    assert {name: part.value for name, part in found.by_length.items()} == {
+        "up to 8 words": 0.0,
+        "9 to 16 words": 0.0,
+        "more than 16 words": 1.0,
+    }
+    # Observed 3/4, by chance 1/2 x 1/4 + 1/2 x 3/4 = 1/2: kappa 1/2.
+    assert found.kappa_ceiling == pytest.approx(0.5**0.5)
+
+
+def test_a_judge_that_never_says_anything_else_has_no_ceiling() -> None:
+    found = self_agreement(["yes", "yes"], ["yes", "yes"], [3, 3], ["a", "b"])
+    assert (found.flips.value, found.kappa_ceiling) == (0.0, None)
+
+
+def test_columns_of_other_lengths_are_refused() -> None:
+    with pytest.raises(LengthMismatch):
+        self_agreement(["yes"], ["yes", "no"], [1], ["a"])
