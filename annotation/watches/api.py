@@ -15,8 +15,8 @@ from annotation.core.permissions import Verb
 from annotation.models import SCORE_SIDES, Check, Watch
 from annotation.reviewing.services.look_at_check import see_checks
 from annotation.watches.lists import WATCHES
+from annotation.watches.make_watch import SETTINGS, make_watch
 from annotation.watches.report import WatchReport, watch_report
-from annotation.watches.save_watch import SETTINGS, save_watch
 
 MOST_SYSTEMS = 100
 
@@ -53,7 +53,7 @@ class Watches(ApiView):
         and samples checks for people.
         """
         project = self.enter(Verb.RUN)
-        made = save_watch(project=project, by=self.person, **self.body(NewWatch))
+        made = make_watch(project=project, by=self.person, **self.body(NewWatch))
         return Response(plain(watch_report(made)), status=status.HTTP_201_CREATED)
 
 

@@ -15,14 +15,6 @@ STATE_WORDS = {
 STATES = Choices("WatchState", tuple(STATE_WORDS.items()))
 
 
-def _state(watch: Watch) -> str:
-    return str(watch.latest.get("state", "unknown"))
-
-
-def _sentence(watch: Watch) -> str:
-    return str(watch.latest.get("sentence", ""))
-
-
 WATCHES = List(
     name="watches",
     verbs=(Verb.VIEW_SCORES,),
@@ -32,12 +24,18 @@ WATCHES = List(
     columns=(
         Column("name", head="Watch", order=True, link="watch"),
         Column("id", "public_id"),
-        Column("state", _state, choices=STATES, cell="watches/_state.html", head="State"),
-        Column("sentence", _sentence, head="Found", help="The last report in a sentence."),
-        Column("length", head="Period", order=True, help="day or week."),
-        Column("scores", kind=Kind.TEXTS),
-        Column("summaries", kind=Kind.COUNT, head="Summaries a period", order=True),
-        Column("checks", kind=Kind.COUNT, head="Checks for people", order=True),
-        Column("archived_at", kind=Kind.MOMENT, nullable=True),
+        Column(
+            "state",
+            lambda watch: watch.latest["state"],
+            choices=STATES,
+            head="State",
+        ),
+        Column(
+            "sentence",
+            lambda watch: watch.latest["sentence"],
+            head="Found",
+            help="The last report in a sentence.",
+        ),
+        Column("archived_at", head="Archived", kind=Kind.MOMENT, nullable=True),
     ),
 )

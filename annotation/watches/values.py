@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING
 from annotation.models import SCORE_SIDES, DocumentSet, Sample
 from annotation.models.document import cluster_of
 from annotation.sampling.queries.sampled_items import framed_items, framed_now
+from annotation.watches.make_watch import LANGUAGE
 from evaluation.statistics import SampledItem, SampledValue
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from annotation.models import Watch
-
-LANGUAGE = "language"
-"""The name by which a watch groups documents by their language instead of by a metadata key."""
 
 DIGITS = 6
 """The digits of stored values: a year of them is read for each page."""
