@@ -3387,7 +3387,6 @@ class Migration(migrations.Migration):
                 ("anchors", models.JSONField(blank=True, default=dict)),
                 ("latest", models.JSONField(blank=True, default=annotation.models.watch._no_report)),
                 ("announced", models.JSONField(blank=True, default=list)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("archived_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "job",

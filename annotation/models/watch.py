@@ -97,7 +97,6 @@ class Watch(PublicRow):
     latest = models.JSONField(default=_no_report, blank=True)
     announced = models.JSONField(default=list, blank=True)
     job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="watch")
-    created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

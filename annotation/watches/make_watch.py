@@ -27,7 +27,7 @@ SETTINGS = (
 
 @transaction.atomic
 def make_watch(*, project: Project, by: User | None, systems: Collection[str] = (), **settings: Any) -> Watch:
-    """Make a watch with these SETTINGS, whose ranges the doors check; omitted ones have the model's defaults.
+    """Make a watch with these SETTINGS, whose ranges the form checks; omitted ones have the model's defaults.
 
     `systems` has names; empty means all systems. Raises Invalid with the `field`, and the errors of `require`.
     """

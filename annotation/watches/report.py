@@ -27,7 +27,7 @@ RECENT = 2
 
 @dataclass(frozen=True, slots=True)
 class WatchPoint:
-    """A score in a period, from `documents` documents and `answers` people's answers; None without a value.
+    """A score in a period, with `answers` people's answers; None without a value.
 
     `state` is "Reference", "Compared" or "Alarm", or says why the period is not compared. `total` counts all summaries
     of the period. The interval is a 95 % interval of documents; None below 10 documents.
@@ -36,7 +36,6 @@ class WatchPoint:
     start: datetime
     state: str
     total: int
-    documents: int
     answers: int
     mean: float | None
     low: float | None
@@ -220,7 +219,7 @@ def _watched(
 
 def _point(row: WatchPeriod, state: str, values: list[float]) -> WatchPoint:
     state = state or (row.get_state_display() if row.total else "No summaries")
-    return WatchPoint(row.start, state, row.total, len(values), row.answers, *mean_interval(values))
+    return WatchPoint(row.start, state, row.total, row.answers, *mean_interval(values))
 
 
 def _shifts(before: Values, now: Values) -> tuple[GroupShift, ...]:
@@ -261,12 +260,14 @@ def _said(
     if worse and (watch.checks or not (test and test.is_alarm)):
         return _said_of_drop(watch, worse[0], test)
     if test and test.is_alarm:
-        return (
-            "judge_changed",
-            f"The judge changed: it answered {test.flips} of {test.count} known checks differently than at first.",
-            "Do not compare its scores with earlier ones. Look at the checks that it answers differently, and at the "
-            "model that its server names.",
+        changed = f"it answered {test.flips} of {test.count} known checks differently than at first."
+        advice = (
+            "Do not compare its scores with earlier ones. Set the earlier model in the judge's settings; to keep the "
+            "new one, archive this watch and make another."
         )
+        if test.model != tests[0].model:
+            advice = f"Its server names the model {test.model}, and at first {tests[0].model}. {advice}"
+        return "judge_changed", f"The judge changed: {changed}", advice
     states = [point.state for point in scores[0].points if point.total]
     waiting, noun = states.count(WatchPeriod.State.ANSWERING.label), watch.length
     waits = f" {noun.capitalize()}s that wait for people's answers: {waiting}." if waiting else ""
@@ -287,7 +288,10 @@ def _said_of_drop(watch: Watch, score: WatchedScore, test: AnchorTest | None) ->
     fell = f"fell by {score.drop:.2f} in {over}, compared with the reference."
     if watch.checks:
         why = "People's answers correct this figure: the summaries or their documents changed."
-        advice = "Look at the groups and documents that fell, then at the system and its input."
+        advice = (
+            "Read the documents with the lowest scores, and see whether one group fell more than the others. Then ask "
+            "what changed in the system or in its input."
+        )
         return "worse", f"{score.score.capitalize()} {fell} {why}", advice
     advice = "People's answers to a random sample would tell the two causes apart."
     if test:

@@ -33,7 +33,6 @@ from annotation.models import (
     Project,
     Role,
     Run,
-    SampledCheck,
     Verdict,
     Watch,
     WatchPeriod,
@@ -118,14 +117,13 @@ def _started(watch: Watch, summaries: list[int], *, repeat_share: float | None =
 
 
 def _end_judging(watch: Watch) -> bool:
-    """Compute the values of a period whose run has ended, and sample its checks for people."""
+    """Note what the answers of a period rest on when its run has ended, and sample its checks for people."""
     ended = watch.periods.filter(state=WatchPeriod.State.JUDGING).exclude(run__state=Run.State.ACTIVE)
     period = ended.select_related("run__judge").first()
     if period is None:
         return False
     summaries = _summaries(period)
-    period.values = document_values(watch, summaries, None)
-    period.basis = _basis(watch, period.run, summaries)
+    period.state, period.basis = WatchPeriod.State.ANSWERING, _basis(watch, period.run, summaries)
     if period.basis and watch.checks:
         # Nobody can answer blind in some projects: then the period has no answers.
         with suppress(Invalid), transaction.atomic():
@@ -139,12 +137,22 @@ def _end_judging(watch: Watch) -> bool:
                 side=side,
                 among=summaries,
             )
-    if period.sample:
-        period.state = WatchPeriod.State.ANSWERING
-    else:
-        period.state, period.settled_at = WatchPeriod.State.SETTLED, shared_now()
     period.save()
     return True
+
+
+def _settle(watch: Watch) -> bool:
+    """Compute the values of a period whose sample is complete; without one, or if it is cancelled, by the judge."""
+    for period in watch.periods.filter(state=WatchPeriod.State.ANSWERING).select_related("sample", "run"):
+        sample = period.sample if period.sample and period.sample.cancelled_at is None else None
+        if sample and sample.sampled_checks.filter(verdict=None).exists():
+            continue
+        period.answers = sample.sampled_checks.count() if sample else 0
+        period.values = document_values(watch, _summaries(period), sample)
+        period.state, period.settled_at = WatchPeriod.State.SETTLED, shared_now()
+        period.save()
+        return True
+    return False
 
 
 def _summaries(period: WatchPeriod) -> list[int]:
@@ -158,23 +166,6 @@ def _basis(watch: Watch, run: Run | None, summaries: list[int]) -> str:
     signature = given.order_by("-pk").values_list("origin_name", flat=True).first()
     guidelines = current(watch.project)
     return "" if signature is None else f"{guidelines.version if guidelines else 0}|{signature}"[:300]
-
-
-def _settle(watch: Watch) -> bool:
-    """Compute the values of a period whose sample is complete; a cancelled sample gives no answers."""
-    for period in watch.periods.filter(state=WatchPeriod.State.ANSWERING).select_related("sample", "run"):
-        sample = period.sample
-        is_kept = sample is not None and sample.cancelled_at is None
-        if is_kept:
-            sampled = SampledCheck.objects.filter(sample=sample)
-            if sampled.filter(verdict=None).exists():
-                continue
-            period.answers = sampled.count()
-            period.values = document_values(watch, _summaries(period), sample)
-        period.state, period.settled_at = WatchPeriod.State.SETTLED, shared_now()
-        period.save()
-        return True
-    return False
 
 
 def _ask_anchors(watch: Watch) -> bool:

@@ -103,7 +103,6 @@ IN_PROJECT = (
     Route("post", _in("runs/{run}/cancel/"), (Verb.RUN,)),
     Route("post", _in("runs/{run}/resume/"), (Verb.RUN,)),
     Route("get", _in("watches/"), (Verb.VIEW_SCORES,)),
-    Route("post", _in("watches/"), (Verb.RUN,), {"name": "news"}),
     Route("get", _in("watches/{watch}/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("scores/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("leaderboard/"), (Verb.VIEW_SCORES,)),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 import re
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
