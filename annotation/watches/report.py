@@ -293,9 +293,8 @@ def _said_of_drop(watch: Watch, score: WatchedScore, test: AnchorTest | None) ->
             "what changed in the system or in its input."
         )
         return "worse", f"{score.score.capitalize()} {fell} {why}", advice
-    advice = "People's answers to a random sample would tell the two causes apart."
+    advice = "Read the documents with the lowest scores: if the judge is right about them, the summaries got worse."
     if test:
-        advice = (
-            f"The judge answers {test.count} known checks as usual, so look at the summaries first. {advice}"
-        )
+        steady = f"The judge answers {test.count} known checks as usual, so the summaries are more likely the cause."
+        advice = f"{steady} {advice}"
     return "worse", f"The judge's {score.score} {fell} Either the summaries or the judge changed.", advice
