@@ -6,14 +6,13 @@ from annotation.core.lists import Choices, Column, Kind, List
 from annotation.core.permissions import Verb
 from annotation.models import Watch
 
-STATE_WORDS = {
+_WORDS = {
     "steady": "Steady",
     "worse": "Worse",
     "judge_changed": "Judge changed",
     "unknown": "Cannot tell yet",
 }
-STATES = Choices("WatchState", tuple(STATE_WORDS.items()))
-
+STATES = Choices("WatchState", tuple(_WORDS.items()))
 
 WATCHES = List(
     name="watches",
@@ -24,18 +23,8 @@ WATCHES = List(
     columns=(
         Column("name", head="Watch", order=True, link="watch"),
         Column("id", "public_id"),
-        Column(
-            "state",
-            lambda watch: watch.latest["state"],
-            choices=STATES,
-            head="State",
-        ),
-        Column(
-            "sentence",
-            lambda watch: watch.latest["sentence"],
-            head="Found",
-            help="The last report in a sentence.",
-        ),
+        Column("state", lambda watch: watch.latest["state"], choices=STATES, head="State"),
+        Column("sentence", lambda watch: watch.latest["sentence"], head="Found", help="Of the last report."),
         Column("archived_at", head="Archived", kind=Kind.MOMENT, nullable=True),
     ),
 )

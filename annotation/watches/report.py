@@ -56,9 +56,8 @@ class WatchedScore:
     """A score by period, with its reference. Without a comparison, `window` is 0 and `drop` is None.
 
     `is_alarm` is True if the newest comparison gives an alarm. `drop` is the fall from the reference to the last
-    `window` periods, at the reference's shares of groups. `detectable` is the smallest fall that would be reported now.
-    `groups` begin with the one that fell most. `lowest` names the documents of the compared periods with the lowest
-    values of the judge.
+    `window` periods, at the reference's shares of groups; a fall of `detectable` would be reported. `groups` begin with
+    the one that fell most. `lowest` names the documents of the compared periods with the lowest values of the judge.
     """
 
     score: str
@@ -266,7 +265,7 @@ def _said(
             "new one, archive this watch and make another."
         )
         if test.model != tests[0].model:
-            advice = f"Its server names the model {test.model}, and at first {tests[0].model}. {advice}"
+            advice = f"Its server names the model {test.model}; at first it named {tests[0].model}. {advice}"
         return "judge_changed", f"The judge changed: {changed}", advice
     states = [point.state for point in scores[0].points if point.total]
     waiting, noun = states.count(WatchPeriod.State.ANSWERING.label), watch.length
@@ -276,18 +275,22 @@ def _said(
         return "unknown", f"Nothing to compare yet: {of}.{waits}", ""
     if not any(state in (REFERENCE, *LATER) for state in states[-RECENT:]):
         return "unknown", f"The last {RECENT} {noun}s have no value, so the present is unknown.{waits}", ""
-    detectable = [each.detectable for each in scores if each.detectable is not None]
-    if not detectable:
+    compared = [(each.detectable, each.window) for each in scores if each.detectable is not None]
+    if not compared:
         return "unknown", f"The reference is complete; the next {noun} will be compared with it.{waits}", ""
-    told = f"Steady: no watched score fell noticeably. A drop of {max(detectable):.2f} would be reported."
-    return "steady", f"{told}{waits}", ""
+    drop, window = max(compared)
+    told = f"A drop of {drop:.2f} in {_last(watch, window)} would be reported."
+    return "steady", f"Steady: no watched score fell noticeably. {told}{waits}", ""
+
+
+def _last(watch: Watch, window: int) -> str:
+    return f"the last {watch.length}" if window == 1 else f"the last {window} {watch.length}s"
 
 
 def _said_of_drop(watch: Watch, score: WatchedScore, test: AnchorTest | None) -> tuple[WatchState, str, str]:
-    over = f"the last {watch.length}" if score.window == 1 else f"the last {score.window} {watch.length}s"
-    fell = f"fell by {score.drop:.2f} in {over}, compared with the reference."
+    fell = f"fell by {score.drop:.2f} in {_last(watch, score.window)}, compared with the reference."
     if watch.checks:
-        why = "People's answers correct this figure: the summaries or their documents changed."
+        why = "This rests on people's answers: the summaries or their documents changed, not the judge."
         advice = (
             "Read the documents with the lowest scores, and see whether one group fell more than the others. Then ask "
             "what changed in the system or in its input."

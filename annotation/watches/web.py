@@ -16,7 +16,7 @@ from annotation.models import SCORE_SIDES, Check, System, Watch
 from annotation.reviewing.before_seeing import ask_before_seeing
 from annotation.reviewing.services.look_at_check import see_checks
 from annotation.watches import make_watch as services
-from annotation.watches.lists import STATE_WORDS, WATCHES
+from annotation.watches.lists import STATES, WATCHES
 from annotation.watches.make_watch import SETTINGS
 from annotation.watches.report import watch_report
 from annotation.web.htmx import Request
@@ -86,7 +86,7 @@ def watch(request: Request, slug: str, watch_id: str) -> HttpResponse:
         "room": room,
         "watch": held,
         "report": report,
-        "state": STATE_WORDS[report.state],
+        "state": dict(STATES.words)[report.state],
         "waiting": [each for each in held.periods.select_related("sample") if each.state == "answering"],
         "is_worker_alive": is_worker_alive(),
     }

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy
@@ -65,7 +65,7 @@ class Look:
     - `window`: the number of last periods with the smallest p-value, among the windows with an alarm if there are any
     - `drop`: the reference's mean minus the mean of that window, at the reference's shares of groups
     - `p`: the one-sided p-value of the drop in that window
-    - `detectable`: the smallest drop that some window would report now
+    - `detectable`: the smallest drop in that window that would be an alarm
     - `is_alarm`: True if the drop is significant at the level of one look, and at least `smallest_drop`
     """
 
@@ -139,8 +139,7 @@ def watch(
             if window <= now
         ]
         found = [each for each in compared if each]
-        best = min(found, key=lambda each: (not each.is_alarm, each.p), default=None)
-        looks.append(best and replace(best, detectable=min(each.detectable for each in found)))
+        looks.append(min(found, key=lambda each: (not each.is_alarm, each.p), default=None))
     return looks
 
 
@@ -189,5 +188,5 @@ def _compare(
         return None
     degrees, error = variance**2 / math.fsum(term**2 / free for term, free in terms), math.sqrt(variance)
     p = float(scipy.special.stdtr(degrees, -drop / error))
-    detectable = -float(scipy.special.stdtrit(degrees, level)) * error
+    detectable = max(smallest_drop, -float(scipy.special.stdtrit(degrees, level)) * error)
     return Look(window, drop, p, detectable, is_alarm=p <= level and drop >= smallest_drop)

@@ -107,7 +107,7 @@ def test_a_judge_that_changes_is_named_with_the_checks(
     assert (changed.model, changed.is_alarm) == ("scripted-2", True)
     assert changed.flips == len(changed.changed)
     assert report.sentence.startswith(f"The judge changed: it answered {changed.flips} of 150")
-    assert report.advice.startswith("Its server names the model scripted-2, and at first scripted.")
+    assert report.advice.startswith("Its server names the model scripted-2; at first it named scripted.")
 
 
 def test_summaries_are_chosen_alike_by_every_repetition(world: World) -> None:
