@@ -51,8 +51,8 @@ def make_watch(*, project: Project, by: User | None, systems: Collection[str] = 
 
 
 def _known_keys(project: Project) -> list[str]:
-    metadata = DocumentSet.objects.filter(project=project).exclude(metadata={})
-    return [LANGUAGE, *sorted({key for each in metadata.values_list("metadata", flat=True) for key in each})]
+    rows = DocumentSet.objects.filter(project=project).values_list("metadata", flat=True)
+    return [LANGUAGE, *sorted({key for metadata in rows.iterator() for key in metadata})]
 
 
 @transaction.atomic

@@ -250,7 +250,9 @@ def _announce(watch: Watch) -> bool:
         log(project=watch.project, actor=None, verb="raise alarm", target=watch, data=data)
     if new and settings.EMAIL_URL:
         place = reverse("watch", args=[watch.project.slug, watch.public_id])
-        body = f"{report.sentence} {report.advice}\n\n{watch.project.name}, Results, Watch: {place}\n"
+        begun = [f"{each.subject} in the {watch.length} from {each.period:%d %b %Y}." for each in new]
+        now = f"{report.sentence} {report.advice}".rstrip()
+        body = "\n\n".join([*begun, now, f"{watch.project.name}, Results, Watch: {place}\n"])
         for address in _managers(watch.project):
             mail = {"to": address, "subject": f"{watch.name}: {new[0].subject}", "body": body}
             transaction.on_commit(partial(hint, MAIL, kwargs=mail, waits="a mail of an alarm"))
