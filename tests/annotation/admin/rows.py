@@ -71,7 +71,8 @@ def _fill_what_is_worked_on(world: World) -> None:
     export_with_job(world.project)
     Import.objects.create(project=world.project, files=["a.csv"])
     watch = make_watch(project=world.project, by=None, name="live")
-    WatchPeriod.objects.create(watch=watch, start=watch.created_at, end=watch.created_at + timedelta(weeks=1))
+    now = timezone.now()
+    WatchPeriod.objects.create(watch=watch, start=now, end=now + timedelta(weeks=1))
     JudgeCall.objects.create(judge=world.judge, key="k", step="check", prompt_version="1", request="{}")
     PromptVersion.objects.create(
         project=world.project, step="cover_summary", number=1, text="Words.", version="1+0"
