@@ -185,7 +185,9 @@ class Coverdict:
                     raise self._no_answer(broken, "It may have been carried out.") from broken
                 patience.wait(self._no_answer(broken))
                 continue
-            self._has_answered = True
+            if not self._has_answered:
+                # The address is right, so a refusal that passes is worth the whole patience.
+                self._has_answered, patience = True, _RetryLimit(self.patience)
             if answer.is_success:
                 return _content(answer)
             patience.wait_after(answer)

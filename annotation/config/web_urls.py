@@ -92,7 +92,6 @@ project_urls = [
     path("watches/", watches.watches, name="watches"),
     path("watches/new/", watches.new_watch, name="new-watch"),
     path("watches/<slug:watch_id>/", watches.watch, name="watch"),
-    path("watches/<slug:watch_id>/change/", watches.change_watch, name="change-watch"),
     path("watches/<slug:watch_id>/archive/", watches.archive_watch, name="archive-watch"),
     path("runs/", runs.runs, name="runs"),
     path("runs/start/", runs.start_run, name="start-run"),

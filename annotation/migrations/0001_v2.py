@@ -3302,7 +3302,6 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[("day", "Day"), ("week", "Week")],
                         default="week",
-                        help_text="Summaries are compared by day or by week.",
                         max_length=4,
                         verbose_name="Period",
                     ),
@@ -3312,7 +3311,7 @@ class Migration(migrations.Migration):
                     "summaries",
                     models.PositiveIntegerField(
                         default=100,
-                        help_text="So many are chosen at random in each period.",
+                        help_text="In each period, at random.",
                         validators=[
                             django.core.validators.MinValueValidator(1),
                             django.core.validators.MaxValueValidator(2000),
@@ -3336,7 +3335,7 @@ class Migration(migrations.Migration):
                     "smallest_drop",
                     models.FloatField(
                         default=0.05,
-                        help_text="A smaller drop of a score is never reported. Scores are between 0 and 1.",
+                        help_text="A smaller drop of a score is never reported.",
                         validators=[
                             django.core.validators.MinValueValidator(0),
                             django.core.validators.MaxValueValidator(1),
@@ -3360,6 +3359,7 @@ class Migration(migrations.Migration):
                     models.DateField(
                         default=annotation.models.watch._today,
                         help_text="It may be in the past: summaries that are here already then make the reference.",
+                        validators=[annotation.models.watch._near],
                         verbose_name="First day",
                     ),
                 ),
@@ -3367,7 +3367,7 @@ class Migration(migrations.Migration):
                     "yearly_rate",
                     models.FloatField(
                         default=0.05,
-                        help_text="The probability of any false alarm in a year, such as 0.05.",
+                        help_text="The probability of any false alarm in a year.",
                         validators=[
                             django.core.validators.MinValueValidator(0.001),
                             django.core.validators.MaxValueValidator(0.5),
@@ -3385,14 +3385,8 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("anchors", models.JSONField(blank=True, default=dict)),
-                ("latest", models.JSONField(blank=True, default=dict)),
+                ("latest", models.JSONField(blank=True, default=annotation.models.watch._no_report)),
                 ("announced", models.JSONField(blank=True, default=list)),
-                ("waits_for", models.CharField(blank=True, max_length=500)),
-                (
-                    "due_at",
-                    models.DateTimeField(help_text="Then a worker looks whether something is to be done."),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("archived_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "job",
@@ -3454,12 +3448,10 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("total", models.PositiveIntegerField(default=0)),
-                ("late", models.PositiveIntegerField(default=0)),
                 ("answers", models.PositiveIntegerField(default=0)),
                 ("basis", models.CharField(blank=True, max_length=300)),
                 ("values", models.JSONField(blank=True, default=dict)),
-                ("asked", models.JSONField(blank=True, default=list)),
-                ("closed_at", models.DateTimeField(auto_now_add=True)),
+                ("asked", models.JSONField(blank=True, default=dict)),
                 ("settled_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "anchor_run",
@@ -4664,33 +4656,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="watch",
-            constraint=models.UniqueConstraint(
-                fields=("project", "name"),
-                name="watch_name",
-                violation_error_message="Another watch has this name.",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="watch",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("summaries__gte", 1)), name="watch_summaries_positive"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="watch",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("reference_periods__gte", 1)), name="watch_reference_positive"
-            ),
+            constraint=models.UniqueConstraint(fields=("project", "name"), name="watch_name"),
         ),
         migrations.AddConstraint(
             model_name="watchperiod",
             constraint=models.UniqueConstraint(fields=("watch", "start"), name="watch_period_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="watchperiod",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("end__gt", models.F("start"))), name="watch_period_not_empty"
-            ),
         ),
         migrations.RunPython(guard, release),
     ]

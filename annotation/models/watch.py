@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import F, Q
 from django.utils import timezone
 
 from annotation.models.assignment import Sample
@@ -14,6 +14,8 @@ from annotation.models.base import PublicRow
 from annotation.models.project import Project
 from annotation.models.run import Job, Run
 from annotation.models.summary import System
+
+LONGEST = timedelta(days=2 * 366)
 
 
 def _between(least: float, most: float) -> tuple[MinValueValidator, MaxValueValidator]:
@@ -24,12 +26,23 @@ def _today() -> date:
     return timezone.now().date()
 
 
+def _no_report() -> dict[str, object]:
+    return {"state": "unknown", "sentence": "", "means": {}, "is_old": True}
+
+
+def _near(day: date) -> None:
+    # Each period since the first day is closed one by one.
+    if abs(day - _today()) > LONGEST:
+        raise ValidationError("Choose a first day at most two years from today.")
+
+
 class Watch(PublicRow):
     """A stream of summaries whose scores are compared with those of its first periods.
 
     `anchors` has the checks that the judge is asked again at the end of each period: `basis`, and `checks` by public
-    id with the judge's first label. `latest` has the state, sentence and means of the last report. `announced` names
-    the alarms that were logged and mailed. `waits_for` says why nothing proceeds; "" if something does.
+    id with the judge's first label. `latest` has the state, sentence and means of the last report; `is_old` in it says
+    that something happened since. `announced` names the alarms that were logged and mailed. The error of the job says
+    for what the watch waits.
     """
 
     class Length(models.TextChoices):
@@ -38,19 +51,13 @@ class Watch(PublicRow):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="watches", db_index=False)
     name = models.CharField(max_length=60)
-    length = models.CharField(
-        "Period",
-        max_length=4,
-        choices=Length,
-        default=Length.WEEK,
-        help_text="Summaries are compared by day or by week.",
-    )
+    length = models.CharField("Period", max_length=4, choices=Length, default=Length.WEEK)
     scores = models.JSONField(default=list)
     summaries = models.PositiveIntegerField(
         "Summaries to judge",
         default=100,
         validators=_between(1, 2000),
-        help_text="So many are chosen at random in each period.",
+        help_text="In each period, at random.",
     )
     checks = models.PositiveIntegerField(
         "Claims for people",
@@ -59,9 +66,7 @@ class Watch(PublicRow):
         help_text="Reviewers answer so many in each period. Enter 0 to watch the judge alone.",
     )
     smallest_drop = models.FloatField(
-        default=0.05,
-        validators=_between(0, 1),
-        help_text="A smaller drop of a score is never reported. Scores are between 0 and 1.",
+        default=0.05, validators=_between(0, 1), help_text="A smaller drop of a score is never reported."
     )
     reference_periods = models.PositiveSmallIntegerField(
         "Periods of the reference",
@@ -72,13 +77,14 @@ class Watch(PublicRow):
     starts_on = models.DateField(
         "First day",
         default=_today,
+        validators=(_near,),
         help_text="It may be in the past: summaries that are here already then make the reference.",
     )
     yearly_rate = models.FloatField(
         "False alarms a year",
         default=0.05,
         validators=_between(0.001, 0.5),
-        help_text="The probability of any false alarm in a year, such as 0.05.",
+        help_text="The probability of any false alarm in a year.",
     )
     group_by = models.CharField(
         "Compare within",
@@ -88,26 +94,15 @@ class Watch(PublicRow):
     )
     systems = models.ManyToManyField(System, blank=True, related_name="+", help_text="None: all systems.")
     anchors = models.JSONField(default=dict, blank=True)
-    latest = models.JSONField(default=dict, blank=True)
+    latest = models.JSONField(default=_no_report, blank=True)
     announced = models.JSONField(default=list, blank=True)
-    waits_for = models.CharField(max_length=500, blank=True)
     job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="watch")
-    due_at = models.DateTimeField(help_text="Then a worker looks whether something is to be done.")
-    created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         verbose_name_plural = "watches"
         ordering = ("project_id", "name")
-        constraints = (
-            models.UniqueConstraint(
-                fields=("project", "name"),
-                name="watch_name",
-                violation_error_message="Another watch has this name.",
-            ),
-            models.CheckConstraint(name="watch_summaries_positive", condition=Q(summaries__gte=1)),
-            models.CheckConstraint(name="watch_reference_positive", condition=Q(reference_periods__gte=1)),
-        )
+        constraints = (models.UniqueConstraint(fields=("project", "name"), name="watch_name"),)
 
     def __str__(self) -> str:
         return self.name
@@ -116,12 +111,12 @@ class Watch(PublicRow):
 class WatchPeriod(PublicRow):
     """A closed period of a watch, which is judged once.
 
-    - `total`: the summaries that existed when it was closed; `late` came afterwards
+    - `total`: the summaries that existed when it was closed
     - `run`: judges the chosen summaries, which are the run's; empty if there were none
     - `sample`: the checks for people; `answers` counts their answers once the sample is complete
     - `basis`: the guidelines and the judge's signature; periods of different bases are not compared
     - `values`: by score and document, the numbers of `evaluation.statistics.SampledValue` and the group
-    - `asked`: the results of asking the anchors again; `anchor_run` is the last run that does so
+    - `asked`: the result of asking the anchors again in `anchor_run`
     """
 
     class State(models.TextChoices):
@@ -134,25 +129,20 @@ class WatchPeriod(PublicRow):
     end = models.DateTimeField()
     state = models.CharField(max_length=9, choices=State, default=State.JUDGING)
     total = models.PositiveIntegerField(default=0)
-    late = models.PositiveIntegerField(default=0)
     answers = models.PositiveIntegerField(default=0)
     basis = models.CharField(max_length=300, blank=True)
     values = models.JSONField(default=dict, blank=True)
-    asked = models.JSONField(default=list, blank=True)
+    asked = models.JSONField(default=dict, blank=True)
     run = models.ForeignKey(Run, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     anchor_run = models.ForeignKey(Run, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     sample = models.OneToOneField(
         Sample, null=True, blank=True, on_delete=models.SET_NULL, related_name="watch_period"
     )
-    closed_at = models.DateTimeField(auto_now_add=True)
     settled_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("watch_id", "start")
-        constraints = (
-            models.UniqueConstraint(fields=("watch", "start"), name="watch_period_once"),
-            models.CheckConstraint(name="watch_period_not_empty", condition=Q(end__gt=F("start"))),
-        )
+        constraints = (models.UniqueConstraint(fields=("watch", "start"), name="watch_period_once"),)
 
     def __str__(self) -> str:
         return f"{self.watch} from {self.start:%Y-%m-%d}"

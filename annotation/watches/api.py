@@ -2,59 +2,26 @@
 
 from __future__ import annotations
 
-from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import ApiView, only
-from annotation.api.fields import NamedChoice
 from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.facts import plain
 from annotation.core.permissions import Verb
-from annotation.models import SCORE_SIDES, Check, Watch
+from annotation.models import Check, Watch
 from annotation.reviewing.services.look_at_check import see_checks
 from annotation.watches.lists import WATCHES
 from annotation.watches.report import WatchReport, watch_report
-from annotation.watches.save_watch import SETTINGS, save_watch
-
-MOST_SYSTEMS = 100
 
 WatchRow = shape_of(WATCHES, "WatchRow")
-
-
-class NewWatch(serializers.ModelSerializer[Watch]):
-    systems = serializers.ListField(
-        child=serializers.CharField(max_length=200),
-        default=list,
-        max_length=MOST_SYSTEMS,
-        help_text="Names of systems; empty: all.",
-    )
-    scores = serializers.ListField(
-        child=NamedChoice("WatchableScore", tuple(SCORE_SIDES)), default=list(SCORE_SIDES)
-    )
-
-    class Meta:
-        model = Watch
-        fields = (*SETTINGS, "systems")
-        validators = ()
 
 
 class Watches(ApiView):
     tag = "watches"
 
     get = operation_of(WATCHES, WatchRow, "List the watches of a project.")
-
-    @operation("make_watch", request=NewWatch, responses={201: WatchReport})
-    def post(self, request: Request, slug: str) -> Response:
-        """Watch a stream of summaries.
-
-        Needs the verb "run". A worker closes each period an hour after its end, has a share of its summaries judged,
-        and samples checks for people.
-        """
-        project = self.enter(Verb.RUN)
-        made = save_watch(project=project, by=self.person, **self.body(NewWatch))
-        return Response(plain(watch_report(made)), status=status.HTTP_201_CREATED)
 
 
 class OneWatch(ApiView):

@@ -6,22 +6,13 @@ from annotation.core.lists import Choices, Column, Kind, List
 from annotation.core.permissions import Verb
 from annotation.models import Watch
 
-STATE_WORDS = {
+_WORDS = {
     "steady": "Steady",
     "worse": "Worse",
     "judge_changed": "Judge changed",
     "unknown": "Cannot tell yet",
 }
-STATES = Choices("WatchState", tuple(STATE_WORDS.items()))
-
-
-def _state(watch: Watch) -> str:
-    return str(watch.latest.get("state", "unknown"))
-
-
-def _sentence(watch: Watch) -> str:
-    return str(watch.latest.get("sentence", ""))
-
+STATES = Choices("WatchState", tuple(_WORDS.items()))
 
 WATCHES = List(
     name="watches",
@@ -32,12 +23,8 @@ WATCHES = List(
     columns=(
         Column("name", head="Watch", order=True, link="watch"),
         Column("id", "public_id"),
-        Column("state", _state, choices=STATES, cell="watches/_state.html", head="State"),
-        Column("sentence", _sentence, head="Found", help="The last report in a sentence."),
-        Column("length", head="Period", order=True, help="day or week."),
-        Column("scores", kind=Kind.TEXTS),
-        Column("summaries", kind=Kind.COUNT, head="Summaries a period", order=True),
-        Column("checks", kind=Kind.COUNT, head="Checks for people", order=True),
-        Column("archived_at", kind=Kind.MOMENT, nullable=True),
+        Column("state", lambda watch: watch.latest["state"], choices=STATES, head="State"),
+        Column("sentence", lambda watch: watch.latest["sentence"], head="Found", help="Of the last report."),
+        Column("archived_at", head="Archived", kind=Kind.MOMENT, nullable=True),
     ),
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from annotation.models import SCORE_SIDES, DocumentSet, Sample
 from annotation.models.document import cluster_of
 from annotation.sampling.queries.sampled_items import framed_items, framed_now
+from annotation.watches.make_watch import LANGUAGE
 from evaluation.statistics import SampledItem, SampledValue
 
 if TYPE_CHECKING:
@@ -18,13 +19,10 @@ if TYPE_CHECKING:
 
     from annotation.models import Watch
 
-LANGUAGE = "language"
-"""The name by which a watch groups documents by their language instead of by a metadata key."""
-
 DIGITS = 6
 """The digits of stored values: a year of them is read for each page."""
 
-Values = dict[str, dict[str, tuple[float, float, float, float, str]]]
+Values = dict[str, dict[str, list[float | str]]]
 """By score and document, the fields of a SampledValue and the document's group."""
 
 
@@ -47,15 +45,12 @@ def document_values(watch: Watch, summaries: Collection[int], sample: Sample | N
             for items in of_target.values():
                 for document, value in _of_system(items).items():
                     parts[document].append(value)
-        made[score] = {name: (*_mean(found), groups[name]) for name, found in parts.items()}
+        made[score] = {name: [*_means(found), groups[name]] for name, found in parts.items()}
     return made
 
 
-def _mean(found: Sequence[SampledValue]) -> tuple[float, float, float, float]:
-    judge, people, again, sampled = (
-        round(fmean(numbers), DIGITS) for numbers in zip(*map(astuple, found), strict=True)
-    )
-    return judge, people, again, sampled
+def _means(found: Sequence[SampledValue]) -> list[float]:
+    return [round(fmean(numbers), DIGITS) for numbers in zip(*map(astuple, found), strict=True)]
 
 
 def _of_system(items: Sequence[SampledItem]) -> dict[str, SampledValue]:
@@ -82,14 +77,9 @@ def _of_system(items: Sequence[SampledItem]) -> dict[str, SampledValue]:
 
 def _groups(watch: Watch, summaries: Collection[int]) -> dict[str, str]:
     rows = DocumentSet.objects.filter(summaries__in=summaries).distinct()
-    columns = ("external_id", "group", "language", "metadata")
     return {
-        cluster_of(name, group): _group(watch, language, metadata)
-        for name, group, language, metadata in rows.values_list(*columns)
+        cluster_of(name, group): str({**metadata, LANGUAGE: language}.get(watch.group_by, ""))
+        for name, group, language, metadata in rows.values_list(
+            "external_id", "group", "language", "metadata"
+        )
     }
-
-
-def _group(watch: Watch, language: str, metadata: dict[str, object]) -> str:
-    if not watch.group_by:
-        return ""
-    return language if watch.group_by == LANGUAGE else str(metadata.get(watch.group_by, ""))

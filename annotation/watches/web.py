@@ -15,10 +15,10 @@ from annotation.judging.queries.runs import is_worker_alive
 from annotation.models import SCORE_SIDES, Check, System, Watch
 from annotation.reviewing.before_seeing import ask_before_seeing
 from annotation.reviewing.services.look_at_check import see_checks
-from annotation.watches import save_watch as services
-from annotation.watches.lists import STATE_WORDS, WATCHES
+from annotation.watches import make_watch as services
+from annotation.watches.lists import STATES, WATCHES
+from annotation.watches.make_watch import SETTINGS
 from annotation.watches.report import watch_report
-from annotation.watches.save_watch import CHANGEABLE, SETTINGS
 from annotation.web.htmx import Request
 from annotation.web.lists import list_page
 from annotation.web.rooms import Room, enter, found
@@ -47,12 +47,9 @@ class WatchForm(WatchModelForm):
         super().__init__(*args, **kwargs)
         names = System.objects.filter(project=room.project, kind=System.Kind.SUMMARISER)
         self.fields["systems"].choices = list(names.values_list("name", "name"))  # type: ignore[attr-defined]
-        kept = CHANGEABLE if self.instance.pk else tuple(self.fields)
-        # Blind people may make a watch and must not see the names of systems.
-        hidden = () if Verb.VIEW_SCORES in room.verbs else ("systems",)
-        self.fields = {
-            name: each for name, each in self.fields.items() if name in kept and name not in hidden
-        }
+        if Verb.VIEW_SCORES not in room.verbs:
+            # Blind people may make a watch and must not see the names of systems.
+            del self.fields["systems"]
 
 
 @screen("GET")
@@ -63,13 +60,16 @@ def watches(request: Request, slug: str) -> HttpResponseBase:
 @screen("GET", "POST")
 def new_watch(request: Request, slug: str) -> HttpResponse:
     room = _enter(request, slug, Verb.RUN)
-    return _form(request, room, None)
-
-
-@screen("GET", "POST")
-def change_watch(request: Request, slug: str, watch_id: str) -> HttpResponse:
-    room = _enter(request, slug, Verb.RUN)
-    return _form(request, room, _watch(room, watch_id))
+    form = WatchForm(room, request.POST or None, label_suffix="", initial={"scores": ["coverage"]})
+    if form.is_valid():
+        try:
+            made = services.make_watch(project=room.project, by=request.user, **form.cleaned_data)
+        except Invalid as refusal:
+            form.add_error(refusal.field, refusal.message)
+        else:
+            return redirect("watch", slug, made.public_id)
+    status = 422 if form.is_bound else 200
+    return render(request, "watches/form.html", {"room": room, "form": form}, status=status)
 
 
 @screen("GET")
@@ -86,7 +86,7 @@ def watch(request: Request, slug: str, watch_id: str) -> HttpResponse:
         "room": room,
         "watch": held,
         "report": report,
-        "state": STATE_WORDS[report.state],
+        "state": dict(STATES.words)[report.state],
         "waiting": [each for each in held.periods.select_related("sample") if each.state == "answering"],
         "is_worker_alive": is_worker_alive(),
     }
@@ -105,21 +105,4 @@ def _enter(request: Request, slug: str, verb: Verb = Verb.VIEW_SCORES) -> Room:
 
 
 def _watch(room: Room, watch_id: str) -> Watch:
-    return found(Watch.objects.filter(project=room.project).select_related("project"), watch_id, "watch")
-
-
-def _form(request: Request, room: Room, held: Watch | None) -> HttpResponse:
-    form = WatchForm(
-        room, request.POST or None, instance=held, initial={} if held else {"scores": ["coverage"]}
-    )
-    if form.is_valid():
-        try:
-            saved = services.save_watch(
-                project=room.project, by=request.user, watch=held, **form.cleaned_data
-            )
-        except Invalid as refusal:
-            form.add_error(refusal.field or None, refusal.message)
-        else:
-            return redirect("watch", room.project.slug, saved.public_id)
-    status = 422 if form.is_bound else 200
-    return render(request, "watches/form.html", {"room": room, "watch": held, "form": form}, status=status)
+    return found(Watch.objects.filter(project=room.project).select_related("job"), watch_id, "watch")

@@ -1,12 +1,11 @@
 """The job of a watch: it closes periods, has them judged and sampled, asks the anchors again and raises alarms.
 
-Each step is a transaction that holds the watch and its job, so a killed worker leaves whole steps, and another worker
+Each step is a transaction that holds the project and the job, so a killed worker leaves whole steps, and another worker
 continues with the next one. `watch_period_once` makes a second row of a period impossible.
 """
 
 from __future__ import annotations
 
-import logging
 import random
 from contextlib import suppress
 from datetime import timedelta
@@ -21,7 +20,7 @@ from django.urls import reverse
 from annotation.core.events import log
 from annotation.core.guidelines import current
 from annotation.core.jobs import MAIL, Claimed, Lease, StoppedJob, again, hint, hold
-from annotation.core.refusals import Invalid, Refusal
+from annotation.core.refusals import Invalid
 from annotation.core.shared.clock import shared_now
 from annotation.judging.services.start_run import start_run
 from annotation.models import (
@@ -34,14 +33,13 @@ from annotation.models import (
     Project,
     Role,
     Run,
-    SampledCheck,
     Verdict,
     Watch,
     WatchPeriod,
 )
 from annotation.sampling.queries.check_samples import eligible
 from annotation.sampling.services.sample_checks import sample_checks
-from annotation.watches.periods import GRACE, choose, next_period, summaries_between
+from annotation.watches.periods import GRACE, choose, next_period
 from annotation.watches.report import era_of, watch_report
 from annotation.watches.values import document_values
 
@@ -49,72 +47,49 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 ANCHORS = 150
-LOOKED_EVERY = timedelta(minutes=1)
+LOOKED_EVERY = timedelta(seconds=10)
 """The pause between two looks of a worker at a watch."""
-ASKED_EVERY = timedelta(seconds=5)
-"""The pause while a run of the watch is active."""
-JUDGED_NOW = Q(run__state=Run.State.ACTIVE) | Q(anchor_run__state=Run.State.ACTIVE)
-MOST_ASKED_A_PERIOD = 2
-"""Anchors are asked at a period's end, and once more if the server names another model."""
-
-logger = logging.getLogger(__name__)
 
 
+@transaction.atomic
 def ask_for_watches() -> None:
     """Queue the jobs of the watches that are due. Workers may call it at any time and concurrently."""
-    due = Watch.objects.filter(
-        archived_at=None,
-        project__archived_at=None,
-        project__deleted_at=None,
-        due_at__lte=shared_now(),
-    )
-    for job in due.values_list("job", flat=True):
-        with transaction.atomic():
-            again(Job.objects.filter(pk=job))
+    has_rested = Q(job__finished_at=None) | Q(job__finished_at__lte=shared_now() - LOOKED_EVERY)
+    live = Watch.objects.filter(archived_at=None, project__archived_at=None, project__deleted_at=None)
+    again(Job.objects.filter(watch__in=live.filter(has_rested)))
 
 
 def perform(claimed: Claimed, lease: Lease) -> None:
-    """Take all steps that are possible now, and log and mail new alarms."""
-    watch = claimed.job.watch
-    Watch.objects.filter(pk=watch.pk).update(due_at=shared_now() + LOOKED_EVERY)
-    is_news, waits_for, is_moving = not watch.latest, "", True
-    while is_moving:
-        is_moving, waits_for = False, ""
-        for step in (_close, _end_judging, _settle, _ask_anchors):
+    """Take all steps that are possible now, and log and mail new alarms.
+
+    Raises the Refusal of a step; the error of the job then says for what the watch waits.
+    """
+    try:
+        while any(_took(step, claimed) for step in (_end_judging, _settle, _ask_anchors, _close)):
             lease.require()
-            try:
-                is_moving |= _took(step, claimed)
-            except Refusal as refusal:
-                waits_for = refusal.message[:500]
-        is_news |= is_moving
-    if is_news:
+    finally:
         _took(_announce, claimed)
-    pause = ASKED_EVERY if watch.periods.filter(JUDGED_NOW).exists() else LOOKED_EVERY
-    Watch.objects.filter(pk=watch.pk).update(waits_for=waits_for, due_at=shared_now() + pause)
 
 
 @transaction.atomic
 def _took(step: Callable[[Watch], bool], claimed: Claimed) -> bool:
     # Lock the project first, as starting a run does.
     Project.objects.select_for_update(of=("self",), no_key=True).get(pk=claimed.job.project_id)
-    held = Watch.objects.select_for_update(of=("self",), no_key=True).select_related(
-        "project__deciding_judge"
-    )
-    watch = held.get(pk=claimed.job.watch.pk)
     if not hold([claimed]):
         raise StoppedJob
-    return step(watch)
+    watch = Watch.objects.select_related("project__deciding_judge").get(job=claimed.job)
+    if is_moved := step(watch):
+        watch.latest["is_old"] = True
+        watch.save(update_fields=["latest"])
+    return is_moved
 
 
 def _close(watch: Watch) -> bool:
     """Close the next period whose end has passed, and start its run. One period is judged at a time."""
     start, end = next_period(watch)
-    is_busy = Q(state=WatchPeriod.State.JUDGING) | JUDGED_NOW
+    is_busy = Q(state=WatchPeriod.State.JUDGING) | Q(anchor_run__state=Run.State.ACTIVE)
     if shared_now() < end + GRACE or watch.periods.filter(is_busy).exists():
         return False
-    for former in watch.periods.order_by("-start")[:2]:
-        late = summaries_between(watch, former.start, former.end).count() - former.total
-        WatchPeriod.objects.filter(pk=former.pk).update(late=max(0, late))
     chosen, total = choose(watch, start, end)
     period = WatchPeriod(watch=watch, start=start, end=end, total=total)
     if chosen:
@@ -122,22 +97,15 @@ def _close(watch: Watch) -> bool:
     else:
         period.state, period.settled_at = WatchPeriod.State.SETTLED, shared_now()
     period.save()
-    log(
-        project=watch.project,
-        actor=None,
-        verb="close watched period",
-        target=period,
-        data={"watch": watch.name, "from": f"{start:%Y-%m-%d}", "summaries": total, "chosen": len(chosen)},
-    )
+    data = {"watch": watch.name, "from": f"{start:%Y-%m-%d}", "summaries": total, "chosen": len(chosen)}
+    log(project=watch.project, actor=None, verb="close watched period", target=period, data=data)
     return True
 
 
 def _started(watch: Watch, summaries: list[int], *, repeat_share: float | None = None) -> Run:
     judge = watch.project.deciding_judge
     if judge is None:
-        raise Invalid(
-            "The project has no deciding judge. Start a run once, or choose a judge.", code="no_judge"
-        )
+        raise Invalid("The project has no deciding judge. Start a run once, or choose a judge.")
     return start_run(
         project=watch.project,
         judge=judge,
@@ -149,14 +117,13 @@ def _started(watch: Watch, summaries: list[int], *, repeat_share: float | None =
 
 
 def _end_judging(watch: Watch) -> bool:
-    """Compute the values of a period whose run has ended, and sample its checks for people."""
+    """Note what the answers of a period rest on when its run has ended, and sample its checks for people."""
     ended = watch.periods.filter(state=WatchPeriod.State.JUDGING).exclude(run__state=Run.State.ACTIVE)
     period = ended.select_related("run__judge").first()
     if period is None:
         return False
     summaries = _summaries(period)
-    period.values = document_values(watch, summaries, None)
-    period.basis = _basis(watch, period.run, summaries)
+    period.state, period.basis = WatchPeriod.State.ANSWERING, _basis(watch, period.run, summaries)
     if period.basis and watch.checks:
         # Nobody can answer blind in some projects: then the period has no answers.
         with suppress(Invalid), transaction.atomic():
@@ -170,12 +137,22 @@ def _end_judging(watch: Watch) -> bool:
                 side=side,
                 among=summaries,
             )
-    if period.sample:
-        period.state = WatchPeriod.State.ANSWERING
-    else:
-        period.state, period.settled_at = WatchPeriod.State.SETTLED, shared_now()
     period.save()
     return True
+
+
+def _settle(watch: Watch) -> bool:
+    """Compute the values of a period whose sample is complete; without one, or if it is cancelled, by the judge."""
+    for period in watch.periods.filter(state=WatchPeriod.State.ANSWERING).select_related("sample", "run"):
+        sample = period.sample if period.sample and period.sample.cancelled_at is None else None
+        if sample and sample.sampled_checks.filter(verdict=None).exists():
+            continue
+        period.answers = sample.sampled_checks.count() if sample else 0
+        period.values = document_values(watch, _summaries(period), sample)
+        period.state, period.settled_at = WatchPeriod.State.SETTLED, shared_now()
+        period.save()
+        return True
+    return False
 
 
 def _summaries(period: WatchPeriod) -> list[int]:
@@ -191,50 +168,29 @@ def _basis(watch: Watch, run: Run | None, summaries: list[int]) -> str:
     return "" if signature is None else f"{guidelines.version if guidelines else 0}|{signature}"[:300]
 
 
-def _settle(watch: Watch) -> bool:
-    """Compute the values of a period whose sample is complete; a cancelled sample gives no answers."""
-    for period in watch.periods.filter(state=WatchPeriod.State.ANSWERING).select_related("sample", "run"):
-        sample = period.sample
-        is_kept = sample is not None and sample.cancelled_at is None
-        if is_kept:
-            sampled = SampledCheck.objects.filter(sample=sample)
-            if sampled.filter(verdict=None).exists():
-                continue
-            period.answers = sampled.count()
-            period.values = document_values(watch, _summaries(period), sample)
-        period.state, period.settled_at = WatchPeriod.State.SETTLED, shared_now()
-        period.save()
-        return True
-    return False
-
-
 def _ask_anchors(watch: Watch) -> bool:
     """Ask the anchors again for the newest judged period, and note the judge's answers."""
-    judged = watch.periods.exclude(basis="").select_related("run__judge", "anchor_run__judge")
+    judged = watch.periods.exclude(basis="").select_related("run", "anchor_run__judge")
     period = judged.order_by("-start").first()
-    if period is None:
+    if period is None or period.asked:
         return False
-    run = period.anchor_run
-    if run is not None and all(each["run"] != run.public_id for each in period.asked):
-        if run.state == Run.State.ACTIVE:
+    if period.anchor_run is None:
+        if watch.anchors.get("basis") != period.basis and not _fix_anchors(watch, period):
             return False
-        period.asked = [*period.asked, _answers(watch, run)]
-        period.save(update_fields=["asked"])
-        return True
-    if watch.anchors.get("basis") != period.basis and not _fix_anchors(watch, period):
+        of_anchors = Check.objects.filter(public_id__in=watch.anchors["checks"])
+        summaries = list(of_anchors.values_list("summary", flat=True).distinct())
+        period.anchor_run = _started(watch, summaries, repeat_share=1.0)
+    elif period.anchor_run.state == Run.State.ACTIVE:
         return False
-    is_new = len(period.asked) < MOST_ASKED_A_PERIOD and _names_another_model(watch, period)
-    if period.asked and not is_new:
-        return False
-    summaries = Check.objects.filter(public_id__in=watch.anchors["checks"]).values_list("summary", flat=True)
-    period.anchor_run = _started(watch, list(summaries.distinct()), repeat_share=1.0)
-    period.save(update_fields=["anchor_run"])
+    else:
+        period.asked = _answers(watch, period.anchor_run)
+    period.save(update_fields=["anchor_run", "asked"])
     return True
 
 
 def _fix_anchors(watch: Watch, period: WatchPeriod) -> bool:
     """Choose the anchors at random among the reference's answered checks, or its judged ones without people."""
-    era = era_of(list(watch.periods.select_related("run")))
+    era = era_of(list(watch.periods.select_related("run").order_by("start")))
     own = Check.objects.filter(is_current=True, judge_label__isnull=False)
     if watch.checks:
         own = own.filter(sampled__sample__in=[each.sample_id for each in era if each.answers])
@@ -245,9 +201,8 @@ def _fix_anchors(watch: Watch, period: WatchPeriod) -> bool:
     is_whole = sum(each.state == WatchPeriod.State.SETTLED for each in era) >= watch.reference_periods
     if not labels or (len(labels) < ANCHORS and not is_whole):
         return False
-    chosen = random.Random(f"{watch.public_id} {period.basis}").sample(
-        list(labels), min(ANCHORS, len(labels))
-    )
+    fixed = random.Random(f"{watch.public_id} {period.basis}")
+    chosen = fixed.sample(list(labels), min(ANCHORS, len(labels)))
     watch.anchors = {"basis": period.basis, "checks": {key: labels[key] for key in chosen}}
     watch.save(update_fields=["anchors"])
     return True
@@ -265,8 +220,6 @@ def _answers(watch: Watch, run: Run) -> dict[str, object]:
     ).exclude(repeated="")
     now = dict(rows.order_by("pk").values_list("check_row__public_id", "repeated"))
     return {
-        "run": run.public_id,
-        "at": shared_now().isoformat(),
         "model": _served_model(watch),
         "count": len(now),
         "changed": {key: label for key, label in now.items() if label != first[key]},
@@ -282,33 +235,26 @@ def _served_model(watch: Watch) -> str:
     return calls.values_list("served_model", flat=True).first() or ""
 
 
-def _names_another_model(watch: Watch, period: WatchPeriod) -> bool:
-    return bool(period.asked) and period.asked[-1]["model"] != _served_model(watch)
-
-
 def _announce(watch: Watch) -> bool:
     """Store the report's state; log and mail the alarms that are new."""
+    if "is_old" not in watch.latest:
+        return False
     report = watch_report(watch)
-    watch.latest = {
-        "state": report.state,
-        "sentence": report.sentence,
-        "means": {each.score: mean for each in report.scores if (mean := each.latest) is not None},
-    }
-    new = [each for each in report.alarms if each.is_first and each.key not in watch.announced]
-    watch.announced = [*watch.announced, *(alarm.key for alarm in new)]
+    means = {each.score: mean for each in report.scores if (mean := each.latest) is not None}
+    watch.latest = {"state": report.state, "sentence": report.sentence, "means": means}
+    new = [alarm for alarm in report.alarms if f"{alarm.subject} {alarm.period}" not in watch.announced]
+    watch.announced = [*watch.announced, *(f"{alarm.subject} {alarm.period}" for alarm in new)]
     watch.save(update_fields=["latest", "announced"])
     for alarm in new:
-        data = {"watch": watch.name, "cause": alarm.cause, "said": alarm.sentence}
+        data = {"watch": watch.name, "cause": alarm.cause, "said": alarm.subject}
         log(project=watch.project, actor=None, verb="raise alarm", target=watch, data=data)
     if new and settings.EMAIL_URL:
-        words = "\n\n".join(f"{alarm.sentence} {alarm.advice}" for alarm in new)
-        place = f"{watch.project.name}, Results, Watch: {reverse('watch', args=[watch.project.slug, watch.public_id])}"
+        place = reverse("watch", args=[watch.project.slug, watch.public_id])
+        begun = [f"{each.subject} in the {watch.length} from {each.period:%d %b %Y}." for each in new]
+        now = f"{report.sentence} {report.advice}".rstrip()
+        body = "\n\n".join([*begun, now, f"{watch.project.name}, Results, Watch: {place}\n"])
         for address in _managers(watch.project):
-            mail = {
-                "to": address,
-                "subject": f"{watch.name}: {new[0].subject}",
-                "body": f"{words}\n\n{place}\n",
-            }
+            mail = {"to": address, "subject": f"{watch.name}: {new[0].subject}", "body": body}
             transaction.on_commit(partial(hint, MAIL, kwargs=mail, waits="a mail of an alarm"))
     return False
 

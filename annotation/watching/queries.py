@@ -89,8 +89,8 @@ def spent_by_active_runs() -> dict[str, Spent]:
 
 
 def watches() -> dict[tuple[str, str], dict[str, Any]]:
-    """Load the last reports of the watches that have one, by slug of the project and public id."""
-    rows = Watch.objects.filter(archived_at=None, project__deleted_at=None).exclude(latest={})
+    """Load the last reports of the watches, by slug of the project and public id."""
+    rows = Watch.objects.filter(archived_at=None, project__deleted_at=None)
     return {
         (slug, name): latest
         for slug, name, latest in rows.values_list("project__slug", "public_id", "latest")

@@ -1,12 +1,12 @@
 """Watch a mean over time: alarms at a stated yearly rate, and a judge that is asked the same questions again."""
 
 import math
-from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from evaluation._guards import check_confidence
 from evaluation.errors import EvaluationError
@@ -21,19 +21,14 @@ FEWEST_IN_WINDOW = 10
 """A window with fewer documents is not compared."""
 
 _NO_ERROR = 1e-6
-"""A standard error below this is only rounding of the sums of squares."""
+"""A standard error below this is only rounding."""
 
+Period = Mapping[str, Sequence[float]]
+"""The values of the documents of a period, by group.
 
-@dataclass(frozen=True, slots=True)
-class Period:
-    """The documents of a period, each with a value and a group.
-
-    Values are in [0, 1]. Only prediction-powered values may be outside, because a person's correction counts for many
-    claims.
-    """
-
-    values: Mapping[Hashable, float]
-    groups: Mapping[Hashable, str]
+Values are in [0, 1]. Only prediction-powered values may be outside, because a person's correction counts for many
+claims.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +62,17 @@ class Correction:
 class Look:
     """The comparison of the last periods with the reference at the end of a period.
 
-    - `window`: the number of last periods with the smallest p-value, among the windows with an alarm if there are any;
-      0 if no window can be compared
+    - `window`: the number of last periods with the smallest p-value, among the windows with an alarm if there are any
     - `drop`: the reference's mean minus the mean of that window, at the reference's shares of groups
     - `p`: the one-sided p-value of the drop in that window
-    - `detectable`: the smallest drop that some window would report now; None without a window
+    - `detectable`: the smallest drop in that window that would be an alarm
     - `is_alarm`: True if the drop is significant at the level of one look, and at least `smallest_drop`
     """
 
     window: int
-    drop: float | None
-    p: float | None
-    detectable: float | None
+    drop: float
+    p: float
+    detectable: float
     is_alarm: bool
 
 
@@ -103,8 +97,7 @@ def mean_interval(values: Sequence[float]) -> tuple[float | None, float | None, 
     mean = math.fsum(values) / len(values)
     if len(values) < FEWEST_IN_WINDOW:
         return mean, None, None
-    error = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values))
-    half = float(scipy.special.stdtrit(len(values) - 1, 0.975)) * error
+    half = float(scipy.special.stdtrit(len(values) - 1, 0.975)) * math.sqrt(_error(np.asarray(values)))
     return mean, mean - half, mean + half
 
 
@@ -127,8 +120,8 @@ def watch(
     level: float,
     smallest_drop: float = 0.0,
     windows: Mapping[int, float] = WINDOWS,
-) -> list[Look]:
-    """Compare the last periods with the reference at the end of every period.
+) -> list[Look | None]:
+    """Compare the last periods with the reference at the end of every period; None if no window can be compared.
 
     `level` is that of one look (`watch_level`); the windows have shares of it. By the union bound, a steady
     series alarms with at most the stated rate, however often somebody looks. Means are compared at the reference's
@@ -138,9 +131,16 @@ def watch(
     Source: Cochran, Sampling Techniques, 1977, 5.4 (shares of groups); the union bound is Bonferroni's.
     """
     check_confidence(level)
-    base = _sum_groups(reference)
-    sums = [_sum_groups([period]) for period in periods]
-    return [_look(base, sums[: number + 1], level, smallest_drop, windows) for number in range(len(sums))]
+    base, looks = _joined(reference), list[Look | None]()
+    for now in range(1, len(periods) + 1):
+        compared = [
+            _compare(base, _joined(periods[now - window : now]), window, level * share, smallest_drop)
+            for window, share in windows.items()
+            if window <= now
+        ]
+        found = [each for each in compared if each]
+        looks.append(min(found, key=lambda each: (not each.is_alarm, each.p), default=None))
+    return looks
 
 
 def judge_change_p(flips: int, anchors: int, reference_flips: int, reference_answers: int) -> float:
@@ -158,79 +158,35 @@ def judge_change_p(flips: int, anchors: int, reference_flips: int, reference_ans
     return float(scipy.stats.hypergeom.sf(flips - 1, total, flipped, anchors))
 
 
-@dataclass(frozen=True, slots=True)
-class _Sums:
-    count: int = 0
-    total: float = 0.0
-    squares: float = 0.0
-
-    def __add__(self, other: "_Sums") -> "_Sums":
-        return _Sums(self.count + other.count, self.total + other.total, self.squares + other.squares)
-
-    @property
-    def mean(self) -> float:
-        return self.total / self.count
-
-    @property
-    def error(self) -> float:
-        """The variance of the mean."""
-        spread = max(0.0, self.squares - self.total**2 / self.count)
-        return spread / (self.count - 1) / self.count
+_Values = NDArray[np.float64]
 
 
-_Groups = Mapping[str, _Sums]
+def _joined(periods: Sequence[Period]) -> dict[str, _Values]:
+    groups = dict.fromkeys(group for period in periods for group in period)
+    return {group: np.concatenate([each.get(group, ()) for each in periods]) for group in groups}
 
 
-def _sum_groups(periods: Sequence[Period]) -> _Groups:
-    values: defaultdict[str, list[float]] = defaultdict(list)
-    for period in periods:
-        for document, value in period.values.items():
-            values[period.groups[document]].append(value)
-    return {
-        group: _Sums(len(found), math.fsum(found), math.fsum(value**2 for value in found))
-        for group, found in values.items()
-    }
+def _error(values: _Values) -> float:
+    """The variance of the mean."""
+    return float(values.var(ddof=1)) / len(values)
 
 
-def _together(sums: Sequence[_Groups]) -> _Groups:
-    found: defaultdict[str, _Sums] = defaultdict(_Sums)
-    for of_period in sums:
-        for group, added in of_period.items():
-            found[group] += added
-    return found
-
-
-def _look(
-    base: _Groups, sums: Sequence[_Groups], level: float, smallest_drop: float, windows: Mapping[int, float]
-) -> Look:
-    compared = [
-        (window, level * share, _compare(base, _together(sums[-window:]), level * share))
-        for window, share in windows.items()
-        if window <= len(sums)
-    ]
-    found = [(window, own, *made) for window, own, made in compared if made is not None]
-    if not found:
-        return Look(0, None, None, None, is_alarm=False)
-    alarms = [each for each in found if each[3] <= each[1] and each[2] >= smallest_drop]
-    window, _, drop, p, _ = min(alarms or found, key=lambda each: each[3])
-    return Look(window, drop, p, min(each[4] for each in found), is_alarm=bool(alarms))
-
-
-def _compare(base: _Groups, now: _Groups, level: float) -> tuple[float, float, float] | None:
-    """Return drop, p and detectable drop; None with too few documents, or if they do not vary."""
-    common = [group for group, there in base.items() if min(there.count, now.get(group, _Sums()).count) > 1]
-    if sum(now[group].count for group in common) < FEWEST_IN_WINDOW:
+def _compare(
+    base: Mapping[str, _Values], now: Mapping[str, _Values], window: int, level: float, smallest_drop: float
+) -> Look | None:
+    common = [group for group, values in now.items() if min(len(values), len(base.get(group, ()))) > 1]
+    if sum(len(now[group]) for group in common) < FEWEST_IN_WINDOW:
         return None
-    total = sum(base[group].count for group in common)
+    total = sum(len(base[group]) for group in common)
     drop, terms = 0.0, []
     for group in common:
-        share = base[group].count / total
-        drop += share * (base[group].mean - now[group].mean)
-        terms += [(share**2 * side[group].error, side[group].count - 1) for side in (base, now)]
+        share = len(base[group]) / total
+        drop += share * float(base[group].mean() - now[group].mean())
+        terms += [(share**2 * _error(side[group]), len(side[group]) - 1) for side in (base, now)]
     variance = math.fsum(term for term, _ in terms)
     if variance < _NO_ERROR**2:
         return None
-    degrees = variance**2 / math.fsum(term**2 / free for term, free in terms)
-    error = math.sqrt(variance)
+    degrees, error = variance**2 / math.fsum(term**2 / free for term, free in terms), math.sqrt(variance)
     p = float(scipy.special.stdtr(degrees, -drop / error))
-    return drop, p, float(-scipy.special.stdtrit(degrees, level)) * error
+    detectable = max(smallest_drop, -float(scipy.special.stdtrit(degrees, level)) * error)
+    return Look(window, drop, p, detectable, is_alarm=p <= level and drop >= smallest_drop)

@@ -58,7 +58,7 @@
           type: "line",
           showAllSymbol: true,
           data: held.map((point) => ({
-            value: point.mean, symbol: point.is_alarm ? "triangle" : "circle", symbolSize: point.is_alarm ? 16 : 9, itemStyle: point.is_alarm ? { color: other } : {},
+            value: point.mean, ...(point.state === "Alarm" ? { symbol: "triangle", symbolSize: 16, itemStyle: { color: other } } : { symbol: "circle", symbolSize: 9 }),
           })),
         },
       ],

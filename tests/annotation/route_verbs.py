@@ -79,7 +79,6 @@ ALSO_READ = {
     "add-judge",
     "judge-profile",
     "new-watch",
-    "change-watch",
 }
 """Of these GET shows the form, or leads back to it, and POST sends it."""
 
@@ -101,7 +100,7 @@ WEB = {
     **dict.fromkeys(("document-sets", "side-by-side"), Verb.VIEW_SCORES),
     **dict.fromkeys(("ask-questions", "retire-question"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("watches", "watch"), Verb.VIEW_SCORES),
-    **dict.fromkeys(("new-watch", "change-watch", "archive-watch"), Verb.RUN),
+    **dict.fromkeys(("new-watch", "archive-watch"), Verb.RUN),
     **dict.fromkeys(("runs", "run"), Verb.VIEW_RUNS),
     **dict.fromkeys(("start-run", "cancel-run", "resume-run", "run-estimate"), Verb.RUN),
     "run-calls": Verb.VIEW_SCORES,

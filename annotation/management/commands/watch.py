@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import json
 import sys
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.core.facts import plain
 from annotation.management.named import project_named
 from annotation.models import Watch
 from annotation.watches.report import EXIT_CODES, watch_report
@@ -26,7 +24,6 @@ class Command(BaseCommand):
         parser.add_argument("project", metavar="PROJECT", help="the project's slug")
         parser.add_argument("--name", metavar="WATCH", help="only the watch with this name")
         parser.add_argument("--check", action="store_true", help="end with the exit code of the state")
-        parser.add_argument("--format", choices=("text", "json"), default="text")
 
     def handle(self, *_: Any, **options: Any) -> None:
         project = project_named(options["project"])
@@ -35,10 +32,7 @@ class Command(BaseCommand):
         reports = [watch_report(row) for row in rows.order_by("name")]
         if not reports:
             raise CommandError(f"{project.name} has no such watch. Make one on its page Watch.")
-        if options["format"] == "json":
-            self.stdout.write(json.dumps(plain(reports), indent=2, ensure_ascii=False, allow_nan=False))
-        else:
-            for report in reports:
-                self.stdout.write(f"{report.name}: {report.sentence} {report.advice}".rstrip())
+        for report in reports:
+            self.stdout.write(f"{report.name}: {report.sentence} {report.advice}".rstrip())
         if options["check"]:
             sys.exit(EXIT_CODES[max((each.state for each in reports), key=SEVERITY.index)])

@@ -31,7 +31,7 @@ from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
-from annotation.watches.save_watch import save_watch
+from annotation.watches.make_watch import make_watch
 from tests.annotation.asking import answer, make_question
 from tests.annotation.cast import World, add_imported_verdict
 from tests.annotation.exports.doing import export_with_job
@@ -70,8 +70,9 @@ def _fill_what_is_worked_on(world: World) -> None:
     )
     export_with_job(world.project)
     Import.objects.create(project=world.project, files=["a.csv"])
-    watch = save_watch(project=world.project, by=None, name="live")
-    WatchPeriod.objects.create(watch=watch, start=watch.created_at, end=watch.created_at + timedelta(weeks=1))
+    watch = make_watch(project=world.project, by=None, name="live")
+    now = timezone.now()
+    WatchPeriod.objects.create(watch=watch, start=now, end=now + timedelta(weeks=1))
     JudgeCall.objects.create(judge=world.judge, key="k", step="check", prompt_version="1", request="{}")
     PromptVersion.objects.create(
         project=world.project, step="cover_summary", number=1, text="Words.", version="1+0"

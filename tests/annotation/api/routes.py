@@ -19,7 +19,7 @@ from annotation.models import (
 )
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
-from annotation.watches.save_watch import save_watch
+from annotation.watches.make_watch import make_watch
 from tests.annotation.cast import World, add_imported_verdict
 from tests.annotation.exports.doing import export_with_job
 from tests.annotation.imports.refused import refused_import
@@ -103,7 +103,6 @@ IN_PROJECT = (
     Route("post", _in("runs/{run}/cancel/"), (Verb.RUN,)),
     Route("post", _in("runs/{run}/resume/"), (Verb.RUN,)),
     Route("get", _in("watches/"), (Verb.VIEW_SCORES,)),
-    Route("post", _in("watches/"), (Verb.RUN,), {"name": "news"}),
     Route("get", _in("watches/{watch}/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("scores/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("leaderboard/"), (Verb.VIEW_SCORES,)),
@@ -212,7 +211,7 @@ def ids_of(world: World) -> dict[str, str]:
         "run": run.public_id,
         "export": export.public_id,
         "import": asked.public_id,
-        "watch": save_watch(project=world.project, by=None, name="live").public_id,
+        "watch": make_watch(project=world.project, by=None, name="live").public_id,
     }
 
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -166,6 +167,7 @@ class Moody(BaseHTTPRequestHandler):
     """A transport that answers by a script; None closes the connection."""
 
     answers: list[tuple[int, dict[str, Any] | str] | None]
+    retry_after = ""
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -176,6 +178,8 @@ class Moody(BaseHTTPRequestHandler):
         body = (answer[1] if isinstance(answer[1], str) else json.dumps(answer[1])).encode()
         self.send_response(answer[0])
         self.send_header("Content-Length", str(len(body)))
+        if self.retry_after:
+            self.send_header("Retry-After", self.retry_after)
         self.end_headers()
         self.wfile.write(body)
 
@@ -206,6 +210,20 @@ def test_a_push_is_repeated_until_it_is_answered(moody: tuple[type[Moody], str])
     with Coverdict(address, "t", patience=10) as server:
         assert server.ask("POST", "projects/mill/push/", {}) == {"done": 1}
     assert handler.answers == []
+
+
+def test_a_first_push_that_finds_the_database_busy_is_repeated_after_the_pause_that_the_server_names(
+    moody: tuple[type[Moody], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The little patience for an address that never answered is over with the first answer.
+    monkeypatch.setattr(clients, "FIRST_PATIENCE", 0.0)
+    handler, address = moody
+    handler.retry_after = "1"
+    handler.answers += [(503, fault("database_away")), (200, {"done": 1})]
+    began = time.monotonic()
+    with Coverdict(address, "t", patience=10) as server:
+        assert server.ask("POST", "projects/mill/push/", {}) == {"done": 1}
+    assert time.monotonic() - began >= 1
 
 
 def test_a_change_that_may_have_been_carried_out_is_not_repeated(moody: tuple[type[Moody], str]) -> None:

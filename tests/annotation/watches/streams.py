@@ -7,9 +7,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from annotation.core import jobs
-from annotation.core.shared.clock import shared_now
 from annotation.models import Job, Run, SampledCheck, Summary, Verdict, Watch, WatchPeriod
-from annotation.watches.save_watch import save_watch
+from annotation.watches.make_watch import make_watch
 from annotation.watches.work import ask_for_watches, perform
 from tests.annotation.judging.doing import add_document_set, judge_all
 
@@ -29,7 +28,7 @@ def days_ago(days: int) -> date:
 def watched(project: Project, *, ago: int, **choices: Any) -> Watch:
     """A watch by day of coverage whose first period began so many days ago."""
     wanted = {"length": "day", "scores": ["coverage"], "checks": 0, "smallest_drop": 0.01, **choices}
-    return save_watch(project=project, by=None, name="live", starts_on=days_ago(ago), **wanted)
+    return make_watch(project=project, by=None, name="live", starts_on=days_ago(ago), **wanted)
 
 
 def pushed(project: Project, *, ago: int, kept: float, count: int = 12, kind: str = "") -> list[Summary]:
@@ -55,8 +54,8 @@ def pushed(project: Project, *, ago: int, kept: float, count: int = 12, kind: st
 
 
 def claim(watch: Watch) -> list[jobs.Claimed]:
-    """The watch's job for a worker of its own, if the watch is due; it is due at once."""
-    Watch.objects.filter(pk=watch.pk).update(due_at=shared_now())
+    """The watch's job for a worker of its own, as if the pause since its last look were over."""
+    Job.objects.filter(watch=watch).update(finished_at=None)
     ask_for_watches()
     return jobs.take(jobs.due(Job.Kind.WATCH).filter(watch=watch))
 
@@ -71,8 +70,7 @@ def work_off(watch: Watch) -> Watch:
             break
         for run in active:
             judge_all(run)
-    assert not Job.objects.filter(watch=watch).exclude(error="").exists()
-    return Watch.objects.select_related("project").get(pk=watch.pk)
+    return Watch.objects.select_related("project", "job").get(pk=watch.pk)
 
 
 def reopen(watch: Watch) -> None:

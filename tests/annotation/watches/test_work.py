@@ -45,7 +45,7 @@ def test_a_drop_of_the_judges_line_says_that_either_changed(world: World, mailin
     # The two days without summaries are no alarm and have no value.
     assert states(watch) == [("settled", 12)] * 4 + [("settled", 0)] * 2
     assert (report.state, EXIT_CODES[report.state]) == ("worse", 3)
-    assert [(alarm.cause, alarm.is_first) for alarm in report.alarms] == [("either", True)]
+    assert [(alarm.cause, alarm.subject) for alarm in report.alarms] == [("either", "Coverage fell")]
     assert report.scores[0].window == 1
     # The judge is the lexical one, which answers the anchors as before.
     assert report.advice.startswith("The judge answers 150 known checks as usual")
@@ -107,6 +107,7 @@ def test_a_judge_that_changes_is_named_with_the_checks(
     assert (changed.model, changed.is_alarm) == ("scripted-2", True)
     assert changed.flips == len(changed.changed)
     assert report.sentence.startswith(f"The judge changed: it answered {changed.flips} of 150")
+    assert report.advice.startswith("Its server names the model scripted-2; at first it named scripted.")
 
 
 def test_summaries_are_chosen_alike_by_every_repetition(world: World) -> None:
@@ -123,7 +124,7 @@ def test_summaries_are_chosen_alike_by_every_repetition(world: World) -> None:
     assert set(run.summaries.values_list("pk", flat=True)) == set(chosen)
 
 
-def test_a_late_summary_is_counted_and_never_chosen(world: World) -> None:
+def test_a_late_summary_is_never_chosen(world: World) -> None:
     pushed(world.project, ago=4, kept=0.8)
     watch = watched(world.project, ago=4, summaries=100)
     work_off(watch)
@@ -132,7 +133,7 @@ def test_a_late_summary_is_counted_and_never_chosen(world: World) -> None:
     work_off(watch)
     first = watch.periods.get(run__isnull=False)
     assert first.run is not None
-    assert (first.total, first.late, first.run.summaries.count()) == (12, 3, 12)
+    assert (first.total, first.run.summaries.count()) == (12, 12)
 
 
 def test_two_beats_at_once_and_a_killed_worker_judge_each_period_once(world: World) -> None:
@@ -183,7 +184,7 @@ def test_a_cancelled_sample_leaves_the_period_without_answers(world: World) -> N
     cancel_sample(sample=Sample.objects.get(), by=world.mona)
     watch = work_off(watch)
     [point, *_] = watch_report(watch).scores[0].points
-    assert (point.state, point.answers, point.by_people) == ("Complete", 0, False)
+    assert (point.state, point.answers) == ("Complete", 0)
     assert watch_report(watch).state == "unknown"
 
 
@@ -192,10 +193,10 @@ def test_a_watch_says_for_what_it_waits(world: World) -> None:
     world.project.deciding_judge = None
     world.project.save()
     watch = work_off(watched(world.project, ago=2))
-    assert watch.waits_for.startswith("The project has no deciding judge.")
+    assert watch.job.error.startswith("The project has no deciding judge.")
     world.project.deciding_judge = world.judge
     world.project.save()
-    assert work_off(watch).waits_for == ""
+    assert work_off(watch).job.error == ""
 
 
 def test_an_archived_watch_or_project_does_nothing(world: World) -> None:

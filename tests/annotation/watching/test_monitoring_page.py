@@ -11,7 +11,7 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from annotation.models import Run
-from annotation.watches.save_watch import save_watch
+from annotation.watches.make_watch import make_watch
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -31,7 +31,7 @@ def families(client: Client, world: World, settings: Any) -> dict[str, set[str]]
     """The labels of every metric of an installation."""
     settings.METRICS_TOKEN = TOKEN
     Run.objects.create(project=world.project, judge=world.judge)
-    watch = save_watch(project=world.project, by=None, name="live")
+    watch = make_watch(project=world.project, by=None, name="live")
     watch.latest = {"state": "steady", "means": {"coverage": 0.7}}
     watch.save(update_fields=["latest"])
     text = client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).content.decode()

@@ -17,7 +17,7 @@ from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
-from annotation.watches.save_watch import save_watch
+from annotation.watches.make_watch import make_watch
 from tests.annotation.api.routes import own_panel
 from tests.annotation.cast import add_imported_verdict
 from tests.annotation.exports.doing import export_with_job
@@ -83,7 +83,7 @@ class Ids:
                 "system_id": world.systems["alder"].public_id,
                 "summary_id": world.summaries["port", "alder"].public_id,
                 "run_id": run.public_id,
-                "watch_id": save_watch(project=world.project, by=None, name="live").public_id,
+                "watch_id": make_watch(project=world.project, by=None, name="live").public_id,
                 "judge_id": own_panel(world).public_id,
                 "step": "read_document",
                 "export_id": export.public_id,
