@@ -90,15 +90,14 @@ NAMED = {
 class Said:
     """People's answers about a summary that are not in columns of its record.
 
-    `ratings` are (criterion, rater, value), and `about` has the column that a criterion rates; `claims` are (sentence,
-    votes by rater, reason). `remarks` name what the import omits.
+    `ratings` are (criterion, rater, value); `claims` are (sentence, votes by rater, reason). `remarks` name what the
+    import omits.
     """
 
     ratings: list[tuple[str, str, object]] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
     claims: list[tuple[str, Mapping[str, object], str]] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    about: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

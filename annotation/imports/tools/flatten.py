@@ -171,7 +171,6 @@ def _label_studio(values: Values) -> Rows:
                 _mark(said, rater, [value], str(data.get(result.get("to_name", ""), "")))
             elif kind in {"rating", "number", "choices"}:
                 said.ratings.append((name, rater, _only(value[kind])))
-                said.about[name] = str(result.get("to_name"))
             else:
                 said.remarks.append(f"Answers of kind `{kind}` (`{name}`) are not read.")
     # Drop the id, which identifies a task; a document may have several tasks.
