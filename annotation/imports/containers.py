@@ -86,7 +86,7 @@ NAMED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Said:
     """People's answers about a summary that are not in columns of its record.
 

@@ -617,7 +617,9 @@ class _FileReader:
             told = " If these hold ratings, one a row, name the columns `criterion`, `score` and `annotator`."
             lines = f"{self.look.format.place} {_some(repeated, '; ')}.{told if unread else ''}"
             self._remark(f"{which} are read once: {lines}")
-        times = Counter(system for one in sets.values() for system in {name for name, _ in one.summaries})
+        times = Counter(
+            name for one in sets.values() for name in dict.fromkeys(name for name, _ in one.summaries)
+        )
         lacking = [
             f"{printable(name)} ({len(sets) - some:,})" for name, some in times.items() if some < len(sets)
         ]
