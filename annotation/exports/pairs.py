@@ -62,20 +62,12 @@ def _rows(
         reasons = _Reasons(project, people, [summary.pk for group in told for summary in group])
         for group in told:
             for chosen, rejected in _pairs(group, margin):
+                systems = (chosen.author, rejected.author)
                 yield (
-                    project.slug,
-                    chosen.document_id,
-                    chosen.target_words,
-                    chosen.author,
-                    rejected.author,
-                    score,
-                    chosen.value,
-                    rejected.value,
-                    chosen.value - rejected.value,
-                    prompts[chosen.document_set_id],
-                    judged_text(chosen, project),
-                    judged_text(rejected, project),
-                    *reasons.of(chosen.pk, rejected.pk),
+                    *(project.slug, chosen.document_id, chosen.target_words, *systems, score),
+                    *(chosen.value, rejected.value, chosen.value - rejected.value),
+                    *(prompts[chosen.document_set_id], judged_text(chosen, project)),
+                    *(judged_text(rejected, project), *reasons.of(chosen.pk, rejected.pk)),
                 )
 
 

@@ -374,7 +374,8 @@ def _xsum_marks(values: Values, said: Said) -> Rows:
 
 
 def _rose(values: Values, said: Said) -> Rows:
-    outputs, judged = (opened(values[name]) for name in ("system_outputs", "annotations"))
+    outputs: Any = opened(values["system_outputs"])
+    judged: Any = opened(values["annotations"])
     labels = {system: one.get("acu_labels") for system, one in judged.items()}
     own = ("source", "reference", "reference_acus", "system_outputs", "annotations", "example_id", "id")
     return _rest(values, *own) | {

@@ -37,23 +37,6 @@ def test_an_object_by_system_is_proposed_and_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "record",
-    [
-        {"summary_a": LATE, "summary_b": EARLY, "model_a": "alder", "model_b": "birch"},
-        {
-            "outputs.0.text": LATE,
-            "outputs.0.model": "alder",
-            "outputs.1.text": EARLY,
-            "outputs.1.model": "birch",
-        },
-    ],
-)
-def test_paired_columns_are_a_summary_of_each_system(tmp_path: Path, record: dict[str, str]) -> None:
-    path = jsonl(tmp_path, {"id": "d1", "article": DOCUMENT, **record})
-    assert texts(path) == {"alder": LATE, "birch": EARLY}
-
-
-@pytest.mark.parametrize(
     ("given", "rated"),
     [
         (
@@ -169,10 +152,14 @@ def test_a_rating_of_a_row_with_several_summaries_is_refused(
     assert f"{column}: rates a row that holds 2 summaries. Write one row per summary, with columns" in told
 
 
-def test_paired_columns_have_their_own_ratings(tmp_path: Path) -> None:
+def test_columns_of_a_pair_are_proposed_as_one_system_each(tmp_path: Path) -> None:
     pairs = {"summary_a": LATE, "summary_b": EARLY, "model_a": "alder", "model_b": "birch"}
-    path = jsonl(tmp_path, {"article": DOCUMENT, **pairs, "fluency_a": 4, "fluency_b": 1})
-    assert [list(one.rated.values()) for one in read_dataset(path).dataset.summaries()] == [[4], [1]]
+    path = jsonl(tmp_path, {"id": "d1", "article": DOCUMENT, **pairs})
+    assert "summary=summary_a summary=summary_b" in refusal_of(path)
+    assert texts(path, "document=article", "summary=summary_a", "summary=summary_b") == {
+        "a": LATE,
+        "b": EARLY,
+    }
 
 
 @pytest.mark.parametrize(
