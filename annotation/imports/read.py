@@ -416,7 +416,7 @@ class _FileReader:
             reader = self._settle()
         read = set(chain(*reader.columns.values()))
         read |= {*map(root, read), *(KEPT if look.tool else ())}
-        # Tools write empty fields, which nobody misses.
+        # Tools write fields that are empty; these are not named as not read.
         empty: tuple[object, ...] = ("", None, []) if look.tool else ()
         for record in look.all_records:
             self.progress.rows_read += 1
@@ -430,7 +430,7 @@ class _FileReader:
                 problems.add(record.line, "", told)
                 continue
             if not is_nested:
-                # The index of pandas has no name.
+                # Ignore the index column of pandas, which has no name.
                 unread = (name for name in record.values if name and name not in read)
                 reader.unread.update((name, None) for name in unread if record.values[name] not in empty)
             for row in reader.rows(record):
@@ -525,9 +525,9 @@ class _FileReader:
         return bool(column) and (column in self.look.columns or root(column) in self.look.columns)
 
     def _there(self) -> str:
-        # In JSON files, paths into objects are listed among the columns.
-        is_json = self.look.format.is_json
-        return ", ".join(printable(each) for each in self.look.columns if not is_json or each == root(each))
+        # Paths into objects are listed among the columns, too.
+        heads = {name for record in self.look.records for name in record.values} or {*self.look.columns}
+        return ", ".join(printable(each) for each in self.look.columns if each in heads)
 
     def _refuse_missing(self, missing: Sequence[str]) -> None:
         """Raise ImportRefused for fields that have neither a column nor a fixed value."""
