@@ -153,15 +153,12 @@ def _percents(summary_ids: Sequence[int], people: People) -> Given:
         if row.is_current and row.withdrawn_at is None
     )
     for row in given:
-        seen = row.reading__assignment__may_have_seen
+        seen, claim = row.reading__assignment__may_have_seen, row.claim__public_id
+        number_of = row.claim__position if claim else row.unit__position
+        place = (row.comparison__reference__external_id or None, number_of, claim)
+        who = (people.name(row.person_id, row.person__username), row.role)
         said = ExportedAnswer(
-            "unit",
-            row.comparison__reference__external_id or None,
-            row.claim__position if row.claim__public_id else row.unit__position,
-            row.claim__public_id,
-            people.name(row.person_id, row.person__username),
-            row.role,
-            str(row.percent),
+            *("unit", *place, *who, str(row.percent)),
             submitted_at=row.reading__submitted_at,
             superseded=row.pk not in standing,
             blind=None if seen is None else not seen,
@@ -169,10 +166,8 @@ def _percents(summary_ids: Sequence[int], people: People) -> Given:
         yield row.comparison__summary_id, said.given(row)
     for each in judge_percents(summary_ids):
         place, value = (each.reference_id or None, each.number, each.claim_id), f"{each.percent:.6g}"
-        yield (
-            each.summary_id,
-            ExportedAnswer("unit", *place, each.judge, "judge", value, None, each.marks, each.at),
-        )
+        said = ExportedAnswer("unit", *place, each.judge, "judge", value, None, each.marks, each.at)
+        yield each.summary_id, said
 
 
 def _verdicts(people: People, **checks: Any) -> Given:
@@ -191,16 +186,14 @@ def _verdicts(people: People, **checks: Any) -> Given:
     )
     selected = {verdict: (method, chance) for verdict, method, chance in chosen}
     for row in given:
-        side, is_reviewed = row.check_row__side, row.role == Verdict.Role.REVIEWER
+        is_reviewed = row.role == Verdict.Role.REVIEWER
         method, chance = selected.get(row.pk, (None, None))
+        side, of = row.check_row__side, row.check_row__claim__claim_set__summary__external_id
+        claim = (row.check_row__claim__unit__position, row.check_row__claim__public_id)
+        kind = "question" if side == Check.Side.QUESTION else "check"
+        role = "import" if is_reviewed and row.person_id is None else row.role
         said = ExportedAnswer(
-            "question" if side == Check.Side.QUESTION else "check",
-            reference_of(side, row.check_row__claim__claim_set__summary__external_id),
-            row.check_row__claim__unit__position,
-            row.check_row__claim__public_id,
-            rater(people, row),
-            "import" if is_reviewed and row.person_id is None else row.role,
-            row.label,
+            *(kind, reference_of(side, of), *claim, rater(people, row), role, row.label),
             selected_by=method,
             inclusion_probability=number(chance),
             superseded=row.pk not in standing,
@@ -222,16 +215,7 @@ def _ratings(summary_ids: Sequence[int], people: People) -> Given:
     given = _read(ratings, _OF_RATINGS)
     # A person's empty answer withdraws the answer before it; a judge's empty answer does not.
     standing = standing_among(
-        (
-            row.pk,
-            (
-                row.summary_id,
-                row.criterion_id,
-                row.judge__name or row.person_id or row.origin_name,
-                row.role == Rating.Role.ADJUDICATOR,
-            ),
-            row.value is not None or row.role != Rating.Role.JUDGE,
-        )
+        (row.pk, _source_of(row), row.value is not None or row.role != Rating.Role.JUDGE)
         for row in given
         if row.criterion__retired_at is None and row.withdrawn_at is None
     )
@@ -243,14 +227,11 @@ def _ratings(summary_ids: Sequence[int], people: People) -> Given:
         if row.value is None and not is_judge:
             continue
         is_imported = row.person_id is None and not is_judge
+        who = people.rater(row.origin_name) if is_imported else rater(people, row)
+        value = None if row.value is None else f"{row.value:.6g}"
+        role = "import" if is_imported else row.role
         said = ExportedAnswer(
-            "rating",
-            None,
-            None,
-            row.criterion__name,
-            people.rater(row.origin_name) if is_imported else rater(people, row),
-            "import" if is_imported else row.role,
-            None if row.value is None else f"{row.value:.6g}",
+            *("rating", None, None, row.criterion__name, who, role, value),
             selected_by=Sample.Method.UNIFORM if row.pk in chances else None,
             inclusion_probability=number(chances.get(row.pk)),
             submitted_at=row.assignment__closed_at,
@@ -258,6 +239,12 @@ def _ratings(summary_ids: Sequence[int], people: People) -> Given:
             blind=None if is_judge else not (row.had_seen or row.assignment__may_have_seen),
         )
         yield row.summary_id, said.given(row)
+
+
+def _source_of(row: Any) -> Hashable:
+    """The question that a rating answers, and who answers it."""
+    who = row.judge__name or row.person_id or row.origin_name
+    return row.summary_id, row.criterion_id, who, row.role == Rating.Role.ADJUDICATOR
 
 
 LEVEL = Level(

@@ -49,15 +49,15 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
         checks: dict[int, list[Any]] = defaultdict(list)
         for check in asked.order_by().values_list(*_OF_CHECK.split(), named=True):
             checks[check.summary_id].append(check)
-        said = _verdicts(project, summary_ids)
+        said = last_verdicts(project, summary_ids)
         for summary in batch:
             head = summary.head(project)
             for check in sorted(checks.get(summary.pk, ()), key=_place):
                 yield (*head, *_told(check, said.get(check.pk, {}), people))
 
 
-def _verdicts(project: Project, summary_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """Load the last verdict of each role on each check, except withdrawn verdicts and those of other judges.
+def last_verdicts(project: Project, summary_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
+    """Load the last verdict of each role by check, except withdrawn verdicts and those of other judges.
 
     The verdict under `failure` is the last one without a label, from a failed call of the deciding judge.
     """

@@ -9,7 +9,7 @@ references, each claim names its `reference_id`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -84,11 +84,9 @@ def _lines(document_set: Any, said: _Said) -> Iterator[TableRow]:
             claims += [named | said.of_claim(claim, summaries) for claim in said.claims_of(each.active)]
         yield (
             document_set.external_id,
-            documents[0] if len(documents) == 1 else documents or None,
-            references[0].text if len(references) == 1 else [each.text for each in references] or None,
-            [each.external_id for each in references]
-            if len(references) > 1
-            else next((each.external_id or None for each in references), None),
+            _only(documents),
+            _only([each.text for each in references]),
+            _only([each.external_id for each in references]) or None,
             target,
             document_set.group or None,
             document_set.language,
@@ -97,6 +95,11 @@ def _lines(document_set: Any, said: _Said) -> Iterator[TableRow]:
             [said.of_summary(summary, said.claims_of(summary.active)) for summary in summaries],
             claims or None,
         )
+
+
+def _only(values: Sequence[str]) -> Sequence[str] | None:
+    """A single value by itself, several values as a list."""
+    return values[0] if len(values) == 1 else values or None
 
 
 def _natural(name: str) -> tuple[bool, int, bytes]:
@@ -134,15 +137,11 @@ class _Said:
             rating = (row.criterion__name, who, row.value, row.reason or None)
             self._ratings[row.summary_id][rating[:2]] = dict(zip(_RATING, rating, strict=True))
         self._percents: dict[int, list[Fields]] = defaultdict(list)
-        percents = CoverageJudgment.objects.filter(COUNTING, comparison__summary_id__in=summaries).order_by(
-            "pk"
-        )
-        for row in percents.values_list(*_OF_PERCENT.split(), named=True):
-            reference, unit = (
-                row.comparison__reference__external_id,
-                row.unit__position or row.claim__position,
-            )
-            percent = (reference or None, unit, self._name(row), row.percent, row.evidence)
+        percents = CoverageJudgment.objects.filter(COUNTING, comparison__summary_id__in=summaries)
+        for row in percents.order_by("pk").values_list(*_OF_PERCENT.split(), named=True):
+            reference = row.comparison__reference__external_id or None
+            unit = row.unit__position or row.claim__position
+            percent = (reference, unit, self._name(row), row.percent, row.evidence)
             self._percents[row.comparison__summary_id].append(dict(zip(_PERCENT, percent, strict=True)))
 
     def _name(self, row: Any) -> str:
@@ -176,19 +175,9 @@ class _Said:
         answered = {system: check for system, check in checks.items() if check and check.human_label}
         told: Fields = {
             "unit": claim.unit.position if claim.unit else None,
-            "raw_votes": {
-                system: dict(sorted(votes.items()))
-                for system, check in answered.items()
-                if (votes := self._votes.get(check.pk))
-            },
-            "reasons": {
-                system: reason
-                for system, check in answered.items()
-                if (reason := self._reasons.get(check.pk))
-            },
-            "judge_verdicts": {
-                system: check.judge_label for system, check in checks.items() if check and check.judge_label
-            },
+            "raw_votes": _filled(answered, lambda check: dict(sorted(self._votes[check.pk].items()))),
+            "reasons": _filled(answered, lambda check: self._reasons.get(check.pk)),
+            "judge_verdicts": _filled(checks, lambda check: check and check.judge_label),
         }
         return {
             "claim_text": claim.text,
@@ -196,6 +185,11 @@ class _Said:
             "verdicts": {system: check and check.human_label for system, check in checks.items()},
             **{name: value for name, value in told.items() if value},
         }
+
+
+def _filled(checks: Mapping[str, Any], value: Callable[[Any], Any]) -> Fields:
+    """The values by system that are not empty."""
+    return {system: one for system, check in checks.items() if (one := value(check))}
 
 
 LEVEL = Level(

@@ -16,8 +16,8 @@ from annotation.core.paging import batches
 from annotation.core.refusals import Invalid
 from annotation.core.tables.columns import Level, TableRow, columns
 from annotation.exports.answers import rater
-from annotation.exports.claims import RULE
-from annotation.models import Check, DocumentSet, Summary, Verdict
+from annotation.exports.claims import RULE, last_verdicts
+from annotation.models import Check, DocumentSet, Summary
 from annotation.models.claim import NOT_YES, OF_CLAIMS
 from annotation.scoring.own_scores import final_ratings, own_scores
 from annotation.scoring.records import judged_text, sources_of
@@ -32,7 +32,6 @@ _GROUPS_AT_ONCE = 100
 _ROUNDING = 1e-9
 """Scores such as 0.8 and 0.7 differ by a little more than 0.1 as floats."""
 _OF_CHECK = "pk summary_id side claim_id claim__text final_label final_source"
-_AUTHOR = "role person_id person__username judge__name origin_name"
 
 
 def pair_options(project: Project, score: str, margin: float) -> dict[str, Any]:
@@ -61,39 +60,27 @@ def _rows(
         reasons = _Reasons(project, people, [summary.pk for group in told for summary in group])
         for group in told:
             for chosen, rejected in _pairs(group, margin):
+                systems = (chosen.author, rejected.author)
                 yield (
-                    project.slug,
-                    chosen.document_id,
-                    chosen.target_words,
-                    chosen.author,
-                    rejected.author,
-                    score,
-                    chosen.value,
-                    rejected.value,
-                    chosen.value - rejected.value,
-                    prompts[chosen.document_set_id],
-                    judged_text(chosen, project),
-                    judged_text(rejected, project),
-                    *reasons.of(chosen.pk, rejected.pk),
+                    *(project.slug, chosen.document_id, chosen.target_words, *systems, score),
+                    *(chosen.value, rejected.value, chosen.value - rejected.value),
+                    *(prompts[chosen.document_set_id], judged_text(chosen, project)),
+                    *(judged_text(rejected, project), *reasons.of(chosen.pk, rejected.pk)),
                 )
 
 
 def _scored(project: Project, score: str) -> Iterator[Any]:
     """Yield the summaries that have the score or the own criterion, with it as `value`."""
     own = None if score in RANKABLE else own_scores(project).values
-    summaries = Summary.objects.filter(document_set__project=project, is_summary=True).defer(
+    rows = Summary.objects.filter(document_set__project=project, is_summary=True).defer(
         "metadata", "computed"
     )
-    order = ("document_id", F("target_words").asc(nulls_first=True), "author", "pk")
-    for summary in (
-        summaries.annotate(
-            document_id=F("document_set__external_id"),
-            author=F("system__name"),
-            value=F(f"score__{score if own is None else SCORE}"),
-        )
-        .order_by(*order)
-        .iterator(chunk_size=2000)
-    ):
+    rows = rows.annotate(
+        document_id=F("document_set__external_id"),
+        author=F("system__name"),
+        value=F(f"score__{score if own is None else SCORE}"),
+    ).order_by("document_id", F("target_words").asc(nulls_first=True), "author", "pk")
+    for summary in rows.iterator(chunk_size=2000):
         if own is not None:
             summary.value = own.get(summary.pk, {}).get(score)
         if summary.value is not None:
@@ -109,7 +96,6 @@ class _Reasons:
     """The final verdicts on claims and the final ratings of some summaries, in three queries."""
 
     def __init__(self, project: Project, people: People, summary_ids: Sequence[int]) -> None:
-        self._judge = project.deciding_judge.name if project.deciding_judge else ""
         self._people = people
         checks = Check.objects.filter(
             OF_CLAIMS, summary_id__in=summary_ids, is_current=True, final_label__isnull=False
@@ -117,13 +103,7 @@ class _Reasons:
         self._checks: dict[tuple[int, str, bool], dict[int, Any]] = defaultdict(dict)
         for check in sorted(checks.values_list(*_OF_CHECK.split(), named=True), key=attrgetter("claim_id")):
             self._checks[check.summary_id, check.side, check.final_label in NOT_YES][check.claim_id] = check
-        verdicts = Verdict.objects.filter(
-            check_row__summary_id__in=summary_ids, judge=None, label__isnull=False, withdrawn_at=None
-        )
-        self._authors = {
-            (row.check_row_id, row.role): rater(people, row)
-            for row in verdicts.order_by("pk").values_list("check_row_id", *_AUTHOR.split(), named=True)
-        }
+        self._said = last_verdicts(project, summary_ids)
         self._ratings = _ratings(project, people, summary_ids)
 
     def of(self, chosen: int, rejected: int) -> tuple[dict[str, Any], list[str]]:
@@ -148,8 +128,8 @@ class _Reasons:
         return reasons, sorted(raters)
 
     def _author(self, check: Any) -> str:
-        program = RULE.value if check.final_source == RULE else self._judge
-        return self._authors.get((check.pk, check.final_source), program)
+        said = self._said.get(check.pk, {}).get(check.final_source)
+        return rater(self._people, said) if said else str(RULE.value)
 
 
 def _ratings(

@@ -52,40 +52,31 @@ def write_export(
     *,
     project: Project,
     level: str,
-    format: str = "",  # noqa: A002 - the word that the command line, the API and the row use
     path: Path,
     by: User | None,
     named_people: bool = False,
     plain: bool = False,
-    **options: Any,
+    **choices: Any,
 ) -> Manifest:
     """Write one level, or the bundle of all tables, to `path`; write its manifest beside it and return the manifest.
 
     `plain` leaves texts of a CSV unchanged, even if a spreadsheet would run them as formulas. `by` is None for the
-    operator at the shell. The options are `score` and `margin` of the level `pairs`, and `key` of the level `systems`,
-    which adds the averages by slice; other levels ignore them. After an error, no partial file remains.
+    operator at the shell. `choices` are the `format`, the options `score` and `margin` of the level `pairs`, and `key`
+    of the level `systems`, which adds the averages by slice. After an error, no partial file remains.
 
     Raises Invalid if the level, format, score or key is unknown, the margin is not in [0, 1), or the folder of the path
     does not exist. Raises NotAllowed if `by` may not export, or requests names without being an owner. Raises OSError
     from the file system.
     """
     _authorise(project, by, named_people=named_people)
-    _require_format(level, format)
-    options = _options(project, level, **options)
+    format_name, options = _checked(project, level, **choices)
     if path.is_dir() or not path.name or not path.parent.is_dir():
         raise Invalid(f"No file can be put at {path}. Name a file in a folder that exists.", field="path")
     people = People(project, named=named_people)
     with TemporaryDirectory(dir=path.parent, prefix=".coverdict-") as folder:
         whole = Path(folder) / path.name
-        manifest = write_file(
-            project=project,
-            people=people,
-            level=level,
-            format_name=format,
-            path=whole,
-            plain=plain,
-            options=options,
-        )
+        asked: Any = {"level": level, "format_name": format_name, "plain": plain, "options": options}
+        manifest = write_file(project=project, people=people, path=whole, **asked)
         whole.replace(path)
     manifest_path(path).write_text(as_json(manifest), encoding="utf-8")
     log(project=project, actor=by, verb="export", target=project, data=_summary(manifest))
@@ -101,24 +92,21 @@ def request_export(
     *,
     project: Project,
     level: str,
-    format: str = "",  # noqa: A002 - as above
     by: User | None,
     named_people: bool = False,
-    **options: Any,
+    **choices: Any,
 ) -> Export:
     """Queue an export for a worker; the job of the export has its state.
 
     Raises the errors of `write_export`, before anything is queued.
     """
     _authorise(project, by, named_people=named_people)
-    _require_format(level, format)
-    options = _options(project, level, **options)
-    asked = {"level": level, "format": format, "named_people": named_people}
+    format_name, options = _checked(project, level, **choices)
+    asked = {"level": level, "format": format_name, "named_people": named_people}
     size = Summary.objects.filter(document_set__project=project).count()
     job = Job.objects.create(kind=Job.Kind.EXPORT, project=project, total=size)
-    export = Export.objects.create(
-        project=project, requested_by=by, job=job, manifest={OPTIONS: options} if options else {}, **asked
-    )
+    manifest = {OPTIONS: options} if options else {}
+    export = Export.objects.create(project=project, requested_by=by, job=job, manifest=manifest, **asked)
     log(project=project, actor=by, verb="request export", target=export, data=asked | options)
     enqueue([job])
     return export
@@ -163,15 +151,9 @@ def _write(export: Export, claimed: Claimed, lease: Lease) -> None:
     scratch.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=scratch) as folder:
         path, people = Path(folder) / name.name, People(project, named=export.named_people)
-        manifest = write_file(
-            project=project,
-            people=people,
-            level=export.level,
-            format_name=export.format,
-            path=path,
-            options=export.manifest.get(OPTIONS, {}),
-            step=step,
-        )
+        asked: Any = {"level": export.level, "format_name": export.format, "path": path}
+        options = export.manifest.get(OPTIONS, {})
+        manifest = write_file(project=project, people=people, options=options, step=step, **asked)
         with transaction.atomic():
             # A worker that has lost the job must not replace the file of the worker that has it now.
             if not hold([claimed]):
@@ -236,25 +218,26 @@ def _authorise(project: Project, by: User | None, *, named_people: bool) -> None
         raise NotAllowed(f"{told} stable pseudonyms.", code="names_for_owners")
 
 
-def _require_format(level: str, format_name: str) -> None:
-    """Raise Invalid if the level or format is unknown, or if the level does not have this format."""
+def _checked(
+    project: Project,
+    level: str,
+    *,
+    format: str = "",  # noqa: A002 - the word that the command line, the API and the row use
+    score: str = SCORE,
+    margin: float = MARGIN,
+    key: str = "",
+) -> tuple[str, dict[str, Any]]:
+    """Return the format and the options of the level. Raises Invalid if the level lacks the format."""
     if level not in LEVEL_NAMES:
         raise Invalid(f"There is no level {level!r}. Take one of {', '.join(LEVEL_NAMES)}.", field="level")
     names = ("jsonl",) if level == NESTED else FORMAT_NAMES
-    if format_name not in names:
-        told = (
-            f"{level} has no format {format_name!r}" if format_name else f"The level {level} needs a format"
-        )
+    if format not in names:
+        told = f"{level} has no format {format!r}" if format else f"The level {level} needs a format"
         raise Invalid(f"{told}. Take {' or '.join(names)}.", field="format")
-
-
-def _options(
-    project: Project, level: str, *, score: str = SCORE, margin: float = MARGIN, key: str = ""
-) -> dict[str, Any]:
     if level == PAIRS:
-        return pair_options(project, score, margin)
+        return format, pair_options(project, score, margin)
     is_split = level == SYSTEMS_LEVEL.name and chosen_split(splits(project), key)
-    return {"key": key} if is_split else {}
+    return format, {"key": key} if is_split else {}
 
 
 def _file_of(export: Export) -> PurePosixPath:

@@ -49,19 +49,13 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
                     said = given.get((scored.comparison_id, unit.unit_id))
                     adjudicated = said.adjudicated_percent if said else None
                     passage = passages[unit.unit_id]
-                    yield (
-                        *head,
-                        references.get(scored.comparison_id) or None,
-                        passage.number,
-                        passage.claim_id,
-                        number(unit.weight),
-                        passage.text,
-                        number(unit.judge_share),
+                    place = (references.get(scored.comparison_id) or None, passage.number, passage.claim_id)
+                    assessed = (
                         [int(percent) for percent in said.percents] or None if said else None,
                         None if adjudicated is None else int(adjudicated),
-                        number(unit.value),
-                        unit.source,
                     )
+                    judged = (number(unit.weight), passage.text, number(unit.judge_share))
+                    yield (*head, *place, *judged, *assessed, number(unit.value), unit.source)
 
 
 def _passages(reference_ids: set[int], document_set_ids: set[int]) -> dict[str, _Passage]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -86,19 +85,18 @@ NAMED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Said:
     """People's answers about a summary that are not in columns of its record.
 
-    `ratings` are (criterion, rater, value), and `about` has the column that a criterion rates; `claims` are (sentence,
-    votes by rater, reason). `remarks` name what the import omits.
+    `ratings` are (criterion, rater, value); `claims` are (sentence, votes by rater, reason). `remarks` name what the
+    import omits.
     """
 
     ratings: list[tuple[str, str, object]] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
     claims: list[tuple[str, Mapping[str, object], str]] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    about: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,7 +399,7 @@ def _broken_csv(error: csv.Error) -> str:
     return f"is not CSV that can be read ({error}). {told} Commas, semicolons or tabs separate cells."
 
 
-def _header(cells: list[str], line: int) -> tuple[str, ...]:
+def _header(cells: list[str], line: int | None = None) -> tuple[str, ...]:
     """Name the columns; if a name is repeated and is not a required field, it gets a number."""
     _require_few(len(cells), line=line)
     if len(cells) == 1 and "|" in cells[0]:
@@ -433,15 +431,12 @@ def _parquet(path: Path, problems: Findings, name: str) -> tuple[tuple[str, ...]
 
     try:
         source = parquet.ParquetFile(path)
-        columns = tuple(map(str, source.schema_arrow.names))
+        names = list(map(str, source.schema_arrow.names))
     except (ArrowException, OSError, UnicodeDecodeError) as error:
         raise _damaged(name, error) from error
-    _require_few(len(columns))
-    for column, times in Counter(columns).items():
-        if times > 1:
-            raise unreadable(f"the column {column!r} is there twice.", column=column)
+    columns = _header(names)
     _require_bounded(name, source.metadata.num_rows, 0)
-    return columns, _parquet_records(source, problems, name)
+    return columns, _parquet_records(source, columns, problems, name)
 
 
 def parquet_bytes(path: Path) -> int:
@@ -465,7 +460,7 @@ def _require_bounded(name: str, rows: int, size: int) -> None:
         raise unreadable(f"{name} has more than {most} once it is unpacked. Split it.")
 
 
-def _parquet_records(source: Any, problems: Findings, name: str) -> Iterator[Record]:
+def _parquet_records(source: Any, columns: Sequence[str], problems: Findings, name: str) -> Iterator[Record]:
     from pyarrow import ArrowException  # noqa: PLC0415
 
     row = size = 0
@@ -477,7 +472,7 @@ def _parquet_records(source: Any, problems: Findings, name: str) -> Iterator[Rec
             for index in range(batch.num_rows):
                 row += 1
                 values: dict[str, object] = {}
-                for column, cells in zip(batch.schema.names, batch.columns, strict=True):
+                for column, cells in zip(columns, batch.columns, strict=True):
                     try:
                         values[column] = cells[index].as_py()
                     except (ValueError, OverflowError) as error:

@@ -28,7 +28,7 @@ from annotation.imports.layout import (
     root,
     text_paths,
 )
-from annotation.imports.ratings import is_no_rating, rated_summary, rating_value, ratings_in
+from annotation.imports.ratings import is_no_rating, rating_value, ratings_in
 from annotation.imports.row import LANGUAGE, opened
 from annotation.imports.tools.duc import are_duc_files
 from annotation.imports.tools.flatten import laid_flat
@@ -204,23 +204,18 @@ class _Guesser:
             systems = [column for column in systems if column != longest]
             self.mapping["document"] = (longest,)
             self.notes.append(f"`{longest}` is read as the document: its texts are the longest.")
-        named = [column for column in systems if any(word in plain(column) for word in _SURELY_REFERENCES)]
-        reason = "of its name" if named else "it is the same in all rows of a document"
-        if not (named or all(map(self._repeats, systems))):
-            named = [column for column in systems if self._repeats(column)]
-        if named and "reference" not in self.mapping and self.preset is not PRESETS[WIDE]:
-            self._assign_references(named, reason)
-            systems = [column for column in systems if column not in named]
+        if "reference" not in self.mapping and (references := self._likely_references(systems)):
+            self.mapping["reference"] = tuple(references)
+            self.notes += [f"`{each}` is read as the reference, because of its name." for each in references]
+            systems = [column for column in systems if column not in references]
         if len(systems) > 1:
             self.mapping.pop("system", None)
-            self.notes.append(f"{_listed(systems)} are read as the summaries of one system each.")
+            told = "are read as the summaries of one system each."
+            self.notes.append(f"{_listed(systems)} {told}")
         elif systems:
             self.notes.append(f"`{systems[0]}` is read as the summary: no other column holds texts.")
-        else:
-            self._assign_likely_reference()
         if systems:
             self.mapping["summary"] = tuple(systems)
-            self._find_ratings()
         # If a single column is read as the summary and no column names systems, its name is the name of the system.
         system = systems[0] if len(systems) == 1 and "system" not in self.mapping else ""
         is_alone = not ({"reference", "system"} & self.mapping.keys() or self.is_judged or self.preset.title)
@@ -257,10 +252,10 @@ class _Guesser:
 
         If a value has a decimal point and none is above 1, the values are figures of a metric and not ratings.
         """
-        cells = [value for row in self.rows if not is_no_rating(value := row.get(column))]
-        summaries = self.mapping.get("summary", ())
-        name = rated_summary(column, summaries)[0] if len(summaries) > 1 else column
-        given = [each for value in cells for each in ratings_in(name, value, "") if not is_no_rating(each[2])]
+        cells = [row.get(column) for row in self.rows]
+        given = [
+            each for value in cells for each in ratings_in(column, value, "") if not is_no_rating(each[2])
+        ]
         numbers = [rating_value(value) for *_, value in given]
         if not numbers or not all(plain(criterion) in CRITERIA for criterion, *_ in given):
             return False
@@ -336,23 +331,14 @@ class _Guesser:
                 self.notes.append(f"`{chosen}` is read as the {name}; {others}.")
         self.mapping[name] = (self._text_in(name, chosen) if name in _TEXTS else chosen,)
 
-    def _assign_likely_reference(self) -> None:
-        """Assign a text column that is named like a reference, if the summary is known and the reference is not."""
-        if self.preset is PRESETS[WIDE] or "reference" in self.mapping or "summary" not in self.mapping:
-            return
-        texts = [column for column in self._rest() if not plain(column).endswith(tuple(ASIDE))]
-        likely = [column for word in _OF_REFERENCES for column in texts if word in plain(column)]
-        if likely:
-            self._assign_references(likely[:1])
-
-    def _assign_references(self, references: Sequence[str], reason: str = "of its name") -> None:
-        self.mapping["reference"] = tuple(references)
-        self.notes += [f"`{column}` is read as the reference, because {reason}." for column in references]
-
-    def _repeats(self, column: str) -> bool:
-        """True if documents have several rows, with one text in the column."""
-        pairs = {(str(pick(row, self._one("document"))), str(pick(row, column))) for row in self.rows}
-        return len({document for document, _ in pairs}) == len(pairs) < len(self.rows)
+    def _likely_references(self, systems: Sequence[str]) -> list[str]:
+        """Texts that are named like references: all among several systems, or the likeliest beside a summary."""
+        if self.preset is PRESETS[WIDE] or not (systems or "summary" in self.mapping):
+            return []
+        texts = systems or [each for each in self._rest() if not plain(each).endswith(tuple(ASIDE))]
+        words = _SURELY_REFERENCES if systems else _OF_REFERENCES
+        likely = [column for word in words for column in texts if word in plain(column)]
+        return list(dict.fromkeys(likely)) if systems else likely[:1]
 
     def _tops(self) -> list[str]:
         return [column for column in self.columns if not self._is_inside(column)]
@@ -430,15 +416,12 @@ class _Guesser:
     def _systems(self) -> list[str]:
         """Return the columns that may each hold one system's summaries; none if a column is known to hold summaries.
 
-        A column `summary` becomes the reference if no column is the reference or the system, and several other columns
-        hold texts.
+        A column `summary` becomes the reference if several other columns hold texts and none is the reference or the
+        system.
         """
-        summary = self._one("summary")
-        is_likely = plain(summary) == "summary" and "reference" not in self.mapping
-        if summary and not (self.preset is PRESETS[WIDE] or is_likely):
-            return []
-        rest = self._rest()
-        if summary and len(rest) > 1 and "system" not in self.mapping:
+        summary, rest = self._one("summary"), self._rest()
+        is_alone = not {"reference", "system"} & self.mapping.keys()
+        if plain(summary) == "summary" and is_alone and len(rest) > 1:
             self.mapping["reference"] = self.mapping.pop("summary")
             return rest
         return [] if summary else rest or self._objects_of_texts()

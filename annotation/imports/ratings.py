@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from annotation.core.text_faults import printable, text_fault
 from annotation.imports.layout import CRITERIA, indexed, plain
@@ -22,7 +22,6 @@ _NONE = {"", "-", "nan", "none", "null", "(null)", "n/a", "na", "<na>", "#n/a", 
 _NOT_GIVEN = {"discarded", "draft", "pending"}
 """States of answers in Argilla that do not count."""
 _WORDS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
-_WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,6})?)(?:\s*[-–—:=(]\s*[^\W\d].*)?", re.DOTALL)
 """A number, which may have a decimal comma, and words that explain it, as in "4 - good"."""
 
@@ -57,23 +56,6 @@ def _criterion_and_rater(column: str) -> tuple[str, str]:
     if numbered and plain(numbered[0].rpartition(".")[2]) in CRITERIA:
         return numbered[0].rpartition(".")[2], RATER.format(numbered[1])
     return column.rpartition(".")[2], ""
-
-
-def rated_summary(name: str, summaries: Sequence[str]) -> tuple[str, str]:
-    """Split a name such as `fluency_finch` into the criterion and the column of the summary that it rates.
-
-    `summaries` are the columns of several summaries, such as `summary_finch`. The column is "" if the name has the
-    words of none of them, apart from words that they share.
-    """
-    words = {column: {*_WORD.findall(column.casefold())} for column in summaries}
-    shared, said = set.intersection(*words.values()), {*_WORD.findall(name.casefold())}
-    own = {column: some - shared for column, some in words.items() if some - shared and some - shared <= said}
-    of = max(own, key=lambda column: len(own[column]), default="")
-    if not of or any(not some <= own[of] for some in own.values()):
-        return name, ""
-    named = "|".join(map(re.escape, own[of]))
-    rest = re.sub(rf"(?<![^\W_])({named})(?![^\W_])[\s_.\-]*", "", name, flags=re.IGNORECASE)
-    return rest.strip(" _.-"), of
 
 
 def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:

@@ -25,12 +25,13 @@ from annotation.imports.layout import (
     Layout,
     document_hash,
     indexed,
+    last,
     pick,
     plain,
     root,
 )
 from annotation.imports.problems import Findings, unreadable
-from annotation.imports.ratings import Given, rated_summary, rating_value, ratings_in, read_ratings
+from annotation.imports.ratings import ratings_in, read_ratings
 from annotation.imports.row import (
     PERCENTS,
     Claim,
@@ -40,15 +41,12 @@ from annotation.imports.row import (
     Summary,
     faults,
     judged_sentence,
-    opened,
 )
 from annotation.imports.tools.duc import are_duc_files, read_duc_files
 from annotation.imports.tools.flatten import ASKS_MARKS, KEPT, NO_VOTE
 
 NAMES_TOLD = 5
 ROWS_BETWEEN_STEPS = 500
-LONGEST_LIKELY = 40
-"""Characters of a name that may be a system's."""
 _NESTED = {
     "document_id": "doc_id",
     "document": "source_text",
@@ -68,6 +66,11 @@ _NEVER_READ = {
     "percents": f"{PERCENTS}; they are not imported.",
     "judge_verdicts": "A judge's verdicts are not imported: let a judge run here.",
 }
+_LAYOUTS = (
+    "If none does, write one row per summary, with columns `document_id`, `document`, `reference`, `system` and "
+    "`summary`, or the nested layout, with `doc_id`, `source_text`, `reference_text` and `systems`, a list of objects "
+    "with `system` and `summary_text`."
+)
 _OF_ALL = {"document_id", "system", "rater", "rating"}
 """Fields that are read only if the first rows have them."""
 
@@ -145,9 +148,9 @@ def read_dataset(
 class RowReader:
     """Turns records into typed rows, and reports problems with the names that the file uses.
 
-    `columns` has the columns of each field of flat rows. `given` has the values of fields without a column, and
-    `target` is the target length of rows that have none. Pushed rows may lack a document, and may have a reference
-    without a summary. `unread` collects the names of fields that are not read.
+    `columns` has the columns of each field of flat rows; `systems` has the system of each column of summaries if there
+    are several. `given` has the values of fields without a column, and `target` is the target length of rows that have
+    none. Pushed rows may have a reference without a summary. `unread` collects the names of fields that are not read.
     """
 
     problems: Findings
@@ -158,13 +161,14 @@ class RowReader:
     is_pushed: bool = False
     is_nested: bool = False
     unread: dict[str, None] = field(default_factory=dict)
+    systems: Mapping[str, str] = field(default_factory=dict)
 
     def rows(self, record: Record) -> Iterator[Row]:
         """Yield the valid rows of a record.
 
         A flat record with several columns of summaries has one row for each.
         """
-        for column in self.columns.get("summary") or (None,):
+        for column in self.columns.get("summary") or ("",):
             before = self.problems.count
             row = self._nested(record) if self.is_nested else self._flat(record, column)
             if row is None or self.problems.count > before:
@@ -173,23 +177,18 @@ class RowReader:
                 self.warnings.remark(remark, line=row.line)
             yield row
 
-    def _flat(self, record: Record, column: str | None) -> Row | None:
-        found = {name: value for name in FLAT_FIELDS if (value := self._value(record, name)) is not ...}
-        made = {} if "document_id" in self.columns else {"document_id": "made of the texts below"}
-        values: dict[str, Any] = {**found, **self.given, **made}
+    def _flat(self, record: Record, column: str) -> Row | None:
+        found = {name: self._value(record, name, column) for name in self.columns if name != "rating"}
+        values: dict[str, Any] = dict(self.given)
+        values |= {name: value for name, value in found.items() if value is not None}
         summary = {name: values.pop(name) for name in ("system", "summary") if name in values}
-        if column and (text := self._value(record, "summary", column)) is not ...:
-            summary["summary"] = text
-        if column and len(self.columns["summary"]) > 1:
-            summary["system"] = self._system(record, column)
-            if summary.get("summary") is None:
+        if self.systems:
+            summary["system"] = self.systems[column]
+            if "summary" not in summary:
                 self.warnings.remark(f"There is no summary by {summary['system']!r}.", line=record.line)
                 return None
-        is_bare = self.is_pushed and summary.get("system") is None and summary.get("summary") is None
-        values["systems"] = [] if is_bare else [summary]
-        if self.is_pushed and values.get("document") is None:
-            values.pop("document", None)
-        row = self._checked(record, values)
+        is_bare = self.is_pushed and not summary
+        row = self._checked(record, {**values, "systems": [] if is_bare else [summary]})
         if row is None:
             return None
         if not (row.documents or row.references or self.is_pushed) and "document" in self.columns:
@@ -206,53 +205,36 @@ class RowReader:
         row.target = row.target or self.target
         row.names_reference = bool(row.reference_ids[0]) and len(row.references) == 1 == len(row.texts)
         for one in row.systems:
-            self._take_answers(record, one, row.rater, column)
+            self._take_answers(record, one, row.rater)
         return row
 
-    def _system(self, record: Record, column: str) -> str:
-        """The name of the system of a column of summaries; of a path, its part inside the column if that is unique."""
-        columns = self.columns["summary"]
-        names = [one if one in record.values else one.removeprefix(f"{root(one)}.") for one in columns]
-        ends = {name.rpartition(".")[2] for name in names}
-        if len(ends) == 1 and all("." in name and name not in record.values for name in names):
-            names = [name.rpartition(".")[0] for name in names]
-        return names[columns.index(column)] if len({*names}) == len(names) else column
+    def _value(self, record: Record, name: str, column: str) -> Any:
+        """The value of a field; a summary is in `column`.
 
-    def _value(self, record: Record, name: str, column: str | None = None) -> Any:
-        """The value of a field.
-
-        The values of several columns are a list, but pieces of one text are joined into a text. It is `...` if the
-        field has no column, or if the record lacks the column.
+        The values of several columns are a list, but pieces of one text are joined into a text. It is None if the
+        record lacks the column or has null there.
         """
-        columns = (column,) if column else self.columns.get(name, ())
-        if not columns or name == "rating" or (name == "summary" and not column):
-            return ...
+        columns = (column,) if name == "summary" else self.columns[name]
         found = [pick(record.values, each) for each in columns]
         if len(columns) > 1:
-            if name != "document":
-                return found
-            found = [each for each in found if each not in (None, "")]
-            return found if _are_several(columns) else _joined(found)
+            found = [each for each in found if name == "reference" or each not in (None, "")]
+            return found if name == "reference" or _are_several(columns) else _joined(found)
         [column], [value] = columns, found
-        if value is None and not {root(column), column} & record.values.keys():
-            return ...
-        is_json = isinstance(value, dict) or (isinstance(value, str) and value.lstrip().startswith("{"))
-        if name == "metadata" and value and column != name and not is_json:
-            return {column: value}
-        is_sentences = name == "summary" and "[]" in column
+        if name == "metadata" and column != name and isinstance(value, str) and value.lstrip()[:1] != "{":
+            return {column: value} if value else None
         # If summaries are lists of sentences, so is the document.
-        is_sentences |= name == "document" and any("[]" in each for each in self.columns.get("summary", ()))
-        is_sentences &= plain(root(column)) not in _OF_SEVERAL
+        lists = {"summary": (column,), "document": self.columns.get("summary", ())}.get(name, ())
+        is_sentences = any("[]" in each for each in lists) and plain(root(column)) not in _OF_SEVERAL
         return _joined(value) if column.endswith("[]") or is_sentences else value
 
-    def _take_answers(self, record: Record, summary: Summary, rater: str, column: str | None) -> None:
-        given: list[Given] = []
-        for name, who, value in record.said.ratings:
-            criterion, one = self._rated(record, name, value, column)
-            given.append((criterion, who, one))
-        for name in self.columns.get("rating", ()):
-            given += ratings_in(*self._rated(record, name, pick(record.values, name), column), rater)
-        summary.given, left = read_ratings(given)
+    def _take_answers(self, record: Record, summary: Summary, rater: str) -> None:
+        columns = self.columns.get("rating", ())
+        of_columns = (each for name in columns for each in ratings_in(name, pick(record.values, name), rater))
+        summary.given, left = read_ratings((*record.said.ratings, *of_columns))
+        if summary.given and self.systems:
+            told = f"rates a row that holds {len(self.systems)} summaries. Write one row per summary, with columns"
+            told = f"{told} `system` and `summary`."
+            raise unreadable(told, line=record.line, column=summary.given[0].criterion)
         summary.marks = list(self._marks(record, summary.summary))
         for sentence, votes, reason in record.said.claims:
             try:
@@ -261,25 +243,6 @@ class RowReader:
                 self._note(record, ("",), "; ".join(told for _, told in faults(error)))
         for remark in dict.fromkeys((*left, *record.said.remarks)):
             self.warnings.remark(remark, line=record.line)
-
-    def _rated(self, record: Record, name: str, value: object, column: str | None) -> tuple[str, object]:
-        """The criterion and the value of a rating for one summary of a row; the value is None if it rates another.
-
-        Raises ImportRefused if the row has several summaries and the rating names none of them.
-        """
-        columns = self.columns.get("summary", ())
-        if column is None or len(columns) < 2:
-            return name, value
-        systems = [self._system(record, each) for each in columns]
-        if isinstance(held := opened(value), dict) and not held.keys().isdisjoint(systems):
-            return name, held.get(systems[columns.index(column)])
-        criterion, of = rated_summary(name, columns)
-        of = about if (about := record.said.about.get(name)) in columns else of
-        if not of and any(rating_value(each) is not None for *_, each in ratings_in(name, value, "")):
-            told = f"is a rating and names none of the row's {len(columns)} summaries. Write one row per summary, with"
-            told = f"{told} columns `system` and `summary`, or name the summary: {name}_{column}."
-            raise unreadable(told, line=record.line, column=name)
-        return criterion, value if of in ("", column) else None
 
     def _marks(self, record: Record, summary: str) -> Iterator[Mark]:
         """Yield marks in the summary, at their true offsets; for marks in other texts add a remark."""
@@ -313,12 +276,13 @@ class RowReader:
         """Return the fields of a nested line, a system or a claim that are read, by their own names."""
         own = {_NESTED.get(name, name): name for name in _KNOWN[level]}
         self.unread.update(dict.fromkeys(f"{path}{name}" for name in values if name not in own))
-        found = {own[name]: value for name, value in values.items() if name in own}
-        for name in [name for name in ("systems", "claims") if isinstance(found.get(name), list)]:
-            inside = f"{path}{name}[]."
-            found[name] = [
-                self._known(one, name, inside) if isinstance(one, dict) else one for one in found[name]
-            ]
+        found = {own[name]: one for name, one in values.items() if name in own and one is not None}
+        for name in ("systems", "claims"):
+            if isinstance(given := found.get(name), list):
+                inside = f"{path}{name}[]."
+                found[name] = [
+                    self._known(one, name, inside) if isinstance(one, dict) else one for one in given
+                ]
         return found
 
     def column(self, place: Sequence[str | int]) -> str:
@@ -344,7 +308,9 @@ class RowReader:
     def _note(self, record: Record, place: Sequence[str | int], reason: str) -> None:
         """Add a problem; an empty reason means that the field is missing."""
         column, pair = self.column(place), ""
-        if not reason:
+        if not reason and column in record.values:
+            reason = "has no value."
+        elif not reason:
             there = printable(", ".join(map(str, list(record.values)[:20])) or "none")
             own = column.rpartition(".")[2] if self.is_nested else place[-1]
             pair = "" if self.is_nested else f"{own}=COLUMN"
@@ -368,6 +334,25 @@ def _are_several(columns: Sequence[str]) -> bool:
 def _joined(value: Any) -> Any:
     is_texts = isinstance(value, list) and all(isinstance(each, str) for each in value)
     return " ".join(value) if is_texts else value
+
+
+def _systems_of(columns: Sequence[str]) -> dict[str, str]:
+    """The system of each of several columns of summaries: its name without the parts that all names share.
+
+    These are an object, as in `outputs.alder`, a last name, as in `outputs.alder.text`, and a usual name of summaries,
+    as in `summary_alder`.
+    """
+    if len(columns) < 2:
+        return {}
+    names = list(columns)
+    if len({root(name) for name in names}) == 1:
+        names = [name.removeprefix(f"{root(name)}.") for name in names]
+        if all("." in name for name in names) and len({name.rpartition(".")[2] for name in names}) == 1:
+            names = [name.rpartition(".")[0] for name in names]
+    first = re.match(r"[^\W_]+[\s_-]", names[0])
+    if first and plain(first[0]) in GENERAL["summary"] and all(name.startswith(first[0]) for name in names):
+        names = [name.removeprefix(first[0]) for name in names]
+    return dict(zip(columns, names if len({*names}) == len(columns) else columns, strict=True))
 
 
 def _nested_faults(row: Row) -> Iterator[tuple[Sequence[str | int], str]]:
@@ -403,17 +388,13 @@ def _nested_faults(row: Row) -> Iterator[tuple[Sequence[str | int], str]]:
 
 @dataclass(slots=True)
 class _FileReader:
-    """Reads a file of rows.
-
-    `system_pair` is the assignment to propose if two rows have the same document set, system and target length.
-    """
+    """Reads a file of rows."""
 
     name: str
     layout: Layout
     look: Look
     progress: Progress
     reading: FileReading
-    system_pair: str = ""
 
     @property
     def problems(self) -> Findings:
@@ -433,6 +414,10 @@ class _FileReader:
             self._require_nested(first)
         elif first or not look.may_nest:
             reader = self._settle()
+        read = set(chain(*reader.columns.values()))
+        read |= {*map(root, read), *(KEPT if look.tool else ())}
+        # Tools write fields that are empty; these are not named as not read.
+        empty: tuple[object, ...] = ("", None, []) if look.tool else ()
         for record in look.all_records:
             self.progress.rows_read += 1
             if self.progress.rows_read % ROWS_BETWEEN_STEPS == 0:
@@ -445,10 +430,12 @@ class _FileReader:
                 problems.add(record.line, "", told)
                 continue
             if not is_nested:
-                self._note_unread(reader, record)
+                # Ignore the index column of pandas, which has no name.
+                unread = (name for name in record.values if name and name not in read)
+                reader.unread.update((name, None) for name in unread if record.values[name] not in empty)
             for row in reader.rows(record):
                 for name, reason in dataset.add(row, is_nested=is_nested):
-                    pair = "" if name else self.system_pair
+                    pair = "system=COLUMN" if not name and "system" in reader.given else ""
                     problems.add(record.line, reader.column((name,)), reason, pair=pair)
         if not dataset.sets and not problems.count:
             raise unreadable(f"{self.name} holds no rows. It needs one for each summary.")
@@ -457,16 +444,6 @@ class _FileReader:
         self._tell_contents(reader.unread, is_nested=is_nested)
         self._tell_unread(reader.unread)
         return self.reading
-
-    def _note_unread(self, reader: RowReader, record: Record) -> None:
-        read = set(chain(*reader.columns.values()))
-        read |= {*map(root, read), *(KEPT if self.look.tool else ())}
-        # Ignore columns without a name, which pandas writes for its index, and empty fields, which tools write.
-        empty: tuple[object, ...] = ("", None, []) if self.look.tool else ()
-        unread = (
-            name for name, value in record.values.items() if name and name not in read and value not in empty
-        )
-        reader.unread.update(dict.fromkeys(unread))
 
     def _require_nested(self, first: Record) -> None:
         if "summary" in first.values:
@@ -484,8 +461,7 @@ class _FileReader:
         asked, look = self.layout, self.look
         guess = look.guess(preset=asked.preset or AUTO, given=asked.mapping)
         has_all = all(any(map(self._has, asked.of(name))) for name in FLAT_REQUIRED)
-        is_doubtful = has_all and bool(guess.objections)
-        is_used = guess.is_own or is_doubtful or (guess.is_sure and not has_all)
+        is_used = guess.is_own or bool(guess.objections if has_all else guess.is_sure)
         if asked.preset or (is_used and not asked.is_whole):
             self._take(guess)
         for name, column in ((name, column) for name, some in asked.mapping.items() for column in some):
@@ -499,19 +475,14 @@ class _FileReader:
         late = {*FLAT_FIELDS} - _OF_ALL if look.format.is_json and not layout.is_whole else ()
         all_of = {name: there[name] or (layout.of(name) if name in late else ()) for name in FLAT_FIELDS}
         used = {name: columns for name, columns in all_of.items() if columns}
-        if {"reference", "references"} <= {*look.columns} and "reference" not in asked.mapping:
-            told = "there are both `reference` and `references`. Say which of the two is `reference`."
-            raise unreadable(told, pair="reference=references")
-        for column in used.get("summary", ()):
-            if {column, root(column)} & {*used.get("document", ())}:
-                told = f"the column {column!r} is read as both the document and the summary. Give the document a path"
-                told = f"{told} of its own, such as document=messages[1].content."
-                raise unreadable(told, column=column, pair="document=COLUMN")
+        self._refuse_ambiguous(used, asked.mapping)
         self._tell_made(used)
-        self._refuse_claims(used)
-        given = {} if "system" in used else {"system": layout.system or DEFAULT_SYSTEM}
+        given: dict[str, object] = {} if "document_id" in used else {"document_id": "made of the texts below"}
+        if "system" not in used:
+            given["system"] = layout.system or DEFAULT_SYSTEM
         self.reading.lacks_target = layout.target is None and not there["target_words"]
-        return RowReader(self.problems, self.reading.warnings, used, given, layout.target)
+        systems, warnings = _systems_of(used.get("summary", ())), self.reading.warnings
+        return RowReader(self.problems, warnings, used, given, layout.target, systems=systems)
 
     def _take(self, guess: Guess) -> None:
         asked, pairs = self.layout, guess.layout.pairs()
@@ -531,12 +502,20 @@ class _FileReader:
         for note in guess.notes:
             self._remark(note)
 
-    def _refuse_claims(self, columns: Mapping[str, tuple[str, ...]]) -> None:
-        """Refuse a file with claims in a column that is not read, because they would be lost silently."""
-        read = set(chain(*columns.values()))
+    def _refuse_ambiguous(self, used: Mapping[str, tuple[str, ...]], asked: Mapping[str, object]) -> None:
+        """Refuse two columns for one field, a column for two fields, and claims that would be lost."""
+        if {"reference", "references"} <= {*self.look.columns} and "reference" not in asked:
+            told = "there are both `reference` and `references`. Say which of the two is `reference`."
+            raise unreadable(told, pair="reference=references")
+        for column in used.get("summary", ()):
+            if {column, root(column)} & {*used.get("document", ())}:
+                told = f"the column {column!r} is read as both the document and the summary. Give the document a path"
+                told = f"{told} of its own, such as document=messages[1].content."
+                raise unreadable(told, column=column, pair="document=COLUMN")
+        read = set(chain(*used.values()))
         read |= set(map(root, read))
         for column in self.look.columns:
-            if plain(column.rpartition(".")[2]).rstrip("s") == "claim" and not {column, root(column)} & read:
+            if last(column).rstrip("s") == "claim" and not {column, root(column)} & read:
                 told = f"`{printable(column)}` is not read: a file with one row for each summary holds no claims. Give"
                 way_out = "them in the nested layout, one line a document, or remove the column."
                 raise unreadable(f"{told} {way_out}", column=column)
@@ -546,53 +525,36 @@ class _FileReader:
         return bool(column) and (column in self.look.columns or root(column) in self.look.columns)
 
     def _there(self) -> str:
-        # In JSON files, paths into objects are listed among the columns.
-        is_json = self.look.format.is_json
-        return ", ".join(printable(each) for each in self.look.columns if not is_json or each == root(each))
+        # Paths into objects are listed among the columns, too.
+        heads = {name for record in self.look.records for name in record.values} or {*self.look.columns}
+        return ", ".join(printable(each) for each in self.look.columns if each in heads)
 
     def _refuse_missing(self, missing: Sequence[str]) -> None:
         """Raise ImportRefused for fields that have neither a column nor a fixed value."""
         if not missing:
             return
         guess, layout = self.look.guess(), self.layout
-        if not guess.has_texts and (told := self._other_layout()):
-            raise unreadable(told)
         pairs = guess.layout.pairs()
-        is_like = not layout.is_whole and guess.has_texts
-        is_like = is_like and not guess.layout.mapping.keys().isdisjoint(missing)
-        if self.look.format.is_json and not is_like and not layout.is_whole:
+        is_like = (
+            not layout.is_whole and guess.has_texts and not guess.layout.mapping.keys().isdisjoint(missing)
+        )
+        if self.look.format.is_json and not (is_like or layout.is_whole) and guess.has_texts:
             # The problems of the rows will list the missing fields.
             return
         wanted = [next(iter(layout.mapping.get(name, (name,)))) for name in missing]
-        title = f" {guess.title}:" if guess.title else ""
-        like = [f"They look like{title} {printable(' '.join(pairs))}.", *guess.notes, *guess.objections]
-        told = " and ".join(f"`{name}`" for name in missing)
-        way_out = f"If one has another name, say which column is {told}."
-        if layout.is_whole:
-            way_out = f"Say which column is {told}; if there is none, add it to the file."
-        sentences = [f"Columns that are there: {self._there()}.", *(like if is_like else ()), way_out]
+        told = [f"there is no column {_listed(wanted)}. Columns that are there: {self._there()}."]
+        if is_like:
+            title = f" {guess.title}:" if guess.title else ""
+            told += [f"They look like{title} {printable(' '.join(pairs))}.", *guess.notes, *guess.objections]
+        told.append(f"If one has another name, say which column is {' and '.join(_quoted(missing))}.")
+        if not is_like and "summary" in missing:
+            told.append(_LAYOUTS)
         raise unreadable(
-            f"there is no column {_listed(wanted)}. {' '.join(sentences)}",
+            " ".join(told),
             line=1 if self.look.format is Format.CSV else None,
             column=wanted[0],
             pair="\n".join(pairs) if is_like else f"{missing[0]}=COLUMN",
         )
-
-    def _other_layout(self) -> str:
-        """Describe the layout to write for a file whose summaries no column can name; empty for other files."""
-        told = "Write one row per summary, with columns `document_id`, `document`, `reference`, `system` and `summary`"
-        nested = "or the nested layout, with `doc_id`, `source_text`, `reference_text` and `systems`, a list of objects"
-        names = [frozenset(GENERAL[name]) for name in ("document", "reference", "summary")]
-        for column in self.look.columns:
-            held = [pick(record.values, column) for record in self.look.records]
-            kinds = {plain(str(value)) for value in held}
-            if sum(map(bool, map(kinds.intersection, names))) > 1 and kinds <= frozenset().union(*names):
-                return f"each row holds one text, of the kind that `{printable(column)}` names. {told}."
-            lists = [value[0] for value in held if isinstance(value, list) and value]
-            if any(isinstance(first, dict) and "role" not in first for first in lists):
-                told = f"no column holds summaries, and `{printable(column)}` is a list of objects. {told},"
-                return f"{told} {nested} with `system` and `summary_text`."
-        return ""
 
     def _may_lack(self, name: str) -> bool:
         """True if a field without a column has a fixed value or is optional."""
@@ -618,28 +580,15 @@ class _FileReader:
             whose = f", the raters from `{printable(columns['rater'][0])}`" if "rater" in columns else ""
             self._remark(f"People's ratings are read from {_listed(rated)}{whose}.")
         if len(summaries := columns.get("summary", ())) > 1:
-            self._remark(f"Each of these columns is one system: {_listed(summaries)}.")
+            told = f"Each of these columns is one system: {_listed(summaries)}."
+            self._remark(f"{told} Ratings of them need one row per summary.")
         elif "system" not in columns:
             named = printable(self.layout.system or DEFAULT_SYSTEM)
             self._remark(f"No column names a system: every summary is by “{named}”.")
-            likely = self._likely_system(columns)
-            self.system_pair = f"system={likely or 'COLUMN'}"
-            like = f", such as `{printable(likely)}`" if likely else ""
-            told = f"No column is read as the system, so both are by “{named}”. Say which column is `system`{like},"
-            self.reading.dataset.key_advice = f"{told} or remove one of the two."
-
-    def _likely_system(self, columns: Mapping[str, tuple[str, ...]]) -> str:
-        """A column that is not read and holds names that repeat, but not within a document; empty without one."""
-        owner = next((columns[name][0] for name in ("document_id", "document") if name in columns), "")
-        for column in self.look.columns:
-            pairs = [(str(pick(one.values, owner)), pick(one.values, column)) for one in self.look.records]
-            names = [str(name) for _, name in pairs if isinstance(name, str | int)]
-            is_key = len(pairs) == len(names) == len({(of, str(name)) for of, name in pairs})
-            is_short = max(map(len, names), default=0) <= LONGEST_LIKELY
-            is_read = column in chain(*columns.values())
-            if is_key and is_short and not is_read and 1 < len(set(names)) < len(names):
-                return column
-        return ""
+            told = (
+                f"No column is read as the system, so both are by “{named}”. Say which column is `system`, or"
+            )
+            self.reading.dataset.key_advice = f"{told} remove one of the two."
 
     def _tell_contents(self, unread: Iterable[str], *, is_nested: bool) -> None:
         dataset, sets = self.reading.dataset, self.reading.dataset.sets
@@ -668,32 +617,36 @@ class _FileReader:
             told = " If these hold ratings, one a row, name the columns `criterion`, `score` and `annotator`."
             lines = f"{self.look.format.place} {_some(repeated, '; ')}.{told if unread else ''}"
             self._remark(f"{which} are read once: {lines}")
-        of = {name: {system for system, _ in one.summaries} for name, one in sets.items()}
-        times = Counter(chain(*of.values()))
-        lacking = [system for system in times if times[system] < len(of)]
-        for system in lacking[:NAMES_TOLD]:
-            names = [printable(name) for name, systems in of.items() if system not in systems]
-            told = f"has no summary in {len(names):,} of {len(of):,} document sets ({_some(names, ', ')})."
-            self._remark(f"{printable(system)} {told}")
-        if len(lacking) > NAMES_TOLD:
-            self._remark(f"{len(lacking) - NAMES_TOLD:,} more systems lack summaries of some document sets.")
+        times = Counter(
+            name for one in sets.values() for name in dict.fromkeys(name for name, _ in one.summaries)
+        )
+        lacking = [
+            f"{printable(name)} ({len(sets) - some:,})" for name, some in times.items() if some < len(sets)
+        ]
+        if lacking:
+            told = f"Some systems lack summaries of some of the {len(sets):,} document sets"
+            self._remark(f"{told}: {_some(lacking, ', ')}.")
 
     def _tell_unread(self, unread: Iterable[str]) -> None:
         for remark in self.look.table.remarks:
             self._remark(remark)
-        ends = {name: name.rpartition(".")[2] for name in unread}
-        never = {
-            end: _NEVER_READ.get("percents" if "percent" in plain(end) else end) for end in ends.values()
+        reasons = {
+            name: _NEVER_READ.get("percents" if "percent" in last(name) else name.rpartition(".")[2])
+            for name in unread
         }
-        for end, told in never.items():
-            if told:
-                self._remark(f"Not read: `{printable(end)}`. {told}")
-        if names := [f"`{printable(name)}`" for name, end in ends.items() if not never[end]]:
+        for name, reason in reasons.items():
+            if reason:
+                self._remark(f"Not read: `{printable(name.rpartition('.')[2])}`. {reason}")
+        if names := [f"`{printable(name)}`" for name, reason in reasons.items() if not reason]:
             self._remark(f"Not read: {_some(names, ', ', 20)}.")
 
 
+def _quoted(columns: Iterable[str]) -> list[str]:
+    return [f"`{printable(column)}`" for column in columns]
+
+
 def _listed(columns: Iterable[str]) -> str:
-    return ", ".join(f"`{printable(column)}`" for column in columns)
+    return ", ".join(_quoted(columns))
 
 
 def _some(names: Sequence[str], between: str, most: int = NAMES_TOLD) -> str:

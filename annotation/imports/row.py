@@ -11,11 +11,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     PlainValidator,
@@ -164,15 +164,17 @@ def _text(value: object, *, may_be_object: bool = False) -> str:
     return text
 
 
+def _whole(value: object) -> object:
+    """Return a whole number that is written as a float as an int, and any other value unchanged."""
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
+
+
 def _name(value: object) -> str:
     """Check a name and remove surrounding white space; a whole number is a name, too."""
-    if value in (None, ""):
-        return ""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 600:
-        value = str(value)
-    text = _checked(value).strip()
+    whole = _whole(value)
+    if isinstance(whole, int) and not isinstance(whole, bool) and whole.bit_length() < 600:
+        whole = str(whole)
+    text = _checked(whole).strip()
     if len(text) > MAX_NAME_CHARACTERS:
         raise ValueError(f"has {len(text):,} characters; a name may have {MAX_NAME_CHARACTERS}.")
     return text
@@ -206,9 +208,9 @@ def _names(value: object) -> tuple[str, ...]:
 
 
 def _target(value: object) -> TargetWords:
-    if value in (None, ""):
+    if value == "":
         return None
-    number: object = int(value) if isinstance(value, float) and value.is_integer() else value
+    number = _whole(value)
     if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
         number = int(value.strip().partition(".")[0])
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_TARGET:
@@ -218,7 +220,7 @@ def _target(value: object) -> TargetWords:
 
 
 def _language(value: object) -> str:
-    language = "" if value is None else _checked(value, is_language=True).strip()
+    language = _checked(value, is_language=True).strip()
     if language and (len(language) > 12 or not LANGUAGE.fullmatch(language)):
         raise ValueError(f"is {shown(language)}, not a language code such as en or pt-BR.")
     return language
@@ -246,24 +248,13 @@ def _questions(value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         is_json = value.lstrip().startswith(("[", "{"))
         value = load_json(value) if is_json else [line for line in value.splitlines() if line.strip()]
-    if not isinstance(value, list | None):
+    if not isinstance(value, list):
         raise ValueError(f"is {shown(value)}, not a list of questions.")
-    wrong = [each for each in value or () if not isinstance(each, str)]
-    texts = tuple(each.strip() for each in value or () if isinstance(each, str))
+    wrong = [each for each in value if not isinstance(each, str)]
+    texts = tuple(each.strip() for each in value if isinstance(each, str))
     if fault := f"holds {shown(wrong[0])}, not a text." if wrong else questions_fault(texts):
         raise ValueError(fault)
     return tuple(map(_checked, texts))
-
-
-def _weight(value: object) -> float:
-    weight = 1 if value is None else value
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < 1e300:
-        raise ValueError("must be a number above 0.")
-    return float(weight)
-
-
-def _unit(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
 def _statement(value: object) -> str:
@@ -278,9 +269,9 @@ def label_of(given: object) -> str | None:
 
 
 def _by_system(value: object) -> dict[str, object]:
-    if not isinstance(value, dict | None):
+    if not isinstance(value, dict):
         raise ValueError('must be an object with a value for each system, such as {"lead": 1}.')
-    return {str(key).strip(): given for key, given in (value or {}).items()}
+    return {str(key).strip(): given for key, given in value.items()}
 
 
 def _verdicts(value: object) -> dict[str, str | None]:
@@ -294,14 +285,13 @@ def _verdicts(value: object) -> dict[str, str | None]:
 
 
 def _raw_votes(value: object) -> dict[str, Votes]:
+    """Read the votes on a claim by system: an object from rater to vote, or a list of votes."""
     found: dict[str, Votes] = {}
     for system, given in _by_system(value).items():
         if not isinstance(given, list | dict | None):
             raise ValueError(f"gives {system!r} no list of votes and no object from rater to vote.")
-        named = [(str(name).strip(), one) for name, one in given.items()] if isinstance(given, dict) else []
-        if isinstance(given, list):
-            named = [_named_vote(place, one) for place, one in enumerate(given, start=1)]
-        votes = [(name, label_of(one)) for name, one in named if one is not None]
+        named = given.items() if isinstance(given, dict) else map(_named_vote, count(1), given or ())
+        votes = [(str(name).strip(), label_of(one)) for name, one in named if one is not None]
         if None in (label for _, label in votes):
             raise ValueError(f"gives {system!r} {NO_LABEL} among its votes.")
         if len({name for name, _ in votes if name}) < len(votes):
@@ -377,8 +367,8 @@ class Claim(_Model):
     """
 
     text: Annotated[str, PlainValidator(_statement)] = Field(alias="claim_text")
-    weight: Annotated[float, PlainValidator(_weight)] = 1.0
-    unit: Annotated[int | None, PlainValidator(_unit)] = None
+    weight: Annotated[float, Field(strict=True, gt=0, lt=1e300)] = 1.0
+    unit: Annotated[int, Field(strict=True, gt=0)] | None = None
     reference_id: Annotated[str, PlainValidator(_name)] = ""
     verdicts: Annotated[dict[str, Any], PlainValidator(_verdicts)] = {}
     votes: Annotated[dict[str, Votes], PlainValidator(_raw_votes)] = Field({}, alias="raw_votes")
@@ -394,9 +384,6 @@ class Claim(_Model):
         return self
 
 
-Claims = Annotated[list[Claim], BeforeValidator(lambda value: [] if value is None else value)]
-
-
 class Summary(_Model):
     """A summary under test. `units` are its units, if the file has them.
 
@@ -407,7 +394,7 @@ class Summary(_Model):
 
     system: Annotated[str, PlainValidator(_required_name)]
     summary: Annotated[str, PlainValidator(_text)]
-    claims: Claims = []
+    claims: list[Claim] = []
     given: Any = Field([], alias="ratings")
     rated: dict[tuple[str, str], float] = {}
     marks: list[Mark] = []
@@ -472,8 +459,8 @@ class Row(_Model):
     metadata: Annotated[dict[str, Any], PlainValidator(_metadata)] = {}
     questions: Annotated[tuple[str, ...], PlainValidator(_questions)] = ()
     rater: Annotated[str, PlainValidator(_name)] = ""
-    systems: Annotated[list[Summary], BeforeValidator(lambda value: [] if value is None else value)] = []
-    claims: Claims = []
+    systems: list[Summary] = []
+    claims: list[Claim] = []
     line: int | None = None
     references: list[Any] = []
     names_reference: bool = False
@@ -508,12 +495,15 @@ class Row(_Model):
             yield from ((("rating", *key, *who), value) for *who, value in summary.given if who[1])
 
 
+_FAULTS = {"missing": "", "list_type": "must be a list of objects.", "model_type": "must be an object."}
+
+
 def faults(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Yield the place and the reason of each error; the reason is empty if a field is missing."""
     for each in error.errors(include_url=False):
-        kind, told = each["type"], each.get("ctx", {}).get("error")
-        reason = "must be a list of objects." if kind == "list_type" else "must be an object."
-        yield each["loc"], str(told) if told is not None else "" if kind == "missing" else reason
+        own = each.get("ctx", {}).get("error")
+        told = each["msg"].replace("Input should be", "must be")
+        yield each["loc"], str(own) if own is not None else _FAULTS.get(each["type"], f"{told}.")
 
 
 @dataclass(slots=True)
@@ -580,6 +570,12 @@ class SetData:
         texts = self.references[reference_id]
         one = next(iter(texts.values())) if has_one_text(texts) else texts.get(target) or texts.get(None)
         return one.text if one else None
+
+    def is_of_summary(self, claim: Claim) -> bool:
+        """True if a claim names no reference and no unit, and one system of which a summary contains the claim."""
+        own = (one.summary for (name, _), one in self.summaries.items() if {name} == claim.systems)
+        is_named = bool(claim.reference_id or claim.unit)
+        return not is_named and any(_spaced(claim.text) in _spaced(text) for text in own)
 
 
 def has_one_text(texts: Mapping[TargetWords, Reference]) -> bool:
@@ -689,7 +685,7 @@ class Dataset:
             for (_, target), claims in one.claims.items()
             for claim in claims
         ]
-        if all(_is_of_summary(claim, one) for one, _, claim in beside):
+        if all(one.is_of_summary(claim) for one, _, claim in beside):
             for one, target, claim in beside:
                 one.summaries[next(iter(claim.systems)), target].claims.append(claim)
                 one.claims = {}
@@ -710,13 +706,6 @@ class Dataset:
         for one, summary in marked:
             summary.claims = list(summary.marked_claims(one.language or "en"))
         return sum(bool(claim.reasons) for _, summary in marked for claim in summary.claims)
-
-
-def _is_of_summary(claim: Claim, one: SetData) -> bool:
-    texts = [
-        _spaced(summary.summary) for (name, _), summary in one.summaries.items() if {name} == claim.systems
-    ]
-    return not (claim.reference_id or claim.unit) and any(_spaced(claim.text) in text for text in texts)
 
 
 def _spaced(text: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -57,6 +59,19 @@ class ImportReport:
         return Format(self.format).place
 
 
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Run no garbage collection. A collection visits every row of the file, which takes a sixth of an import."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@_without_collection()
 def import_files(
     *,
     project: Project,

@@ -456,26 +456,19 @@ class _Batch:
         """
         name, there = row.external_id, self.there[row.pk]
         given = [self.store.summaries[name, key][0] for key in one.summaries]
-        given += [
-            self.store.references[key][0]
-            for key in product([name], one.references, one.targets())
-            if key in self.store.references
-        ]
-        texts = {each.pk: each for each in (*given, *there)}.values()
+        of_set = (self.store.references.get(key) for key in product([name], one.references, one.targets()))
+        texts = {each.pk: each for each in (*given, *(each[0] for each in of_set if each), *there)}.values()
         references = [each for each in texts if each.is_reference]
         of_length = {(reference.external_id, reference.target_words) for reference in references}
         for summary, reference in product((each for each in texts if each.is_summary), references):
             words, key = summary.target_words, (summary.pk, reference.pk)
             # If a reference has a text for this length, that text replaces its text for all lengths.
-            is_length = reference.target_words == (
-                words if (reference.external_id, words) in of_length else None
-            )
-            is_own = summary is reference or (
-                summary.system and summary.system == reference.system and summary.text == reference.text
-            )
+            length = words if (reference.external_id, words) in of_length else None
+            is_by_same = summary.system and summary.system == reference.system
+            is_own = summary is reference or (is_by_same and summary.text == reference.text)
             pair = (summary.system.name if summary.system else "", words, reference.external_id)
             is_asked = pair in one.pairs or not summary.names_references
-            if is_own or not (is_length and is_asked):
+            if is_own or reference.target_words != length or not is_asked:
                 continue
             self.counts.comparisons.of(key in self.pairs)
             if key not in self.pairs:
@@ -537,7 +530,7 @@ class _Batch:
                 self.touched.add(_set_of(owner).pk)
             rows = known[key]
             if [(row.text, row.weight) for row in rows] != [(each.text, each.weight) for each in claims]:
-                told = f"the list of claims of {_name_of(owner, of_claims=True)} differs from the one in the project"
+                told = f"the list of claims of {_name_of(owner)} differs from the one in the project"
                 way_out = "Give the same claims, or import into a new project."
                 self.store.problems.add(line, "", f"{told}, or for another target length. {way_out}")
                 continue
@@ -592,35 +585,19 @@ class _Batch:
         derived = self._score_new(answers) if scores else {}
         unscored, project = unscored_columns(), self.store.project.pk
         new = [each for each in answers if each.check_id is None]
-        keys = new_keys(Check, len(new))
-        checks = (
-            (
-                *(
-                    key,
-                    project,
-                    claim.pk,
-                    summary.pk,
-                    summary.document_set_id,
-                    side,
-                    claim.removed_at is None,
-                ),
-                *(has_number(claim.text), new_queue_key(), *derived.get((claim.pk, summary.pk), unscored)),
-            )
-            for key, (claim, _, summary, _, side, _) in zip(keys, new, strict=True)
-        )
+        made = {id(each): key for each, key in zip(new, new_keys(Check, len(new)), strict=True)}
+        checks = []
+        for each in new:
+            claim, summary = each.claim, each.summary
+            place = (made[id(each)], project, claim.pk, summary.pk, summary.document_set_id, each.side)
+            state = (claim.removed_at is None, has_number(claim.text), new_queue_key())
+            checks.append((*place, *state, *derived.get((claim.pk, summary.pk), unscored)))
         copy_rows(Check, _OF_CHECK, checks)
-        made = iter(keys)
-        rows = [
-            (
-                next(made) if each.check_id is None else each.check_id,
-                self.store.origin,
-                each.data.verdicts[each.system],
-                json.dumps(each.data.votes.get(each.system, ())),
-                each.data.reasons.get(each.system, ""),
-                "",
-            )
-            for each in answers
-        ]
+        rows = []
+        for each in answers:
+            check, said, system = each.check_id or made[id(each)], each.data, each.system
+            votes, reason = json.dumps(said.votes.get(system, ())), said.reasons.get(system, "")
+            rows.append((check, self.store.origin, said.verdicts[system], votes, reason, ""))
         _copy_answers(Verdict, ("check_row_id", "origin_name", "label", "votes", "reason", "repeated"), rows)
 
     def _score_new(self, answers: Sequence[_Answer]) -> dict[tuple[int, int], Any]:
@@ -746,17 +723,13 @@ def _set_of(owner: Owner) -> DocumentSet:
     return owner if isinstance(owner, DocumentSet) else owner.document_set
 
 
-def _name_of(owner: Owner, *, of_claims: bool = False) -> str:
+def _name_of(owner: Owner) -> str:
     name = _set_of(owner).external_id
     if isinstance(owner, DocumentSet):
         return f"the documents of {name!r}"
     if owner.is_summary and owner.system:
         return f"the summary of {name!r} by {owner.system.name!r}"
-    return (
-        f"the summary of {name!r} used as reference"
-        if of_claims
-        else f"the reference {owner.external_id!r} of {name!r}"
-    )
+    return f"the reference {owner.external_id!r} of {name!r}"
 
 
 def _hold(summaries: Iterable[int]) -> None:

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain, groupby
+from itertools import chain, groupby, zip_longest
 from typing import Any, NamedTuple
 
 from annotation.core.text_faults import text_fault
 from annotation.imports.containers import Record, Said
 from annotation.imports.layout import CRITERIA, GENERAL, document_hash, plain
 from annotation.imports.problems import Findings, unreadable
-from annotation.imports.row import RATER, RATER_NAMES, Mark, NotJson, load_json, opened, untagged
+from annotation.imports.row import RATER, RATER_NAMES, Mark, NotJson, listed, load_json, opened, untagged
 
 Values = Mapping[str, Any]
-Rows = Iterator[tuple[dict[str, Any], Said]]
+Rows = dict[str, Any] | list[dict[str, Any]]
+"""A flat row, or a list of them. What people said belongs to the first."""
 
 _ERROR = re.compile(
     r"wrong|error|halluc|unsupp|not.?supp|incorrect|false|contradict|trinsic|unfaithful|inconsisten|fabricat|invent|"
@@ -38,9 +39,9 @@ _OF_MTURK = re.compile(
 )
 """Names of columns that Mechanical Turk adds."""
 _CHOSEN = {"true": True, "on": True, "false": False}
-_PAIRED = re.compile(r"(.+?)[\s._-]+(\d{1,2}|[a-d])(?:\.(.+))?", re.IGNORECASE)
-"""A column such as `summary_a` or `outputs.0.text`."""
 _CRITERION, _VALUE = ("criterion", "dimension", "aspect"), ("score", "rating", "value")
+_USERS = ".responses.users"
+"""The end of the name of a column of Argilla."""
 _PERSON = {"email", "username", "id", *RATER_NAMES}
 _NOTHING = {"", "null", "none", "na", "n/a", "nan"}
 KEPT = {"annotations", "completions", "predictions"}
@@ -52,14 +53,15 @@ LEFT_OUT = "They are marked as rejected or ignored, or have no output."
 
 
 class Tool(NamedTuple):
-    """The layout of a tool: its title, a function that tests a record, and a function that yields rows.
+    """The layout of a tool: its title, a function that tests a record, and a function that makes rows of it.
 
-    If several records make one row, `key` names the columns that are equal in them.
+    The second function adds what people said to its second argument. If several records make one row, `key` names the
+    columns that are equal in them.
     """
 
     title: str
     shows: Callable[[Values], object]
-    rows: Callable[[Any], Rows]
+    rows: Callable[[Any, Said], Rows]
     key: tuple[str, ...] = ()
 
 
@@ -80,27 +82,24 @@ def laid_flat(records: Iterator[Record], problems: Findings) -> tuple[str, Itera
 def _flat(tool: Tool, records: Iterator[Record], problems: Findings) -> Iterator[Record]:
     left_out = 0
     last: Record | None = None
-    for _, together in groupby(
-        records, lambda record: tuple(map(record.values.get, tool.key)) or record.line
-    ):
-        group = [(record.line, record.values) for record in together]
-        line, values = group[0]
+    for _, some in groupby(records, lambda one: tuple(map(one.values.get, tool.key)) or one.line):
+        together, said = list(some), Said()
+        line, values = together[0].line, [one.values for one in together]
         try:
-            rows = list(tool.rows([values for _, values in group] if tool.key else values))
-            for _, said in rows:
-                _check(said)
+            rows = listed(tool.rows(values if tool.key else values[0], said))
+            _check(said)
         except (AttributeError, KeyError, TypeError, ValueError, IndexError):
-            problems.add(
-                line,
-                "",
-                f"is not laid out as {tool.title} writes it, while the first record is. Remove or correct it.",
+            told = (
+                f"is not laid out as {tool.title} writes it, while the first record is. Remove or correct it."
             )
+            problems.add(line, "", told)
             continue
         left_out += not rows
-        for row, said in rows:
+        for row in rows:
             if last is not None:
                 yield last
             last = Record(line, row, said)
+            said = Said()
     if last is not None:
         if left_out:
             last.said.remarks.append(f"Records left out: {left_out:,}. {LEFT_OUT}")
@@ -132,13 +131,13 @@ def _mark(said: Said, rater: str, spans: Iterable[Any] | None, whole: str = "") 
         span = one if isinstance(one, dict) else dict(zip(("start", "end", "label"), one, strict=True))
         start, end = (span[key] if key in span else span[f"{key}_offset"] for key in ("start", "end"))
         given = next((span[key] for key in span if "label" in key), span.get("type"))
-        labels = [str(label) for label in (given if isinstance(given, list) else [given])]
+        labels = list(map(str, given if isinstance(given, list) else [given]))
         if any(_ERROR.search(label) and not _NO_ERROR.match(label) for label in labels):
             said.marks.append(Mark(rater, start, end, span.get("text", ""), ", ".join(labels), whole))
         else:
             named = " and ".join(f"`{label}`" for label in labels)
-            told = f"A mark labelled {named} is not read: no label names an error."
             is_known = all(map(_NO_ERROR.match, labels))
+            told = f"A mark labelled {named} is not read: no label names an error."
             said.remarks.append(told if is_known else f"{told} {NO_VOTE}")
             said.marks.append(Mark(rater, is_left_out=not is_known))
 
@@ -158,153 +157,148 @@ def _only(chosen: Any) -> object:
     return chosen[0] if isinstance(chosen, list) and len(chosen) == 1 else chosen
 
 
-def _label_studio(values: Values) -> Rows:
-    data, said = values["data"], Said()
-    for place, annotation in enumerate(values.get("annotations") or values.get("completions") or (), start=1):
-        if annotation.get("was_cancelled"):
-            continue
-        rater = _person(annotation.get("completed_by"), place)
-        said.marks.append(Mark(rater))
-        for result in annotation["result"]:
-            value, name, kind = result["value"], result.get("from_name", ""), result.get("type", "")
-            if "labels" in kind:
-                _mark(said, rater, [value], str(data.get(result.get("to_name", ""), "")))
-            elif kind in {"rating", "number", "choices"}:
-                said.ratings.append((name, rater, _only(value[kind])))
-                said.about[name] = str(result.get("to_name"))
-            else:
-                said.remarks.append(f"Answers of kind `{kind}` (`{name}`) are not read.")
-    # Drop the id, which identifies a task; a document may have several tasks.
-    yield {**_rest(values, "data", "id", *data), **data}, said
-
-
-def _label_studio_min(values: Values) -> Rows:
-    said, rater = Said(), str(values["annotator"])
-    said.marks.append(Mark(rater))
-    row: dict[str, object] = {}
-    for name, value in _rest(values, "id").items():
-        held = opened(value)
-        if isinstance(held, dict) and "choices" in held:
-            said.ratings.append((name, rater, held["choices"]))
-        elif isinstance(held, list) and held and all(isinstance(one, dict) for one in held):
-            numbers = ((kind, one) for one in held for kind in ("rating", "number") if kind in one)
-            said.ratings.extend((name, rater, one[kind]) for kind, one in numbers)
-            _mark(said, rater, [one for one in held if "start" in one])
-        else:
-            row[name] = value
-    yield row, said
-
-
-def _doccano(values: Values) -> Rows:
-    said = Said()
-    given = values.get("label", values.get("labels", values.get("entities")))
-    row = _rest(values, "id", "label", "labels", "entities")
-    if given and all(isinstance(one, str) for one in given):
-        # A text with spaces is a summary that a person wrote; a single word is a class.
-        row["summary" if any(" " in one for one in given) else "label"] = _only(given)
-    else:
-        _mark(said, _person(values.get("annotator") or values.get("user"), 1), given, values["text"])
-        row = _with_summary(row)
-    yield row, said
-
-
-def _with_summary(row: dict[str, object]) -> dict[str, object]:
+def _with_summary(row: dict[str, Any]) -> dict[str, Any]:
+    """Rename `text` to `summary` beside a document, if there is no summary."""
     if "summary" in row or not any(name != "text" and plain(name) in GENERAL["document"] for name in row):
         return row
     return {"summary" if name == "text" else name: value for name, value in row.items()}
 
 
-def _spans(values: Values) -> Rows:
-    said = Said()
+def _result(said: Said, rater: str, name: str, value: Values, whole: str = "") -> None:
+    """Add a mark or a rating of Label Studio."""
+    kind = next((kind for kind in ("rating", "number", "choices") if kind in value), "")
+    if "start" in value:
+        _mark(said, rater, [value], whole)
+    elif kind:
+        said.ratings.append((name, rater, _only(value[kind])))
+    else:
+        said.remarks.append(f"Answers `{name}` are not read: they hold {', '.join(value)}.")
+
+
+def _label_studio(values: Values, said: Said) -> Rows:
+    data = values["data"]
+    for place, annotation in enumerate(values.get("annotations") or values.get("completions") or (), start=1):
+        if annotation.get("was_cancelled"):
+            continue
+        rater = _person(annotation.get("completed_by"), place)
+        said.marks.append(Mark(rater))
+        for one in annotation["result"]:
+            whole = str(data.get(one.get("to_name", ""), ""))
+            _result(said, rater, one.get("from_name", ""), one["value"], whole)
+    # Drop the id, which identifies a task; a document may have several tasks.
+    return {**_rest(values, "data", "id", *data), **data}
+
+
+def _label_studio_min(values: Values, said: Said) -> Rows:
+    rater, row = str(values["annotator"]), _rest(values, "id")
+    said.marks.append(Mark(rater))
+    for name, value in {name: listed(opened(value)) for name, value in row.items()}.items():
+        if value and all(isinstance(one, dict) for one in value):
+            for one in value:
+                _result(said, rater, name, one)
+            del row[name]
+    return row
+
+
+def _doccano(values: Values, said: Said) -> Rows:
+    given = values.get("label", values.get("labels", values.get("entities")))
+    row = _rest(values, "id", "label", "labels", "entities")
+    if given and all(isinstance(one, str) for one in given):
+        # A text with spaces is a summary that a person wrote; a single word is a class.
+        return {**row, "summary" if any(" " in one for one in given) else "label": _only(given)}
+    _mark(said, _person(values.get("annotator") or values.get("user"), 1), given, values["text"])
+    return _with_summary(row)
+
+
+def _spans(values: Values, said: Said) -> Rows:
     for place, one in enumerate(values["annotations"], start=1):
         _mark(said, _person(one, place), one["spans"])
-    yield _with_summary(_rest(values, "annotations")), said
+    return _with_summary(_rest(values, "annotations"))
 
 
-def _argilla(values: Values) -> Rows:
-    said = Said()
+def _argilla(values: Values, said: Said) -> Rows:
     responses = values["responses"]
     if isinstance(responses, list):
-        answers = [
+        pairs = [
             (name, one | given) for one in responses for name, given in (one.get("values") or {}).items()
         ]
     else:
-        answers = [(name, one) for name, given in responses.items() for one in given]
-    for name, answer in answers:
-        if answer.get("status") in {None, "submitted"}:
-            _answered(said, name, _person(answer.get("user_id")), answer["value"])
-    yield {**(values.get("metadata") or {}), **values["fields"]}, said
+        pairs = [(name, one) for name, given in responses.items() for one in given]
+    for name, answer in pairs:
+        rater, value = _person(answer.get("user_id")), answer["value"]
+        if answer.get("status") not in {None, "submitted"}:
+            continue
+        if isinstance(value, list) and all(isinstance(one, dict) and "start" in one for one in value):
+            _mark(said, rater, value)
+        else:
+            said.ratings.append((name, rater, value))
+    return {**(values.get("metadata") or {}), **values["fields"]}
 
 
-def _answered(said: Said, question: str, rater: str, value: Any) -> None:
-    if isinstance(value, list) and all(isinstance(one, dict) and "start" in one for one in value):
-        _mark(said, rater, value)
-    else:
-        said.ratings.append((question, rater, value))
-
-
-def _argilla_columns(values: Values) -> Rows:
-    said, row = Said(), _rest(values, "id", "_server_id", "status")
-    for column in [name for name in values if name.endswith(".responses.users")]:
-        name = column.removesuffix(".responses.users")
-        users, states = values[column] or (), values.get(f"{name}.responses.status") or ()
-        for place, (rater, value) in enumerate(zip(users, values[f"{name}.responses"] or (), strict=True)):
-            if not states or states[place] == "submitted":
-                _answered(said, name, _person(rater), value)
+def _argilla_columns(values: Values, said: Said) -> Rows:
+    """Convert the columns of each question, such as `quality.responses`, to a list of responses."""
+    row, responses = _rest(values, "id", "_server_id", "status"), {}
+    for name in [name.removesuffix(_USERS) for name in values if name.endswith(_USERS)]:
+        answered, users, states = (
+            values.get(f"{name}.responses{end}") or () for end in ("", ".users", ".status")
+        )
+        whole = zip_longest(zip(users, answered, strict=True), states)
+        responses[name] = [{"user_id": one[0], "value": one[1], "status": state} for one, state in whole]
         own = f"{name}.responses", f"{name}.suggestion"
         row = {column: value for column, value in row.items() if not column.startswith(own)}
-    yield row, said
+    return _argilla({"fields": row, "responses": responses}, said)
 
 
-def _prodigy(values: Values) -> Rows:
-    answer = values.get("answer", "accept")
+def _prodigy(values: Values, said: Said) -> Rows:
+    answer, spans = values.get("answer", "accept"), values.get("spans")
     if answer == "ignore":
-        return
-    said, rater = Said(), _person(values.get("_annotator_id") or values.get("_session_id"))
-    if values.get("label") and "spans" not in values:
+        return []
+    rater = _person(values.get("_annotator_id") or values.get("_session_id"))
+    if values.get("label") and spans is None:
         said.ratings.append((str(values["label"]), rater, answer == "accept"))
-    elif answer == "accept":
-        if chosen := values.get("accept"):
-            said.ratings.append(("choice", rater, _only(chosen)))
-        if "spans" in values:
-            _mark(said, rater, values["spans"], values["text"])
-    elif values.get("spans"):
-        said.remarks.append(f"`spans` is not read: the answer is `{answer}`.")
+    elif answer != "accept":
+        said.remarks += [f"`spans` is not read: the answer is `{answer}`."] if spans else []
+    else:
+        said.ratings += [("choice", rater, _only(values["accept"]))] if values.get("accept") else []
+        if spans is not None:
+            _mark(said, rater, spans, values["text"])
     row = _rest(values, "spans", "tokens", "options", "accept", "answer", "meta", "label")
     row = {name: value for name, value in row.items() if not name.startswith("_")}
-    yield _with_summary({**(values.get("meta") or {}), **row}), said
+    return _with_summary({**(values.get("meta") or {}), **row})
 
 
-def _promptfoo(values: Values) -> Rows:
+def _promptfoo(values: Values, said: Said) -> Rows:
     def label(of: Any, *names: str) -> object:
         return next((of[name] for name in names if of.get(name)), None) if isinstance(of, dict) else of
 
     output = (values.get("response") or {}).get("output")
-    if output is not None:
-        row = {"system": label(values["provider"], "label", "id"), "summary": output, **values["vars"]}
-        if prompt := label(values.get("prompt"), "label", "raw"):
-            row = {"prompt": prompt, **row}
-        yield {**_rest(values, "id", "vars", "provider", "response", "prompt"), **row}, Said()
+    if output is None:
+        return []
+    prompt = label(values.get("prompt"), "label", "raw")
+    row = {"system": label(values["provider"], "label", "id"), "summary": output, **values["vars"]}
+    rest = _rest(values, "id", "vars", "provider", "response", "prompt")
+    return {**rest, **({"prompt": prompt} if prompt else {}), **row}
 
 
-def _promptfoo_table(values: Values) -> Rows:
+def _promptfoo_table(values: Values, said: Said) -> Rows:
     prompts = {column: found[1] for column in values if (found := _PROMPT.match(column))}
-    providers = list(prompts.values())
+    providers, rows = list(prompts.values()), []
     for column, provider in prompts.items():
         cell = str(values[column] or "")
-        grade = _GRADE.match(cell)
-        if grade:
+        if grade := _GRADE.match(cell):
             cell = _GRADED.sub("", cell[grade.end() :]).rstrip()
         if not grade or grade[1] != "ERROR":
             system = provider if providers.count(provider) == 1 else column[:200]
-            yield {**_rest(values, *prompts), "system": system, "summary": cell}, Said()
+            rows.append({**_rest(values, *prompts), "system": system, "summary": cell})
+    return rows
 
 
-def _mturk(values: Values) -> Rows:
+def _mturk(values: Values, said: Said) -> Rows:
     if values.get("AssignmentStatus") == "Rejected" or str(values.get("Reject") or "").strip():
-        return
-    said, rater, row = Said(), str(values["WorkerId"]), {}
+        return []
+    row: dict[str, Any] = {}
     answers: dict[str, Any] = {}
+    chosen: dict[str, dict[str, bool]] = {}
     for name, value in values.items():
         kind, _, rest = name.partition(".")
         question, _, choice = rest.rpartition(".")
@@ -312,126 +306,120 @@ def _mturk(values: Values) -> Rows:
             row[rest] = value
         elif name == "Answer.taskAnswers":
             try:
-                held: Any = load_json(str(value))
-                answers.update(held[0] if isinstance(held, list) else held)
+                answers |= listed(load_json(str(value)))[0]
             except NotJson:
                 said.remarks.append(f"`{name}` is not read: it is no JSON.")
         elif kind == "Answer" and question and (is_on := _CHOSEN.get(str(value).strip().lower())) is not None:
-            # A form may write a column per choice; join them.
-            answers.setdefault(question, {})[choice] = is_on
+            # A form may write a column per choice.
+            chosen.setdefault(question, {})[choice] = is_on
         elif kind == "Answer":
             answers[rest] = value
         elif value and not _OF_MTURK.match(name):
             row[name] = value
-    for name, given in answers.items():
-        value = given
-        if isinstance(given, dict):
-            # A single checkbox means yes or no.
-            ticked = [choice for choice, is_on in given.items() if is_on]
-            value = bool(ticked) if len(given) == 1 else next(iter(ticked), None)
+    for name, boxes in chosen.items():
+        ticked = [choice for choice, is_on in boxes.items() if is_on]
+        # A single checkbox means yes or no.
+        answers[name] = bool(ticked) if len(boxes) == 1 else next(iter(ticked), None)
+    for name, value in answers.items():
         if _ASIDE.search(name):
             said.remarks.append(f"`Answer.{name}` is not read.")
         elif str(value).strip().lower() not in _NOTHING:
-            said.ratings.append((name, rater, value))
-    yield row, said
+            said.ratings.append((name, str(values["WorkerId"]), value))
+    return row
 
 
-def _qags(values: Values) -> Rows:
-    said = Said()
+def _qags(values: Values, said: Said) -> Rows:
     for sentence in values["summary_sentences"]:
         votes = {str(one["worker_id"]): str(one["response"]).lower() for one in sentence["responses"]}
         said.claims.append((sentence["sentence"], votes, ""))
-    yield dict(values), said
+    return dict(values)
 
 
-def _frank(values: Values) -> Rows:
-    said, judged = Said(), values["summary_sentences_annotations"]
-    for sentence, raters in zip(values["summary_sentences"], judged, strict=True):
+def _frank(values: Values, said: Said) -> Rows:
+    judged = zip(values["summary_sentences"], values["summary_sentences_annotations"], strict=True)
+    for sentence, raters in judged:
         votes = {rater: "yes" if types == ["NoE"] else "no" for rater, types in raters.items()}
         errors = dict.fromkeys(error for types in raters.values() for error in types if error != "NoE")
         said.claims.append((sentence, votes, ", ".join(errors)))
-    yield _rest(values, "summary_sentences", "summary_sentences_annotations"), said
+    return _rest(values, "summary_sentences", "summary_sentences_annotations")
 
 
-def _tofueval(rows: list[Values]) -> Rows:
-    first, said = rows[0], Said()
+def _tofueval(rows: list[Values], said: Said) -> Rows:
+    first = rows[0]
     ordered = sorted(rows, key=lambda row: int(row["sent_idx"])) if "sent_idx" in first else rows
     for row in ordered:
         label = str(row.get("sent_label", "")).strip().lower()
         if label not in _NOTHING:
-            reason = ": ".join(filter(None, (str(row.get("type") or ""), str(row.get("exp") or ""))))
+            reason = ": ".join(str(row[name]) for name in ("type", "exp") if row.get(name))
             said.claims.append((row["summ_sent"], {RATER.format(1): label}, reason))
     own = ("doc_id", "topic", "model_name", "sent_idx", "summ_sent", "sent_label", "type", "exp")
-    topic = f": {first['topic']}" if first.get("topic") else ""
-    made = {
-        "document_id": f"{first['doc_id']}{topic}",
+    return _rest(first, *own) | {
+        "document_id": ": ".join(filter(None, (first["doc_id"], first.get("topic")))),
         "group": first["doc_id"],
         "system": first["model_name"],
         "summary": " ".join(dict.fromkeys(row["summ_sent"] for row in ordered)),
     }
-    yield _rest(first, *own) | made, said
 
 
-def _xsum_marks(values: Values) -> Rows:
-    said, rater = Said(), str(values["worker_id"])
+def _xsum_marks(values: Values, said: Said) -> Rows:
     kind = str(values["hallucination_type"] or "").strip()
     # This file escapes apostrophes, the study's other file does not.
     summary, words = (str(values[name]).replace("\\'", "'") for name in ("summary", "hallucinated_span"))
     given = (str(values.get(f"hallucinated_span_{side}")) for side in ("start", "end"))
     start, end = (int(cell) if cell.isdecimal() else 0 for cell in given)
     span = {"start": start, "end": end or len(words), "text": words, "label": f"{kind} hallucination"}
-    _mark(said, rater, [span] if kind.lower() not in _NOTHING else [])
-    row = _rest(values, "worker_id") | {"summary": summary}
-    yield {name: value for name, value in row.items() if not name.startswith("hallucinat")}, said
+    _mark(said, str(values["worker_id"]), [span] if kind.lower() not in _NOTHING else [])
+    own = ("worker_id", *(name for name in values if name.startswith("hallucinat")))
+    return _rest(values, *own) | {"summary": summary}
 
 
-def _rose(values: Values) -> Rows:
+def _rose(values: Values, said: Said) -> Rows:
     outputs: Any = opened(values["system_outputs"])
     judged: Any = opened(values["annotations"])
-    claims: list[dict[str, Any]] = [{"claim_text": text, "verdicts": {}} for text in values["reference_acus"]]
-    systems = []
-    for system, text in outputs.items():
-        given = judged.get(system, {})
-        systems.append({"system": system, "summary_text": text, **_rest(given, "acu_labels")})
-        for claim, label in zip(claims, given.get("acu_labels", [None] * len(claims)), strict=True):
-            claim["verdicts"][system] = label
+    labels = {system: one.get("acu_labels") for system, one in judged.items()}
     own = ("source", "reference", "reference_acus", "system_outputs", "annotations", "example_id", "id")
-    made = {
+    return _rest(values, *own) | {
         "doc_id": values.get("example_id") or values.get("id") or document_hash([values["source"]]),
         "source_text": values["source"],
         "reference_text": values["reference"],
-        "systems": systems,
-        "claims": claims,
+        "systems": [
+            {"system": name, "summary_text": text, **_rest(judged.get(name, {}), "acu_labels")}
+            for name, text in outputs.items()
+        ],
+        "claims": [
+            {
+                "claim_text": text,
+                "verdicts": {name: one[place] if (one := labels.get(name)) else None for name in outputs},
+            }
+            for place, text in enumerate(values["reference_acus"])
+        ],
     }
-    yield _rest(values, *own) | made, Said()
 
 
-def _realsumm(values: Values) -> Rows:
-    source = values.get("source", values.get("src"))
-    made = {
+def _realsumm(values: Values, said: Said) -> Rows:
+    return _rest(values, "source", "src", "doc_id", "id", "ref_summ", "system_summaries") | {
         "doc_id": values.get("doc_id", values.get("id")),
-        **({} if source is None else {"source_text": source}),
+        "source_text": values.get("source", values.get("src")),
         "reference_text": values["ref_summ"],
         "systems": [
             {"system": name, "summary_text": untagged(one["system_summary"]), **_rest(one, "system_summary")}
             for name, one in values["system_summaries"].items()
         ],
     }
-    yield _rest(values, "source", "src", "doc_id", "id", "ref_summ", "system_summaries") | made, Said()
 
 
-def _machine_summaries(values: Values) -> Rows:
-    texts = values["machine_summaries"]
-    row = _rest(values, "machine_summaries", "human_summaries")
+def _machine_summaries(values: Values, said: Said) -> Rows:
+    texts, row = values["machine_summaries"], _rest(values, "machine_summaries", "human_summaries")
     lists = {name: row.pop(name) for name in values if isinstance(row.get(name), list)}
     dealt = {name: held for name, held in lists.items() if len(held) == len(texts) and _are_numbers(held)}
+    left = [name for name in lists if name not in dealt]
+    said.remarks += [f"`{name}` is not read: it has no number for each summary." for name in left]
     row |= {"references": values.get("human_summaries")}
-    remarks = [
-        f"`{name}` is not read: it has no number for each summary." for name in lists if name not in dealt
+    return [
+        {**row, **{name: held[place] for name, held in dealt.items()}}
+        | {"system": f"system {place + 1}", "summary": text}
+        for place, text in enumerate(texts)
     ]
-    for place, text in enumerate(texts):
-        own = {name: held[place] for name, held in dealt.items()}
-        yield {**row, **own, "system": f"system {place + 1}", "summary": text}, Said(remarks=[*remarks])
 
 
 def _are_numbers(held: list[Any]) -> bool:
@@ -445,36 +433,14 @@ def _columns_of_rating(values: Values) -> list[str]:
     return found if all(found) and plain(str(values[found[0]])) in CRITERIA else []
 
 
-def _rating_rows(values: Values) -> Rows:
+def _rating_rows(values: Values, said: Said) -> Rows:
     raters = [name for name in values if plain(name) in GENERAL["rater"]]
     what, how = _columns_of_rating(values)
-    rating = (str(values[what]), _person(values[raters[0]]) if raters else "", values[how])
-    yield _rest(values, what, how, *raters), Said([rating])
+    said.ratings.append((str(values[what]), _person(values[raters[0]]) if raters else "", values[how]))
+    return _rest(values, what, how, *raters)
 
 
-def _pairs(values: Values) -> list[dict[str, str]]:
-    """The columns of each system, its summary and its ratings if there are several, such as `model_a`, `summary_a`."""
-    found: dict[tuple[str, str], dict[str, str]] = {}
-    for name in values:
-        if parts := _PAIRED.fullmatch(name):
-            of, number, part = parts.groups()
-            known = plain(part or of)
-            is_text = known in GENERAL["summary"] or (part and known in {"text", "content"})
-            other = known if known in CRITERIA else ""
-            kind = "system" if known in GENERAL["system"] else "summary" if is_text else other
-            found.setdefault((part and of, number.lower()), {})[kind] = name
-    pairs = [one for one in found.values() if {"system", "summary"} <= one.keys()]
-    return pairs if len(pairs) > 1 else []
-
-
-def _pair_rows(values: Values) -> Rows:
-    pairs = _pairs(values)
-    rest = _rest(values, *(name for one in pairs for kind, name in one.items() if kind))
-    for one in pairs:
-        yield {**rest, **{kind: values[name] for kind, name in one.items() if kind}}, Said()
-
-
-def _summhay(values: Values) -> Rows:
+def _summhay(values: Values, said: Said) -> Rows:
     told = "Files of SummHay are not read. Convert them to nested JSONL, one line per subtopic, as docs/columns.md says"
     raise unreadable(f"{told} under “People's answers”.")
 
@@ -492,7 +458,7 @@ def _are(name: str, *inner: str) -> Callable[[Values], bool]:
     return lambda values: (
         isinstance(given := values.get(name), list)
         and bool(given)
-        and all(isinstance(one, dict) and all(key in one for key in inner) for one in given)
+        and all(isinstance(one, dict) and {*inner} <= one.keys() for one in given)
     )
 
 
@@ -506,9 +472,7 @@ TOOLS = (
     Tool("Label Studio", _has(data=dict, completions=list), _label_studio),
     Tool("Label Studio", _has("annotation_id", "annotator", "lead_time"), _label_studio_min),
     Tool("Argilla", _has(fields=dict, responses=list | dict), _argilla),
-    Tool(
-        "Argilla", lambda values: any(name.endswith(".responses.users") for name in values), _argilla_columns
-    ),
+    Tool("Argilla", lambda values: any(name.endswith(_USERS) for name in values), _argilla_columns),
     Tool("Prodigy", _has("_task_hash"), _prodigy),
     Tool("Promptfoo", _has("vars", "provider", "response"), _promptfoo),
     Tool("Promptfoo", lambda values: any(map(_PROMPT.match, values)), _promptfoo_table),
@@ -523,7 +487,6 @@ TOOLS = (
     Tool("REALSumm", _has("ref_summ", "system_summaries"), _realsumm),
     Tool("SummEval", _has(machine_summaries=list), _machine_summaries),
     Tool("a row for each rating", _columns_of_rating, _rating_rows),
-    Tool("a pair of columns for each system", _pairs, _pair_rows),
     Tool("SummHay", _has("subtopics", "documents"), _summhay),
     Tool("SummHay", _has("reference_insights", "summary"), _summhay),
 )

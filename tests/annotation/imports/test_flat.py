@@ -105,7 +105,10 @@ def test_csv_without_a_column_is_refused_with_what_is_there(tmp_path: Path) -> N
     path = raw(tmp_path, HEADER.replace("summary", "digest") + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")
     assert refusal_of(path) == (
         "line 1, summary: there is no column `summary`. Columns that are there: document_id, document, "
-        "reference, system, digest, target_words. If one has another name, say which column is `summary`."
+        "reference, system, digest, target_words. If one has another name, say which column is `summary`. If none "
+        "does, write one row per summary, with columns `document_id`, `document`, `reference`, `system` and "
+        "`summary`, or the nested layout, with `doc_id`, `source_text`, `reference_text` and `systems`, a list of "
+        "objects with `system` and `summary_text`."
     )
 
 
@@ -128,7 +131,7 @@ def test_rows_of_one_key_are_told_to_name_the_system(tmp_path: Path) -> None:
     lines = (f"{d},{DOCUMENT} {d}.,{REFERENCE},{m},The {m} stopped all trams." for d in "12" for m in "ab")
     path = raw(tmp_path, "\n".join(("id,article,highlights,m,out", *lines, "")), "a.csv")
     problem = read_dataset(path, layout=Layout(preset="auto")).problems.shown[0]
-    assert (problem.line, problem.pair) == (3, "system=m")
+    assert (problem.line, problem.pair) == (3, "system=COLUMN")
     mapped = read_dataset(path, layout=layout_of(["system=m"], preset="auto"))
     assert (mapped.problems.count, [len(one.summaries) for one in mapped.dataset.sets.values()]) == (
         0,
@@ -206,11 +209,14 @@ def test_a_system_that_lacks_summaries_is_told(tmp_path: Path) -> None:
     rows = [row(document_id=f"a{number}", document=f"Text {number}.") for number in range(1, 7)]
     rows += [{**one, "system": "terse"} for one in rows if one["document_id"] != "a3"]
     reading = read_dataset(jsonl(tmp_path, *rows))
-    assert reading.warnings.texts == ["terse has no summary in 1 of 6 document sets (a3)."]
+    assert reading.warnings.texts == [
+        "Some systems lack summaries of some of the 6 document sets: terse (1)."
+    ]
     rows = [row(document_id=f"a{number}", system=f"s{number}") for number in range(1, 9)]
     told = read_dataset(jsonl(tmp_path, *rows)).warnings.texts
-    assert told[0] == "s1 has no summary in 7 of 8 document sets (a2, a3, a4, a5, a6 and 2 more)."
-    assert told[5:] == ["3 more systems lack summaries of some document sets."]
+    assert told == [
+        "Some systems lack summaries of some of the 8 document sets: s1 (7), s2 (7), s3 (7), s4 (7), s5 (7) and 3 more."
+    ]
 
 
 @pytest.mark.parametrize(

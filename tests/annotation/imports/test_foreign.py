@@ -112,7 +112,7 @@ REFUSED = [
     # The file, and what is said: what, where, the way out
     ("word.rtf", "word.rtf is a text of Word", "Save"),
     ("book.xlsx", "book.xlsx is a zip or spreadsheet file", "save the sheet as CSV in UTF-8"),
-    ("cnn_dailymail.csv", "there is no column `summary`", "Say which column is `summary`"),
+    ("cnn_dailymail.csv", "there is no column `summary`", "say which column is `summary`"),
 ]
 
 

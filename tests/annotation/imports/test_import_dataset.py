@@ -517,9 +517,7 @@ def test_changed_claims_with_verdicts_are_refused(project: Project, tmp_path: Pa
             project, tmp_path, nested(claims=[{"claim_text": "Other", "verdicts": {"alder": 1, "birch": 0}}])
         )
     [problem] = refusal.value.problems
-    assert problem.reason.startswith(
-        "the list of claims of the summary of 'd1' used as reference differs from"
-    )
+    assert problem.reason.startswith("the list of claims of the reference '' of 'd1' differs from")
 
 
 def test_changed_claims_without_verdicts_are_refused_too(project: Project, tmp_path: Path) -> None:

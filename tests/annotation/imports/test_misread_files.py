@@ -37,23 +37,6 @@ def test_an_object_by_system_is_proposed_and_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "record",
-    [
-        {"summary_a": LATE, "summary_b": EARLY, "model_a": "alder", "model_b": "birch"},
-        {
-            "outputs.0.text": LATE,
-            "outputs.0.model": "alder",
-            "outputs.1.text": EARLY,
-            "outputs.1.model": "birch",
-        },
-    ],
-)
-def test_paired_columns_are_a_summary_of_each_system(tmp_path: Path, record: dict[str, str]) -> None:
-    path = jsonl(tmp_path, {"id": "d1", "article": DOCUMENT, **record})
-    assert texts(path) == {"alder": LATE, "birch": EARLY}
-
-
-@pytest.mark.parametrize(
     ("given", "rated"),
     [
         (
@@ -147,51 +130,36 @@ def label_studio(name: str, about: str) -> dict[str, Any]:
     return {"data": BOTH, "annotations": [{"completed_by": 7, "result": [rated]}]}
 
 
+def test_columns_of_summaries_name_their_systems(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, BOTH)
+    assert "summary=summary_finch summary=summary_heron_2" in refusal_of(path)
+    assert texts(path, *OF_BOTH.pairs()[:3]) == {"finch": LATE, "heron_2": EARLY}
+
+
 @pytest.mark.parametrize(
-    ("record", "rated"),
+    ("record", "column"),
     [
-        (
-            BOTH | {"fluency_finch": 4, "fluency_heron_2": 1},
-            [{("fluency", "rater 1"): 4}, {("fluency", "rater 1"): 1}],
-        ),
-        (BOTH | {"finch_fluency_r2": 4, "heron_2_fluency_r2": ""}, [{("fluency", "r2"): 4}, {}]),
-        (label_studio("fluency_finch", "article"), [{("fluency", "7"): 4}, {}]),
-        (label_studio("fluency", "summary_heron_2"), [{}, {("fluency", "7"): 4}]),
+        (BOTH | {"fluency": 4}, "fluency"),
+        (BOTH | {"fluency": {"summary_finch": {"anna": 4}}}, "summary_finch"),
+        (label_studio("fluency", "summary_heron_2"), "fluency"),
     ],
 )
-def test_a_rating_belongs_to_the_summary_that_it_names(
-    tmp_path: Path, record: dict[str, Any], rated: object
-) -> None:
-    columns = [name for name in record if "fluency" in name]
-    pairs = [*OF_BOTH.pairs()[:3], *(f"rating={name}" for name in columns)]
-    summaries = read_dataset(jsonl(tmp_path, record), layout=layout_of(pairs)).dataset.summaries()
-    assert [summary.rated for summary in summaries] == rated
-
-
-def test_a_rating_by_system_belongs_to_the_system(tmp_path: Path) -> None:
-    record = BOTH | {"fluency": {"summary_finch": {"anna": 4}, "summary_heron_2": {"anna": 1}}}
-    summaries = read_dataset(jsonl(tmp_path, record), layout=OF_BOTH).dataset.summaries()
-    assert [summary.rated for summary in summaries] == [{("fluency", "anna"): 4}, {("fluency", "anna"): 1}]
-
-
-def test_the_ratings_of_several_summaries_are_proposed(tmp_path: Path) -> None:
-    path = jsonl(tmp_path, BOTH | {"fluency_finch": 4, "fluency_heron_2": 1})
-    assert "rating=fluency_finch rating=fluency_heron_2" in refusal_of(path)
-
-
-@pytest.mark.parametrize("record", [BOTH | {"fluency": 4}, label_studio("fluency", "article")])
-def test_a_rating_that_names_none_of_several_summaries_is_refused(
-    tmp_path: Path, record: dict[str, Any]
+def test_a_rating_of_a_row_with_several_summaries_is_refused(
+    tmp_path: Path, record: dict[str, Any], column: str
 ) -> None:
     pairs = OF_BOTH.pairs()[: 3 if "data" in record else 4]
     told = refusal_of(jsonl(tmp_path, record), layout=layout_of(pairs))
-    assert "fluency: is a rating and names none of the row's 2 summaries. Write one row per summary" in told
+    assert f"{column}: rates a row that holds 2 summaries. Write one row per summary, with columns" in told
 
 
-def test_paired_columns_have_their_own_ratings(tmp_path: Path) -> None:
+def test_columns_of_a_pair_are_proposed_as_one_system_each(tmp_path: Path) -> None:
     pairs = {"summary_a": LATE, "summary_b": EARLY, "model_a": "alder", "model_b": "birch"}
-    path = jsonl(tmp_path, {"article": DOCUMENT, **pairs, "fluency_a": 4, "fluency_b": 1})
-    assert [list(one.rated.values()) for one in read_dataset(path).dataset.summaries()] == [[4], [1]]
+    path = jsonl(tmp_path, {"id": "d1", "article": DOCUMENT, **pairs})
+    assert "summary=summary_a summary=summary_b" in refusal_of(path)
+    assert texts(path, "document=article", "summary=summary_a", "summary=summary_b") == {
+        "a": LATE,
+        "b": EARLY,
+    }
 
 
 @pytest.mark.parametrize(
@@ -251,18 +219,6 @@ def test_other_numbers_are_no_ratings(tmp_path: Path, written: str) -> None:
     assert not next(read_dataset(path, layout=layout_of(["rating=fluency"])).dataset.summaries()).rated
 
 
-def test_a_text_that_is_the_same_in_all_rows_of_a_document_is_the_reference(tmp_path: Path) -> None:
-    rows = [
-        (DOCUMENT, REFERENCE, "alder", LATE),
-        (DOCUMENT, REFERENCE, "birch", EARLY),
-        (LONG, LATE, "alder", EARLY),
-    ]
-    header = "Langer Text,Kurz,Modell,Kurz neu"
-    path = raw(tmp_path, "\n".join([header, *map(",".join, rows)]), "rows.csv")
-    assert "summary=Kurz neu" in (told := refusal_of(path))
-    assert "`Kurz` is read as the reference, because it is the same in all rows of a document." in told
-
-
 @pytest.mark.parametrize(
     ("column", "rated"),
     [
@@ -293,18 +249,15 @@ def test_percents_without_accounts_are_said_to_be_left_out(tmp_path: Path) -> No
 def test_one_text_a_row_is_refused_with_the_layout_to_write(tmp_path: Path) -> None:
     rows = f"doc,kind,by,text\nd1,source,,{DOCUMENT}\nd1,reference,eve,{REFERENCE}\nd1,summary,alder,{LATE}\n"
     told = refusal_of(path := raw(tmp_path, rows, "rows.csv"))
-    assert told == refusal_of(path, layout=layout_of(["document=text"]))
-    assert (
-        "of the kind that `kind` names. Write one row per summary, with columns `document_id`, `document`"
-        in told
-    )
+    for said in (told, refusal_of(path, layout=layout_of(["document=text"]))):
+        assert "write one row per summary, with columns `document_id`, `document`" in said
 
 
 def test_other_nested_names_are_refused_with_the_layout_to_write(tmp_path: Path) -> None:
     article = {"id": "d1", "body": DOCUMENT, "candidates": [{"model": "alder", "text": LATE}]}
     for record in ({"study": "a", "articles": [article]}, article):
         told = refusal_of(jsonl(tmp_path, record))
-        assert "Write one row per summary" in told
+        assert "write one row per summary" in told
         assert "or the nested layout, with `doc_id`, `source_text`" in told
         assert "COLUMN" not in told
 
