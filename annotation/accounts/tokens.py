@@ -25,7 +25,7 @@ MOST_TOKENS = 20
 def make_token(*, person: User, days: int = DAYS, client: Client = NOWHERE) -> tuple[AuthToken, str]:
     """Create a token with its owner's permissions. Returns its row and the token, which can be shown only this once.
 
-    Raises Invalid for an unusable number of days, and Conflict (code `too_many_tokens`).
+    Raises Invalid if `days` is not 1 to MOST_DAYS, and Conflict (code `too_many_tokens`) beyond MOST_TOKENS tokens.
     """
     if AuthToken.objects.filter(user=person).count() >= MOST_TOKENS:
         raise Conflict(

@@ -117,7 +117,7 @@ class ApiView(GenericAPIView[Any]):
 
 
 def only(rows: QuerySet[Row], public_id: str, what: str) -> Row:
-    """Return the row with this public id. Raises NotFound, whose message calls it `what`."""
+    """Return the row with this public id. Raises NotFound; `what` names the kind of row in its message."""
     row = rows.filter(public_id=public_id).first()
     if row is None:
         raise NotFound(f"There is no such {what} in this project.")

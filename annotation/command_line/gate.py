@@ -337,7 +337,7 @@ def _of_set(document_id: str, one: SetData) -> Iterator[GateSummary]:
 
 
 def _compared(one: SetData) -> Iterator[tuple[str, int | None, str, str | None]]:
-    """Yield each summary with each reference that an import would compare it with; None if there is no reference."""
+    # These are the comparisons that an import would make. A summary without a reference has one, with "" and None.
     for (system, target), summary in one.summaries.items():
         references = [
             (name, one.author_of(name), one.reference_for(name, target))

@@ -48,7 +48,7 @@ class Part(Generic[Row]):
         return ", ".join(f'{self._name}."{field.column}"' for field in self._fields)
 
     def read(self, values: Iterator[object]) -> Row:
-        """Build a row from the next values of the iterator."""
+        """Build a row from the next values of the iterator, one for each of `columns`."""
         given = list(islice(values, len(self._fields)))
         for place, convert in self._conversions:
             given[place] = convert(given[place])
@@ -154,9 +154,10 @@ def new_keys(kind: type[Model], count: int) -> list[int]:
 
 
 def insert(made: Sequence[Model]) -> None:
-    """Store new instances of one model with `copy_rows`, and give them their keys; `bulk_create` takes thrice as long.
+    """Store new instances of one model with `copy_rows`, and give them their keys.
 
-    Instances that they refer to must be stored. The caller must be in a transaction.
+    Instances that they refer to must be stored. The caller must be in a transaction. `bulk_create` takes three times
+    as long.
     """
     if not made:
         return
@@ -177,7 +178,6 @@ def insert(made: Sequence[Model]) -> None:
 
 
 def _stored(kind: type[Model]) -> dict[str, Field[Any, Any]]:
-    """The columns that a statement can write, by attribute."""
     return {field.attname: field for field in kind._meta.local_concrete_fields if not field.generated}
 
 

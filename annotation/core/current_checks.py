@@ -1,4 +1,4 @@
-"""Maintaining `Check.is_current`, which is True if the check's claim is in the active claim set of its text."""
+"""Maintaining `Check.is_current`: True while the check's claim is not removed and its claim set is active."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ def put_in_force(checks: QuerySet[Check]) -> None:
 
 
 def take_out(claims: Collection[int]) -> int:
-    """Remove claims, or retire questions, and return the number of claims or questions that were in force before.
+    """Remove claims, or retire questions, by their keys, and return the number of rows with these keys.
 
-    Rows and answers are kept, but the claims are no longer checked. The caller must be in a transaction.
+    Rows and answers are kept, but the claims are no longer checked. A claim that was removed before gets a new time of
+    removal. The caller must be in a transaction.
     """
     removed = Claim.objects.filter(pk__in=claims).update(removed_at=timezone.now())
     put_in_force(Check.objects.filter(claim__in=claims))

@@ -43,7 +43,7 @@ def log(
     target: PublicRow,
     data: Mapping[str, object] | None = None,
 ) -> Event:
-    """Write an event to the project's log, in the transaction of the action that it describes.
+    """Write an event to the project's log. Call it in the transaction of the action that the event describes.
 
     `actor` is None if the program itself acted. `data` is JSON with old and new values and reasons; it must contain no
     secrets.

@@ -1,4 +1,4 @@
-"""Converting facts to JSON and back. A frozen dataclass is the only declaration of the types of its facts."""
+"""Converting facts, which are frozen dataclasses, to JSON and back. The dataclass declares all types."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def plain(facts: Any) -> Any:
 
 
 def read(shape: type[Shape], stored: Mapping[str, Any]) -> Shape:
-    """Read facts of this type from stored JSON values."""
+    """Read facts of this type from stored JSON values. Raises pydantic's ValidationError if they do not fit."""
     made: Shape = adapter_of(cast("Any", shape)).validate_python(stored)
     return made

@@ -64,7 +64,7 @@ def current(project: Project) -> Guideline | None:
 
 
 def current_id(project: Project) -> int | None:
-    """Load the key of the current guidelines, which is stored with answers; None if there are none. One query."""
+    """Load the key of the current guidelines, which answers store; None if there are none."""
     return _newest(project).values_list("pk", flat=True).first()
 
 

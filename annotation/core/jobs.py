@@ -72,7 +72,7 @@ class Claimed:
 
 
 def log_context(job: Job) -> dict[str, str]:
-    """Return the ids of a job, its run and its request, which log lines about the job contain."""
+    """Return the ids of a job, of its run (if it has one) and of its request, for every log line about the job."""
     run = {} if job.run is None else {"run": job.run.public_id}
     return {"job": job.public_id, "request_id": job.request_id, **run}
 
@@ -93,7 +93,10 @@ def enqueue(jobs: Sequence[Job]) -> None:
 
 
 def again(jobs: QuerySet[Job]) -> list[Job]:
-    """Restart the jobs among `jobs` that have ended, in a transaction, and wake workers."""
+    """Put the ended jobs among `jobs` back in the queue, wake workers, and return these jobs as they were before.
+
+    The caller must be in a transaction.
+    """
     over = list(jobs.exclude(state__in=OPEN).select_for_update(of=("self",), no_key=True).order_by("pk"))
     Job.objects.filter(pk__in=[job.pk for job in over]).update(
         state=Job.State.WAITING, attempt=0, error="", queued_at=shared_now(), finished_at=None, **FREE
@@ -112,7 +115,7 @@ def due(kind: Job.Kind) -> QuerySet[Job]:
 
 @transaction.atomic
 def take(jobs: QuerySet[Job], *, most: int = 1, token: str | None = None) -> list[Claimed]:
-    """Claim up to `most` of these `due` jobs for this worker, oldest first, and count an attempt of each.
+    """Claim up to `most` of these `due` jobs for this worker, oldest first, and count one more attempt for each.
 
     The claims have the given `token`, or a new one. The number of statements does not depend on `most`.
     """
@@ -139,14 +142,14 @@ def take(jobs: QuerySet[Job], *, most: int = 1, token: str | None = None) -> lis
 def locked(jobs: QuerySet[Job], *, most: int | None = None, skip_locked: bool = False) -> list[int]:
     """Lock these jobs until the caller's transaction ends, and return their keys.
 
-    All threads of a worker lock jobs in the same order, so that they cannot deadlock.
+    Jobs are always locked in the order of their keys, so that two transactions cannot deadlock.
     """
     held = jobs.select_for_update(of=("self",), no_key=True, skip_locked=skip_locked).order_by("pk")
     return list(held.values_list("pk", flat=True)[:most])
 
 
 class Lease:
-    """The heartbeat of all claims with a token. It runs in its own thread during the work: `with Lease(token)`.
+    """The heartbeat of all claims that have one token. It runs in its own thread within `with Lease(token)`.
 
     If the process dies, the lease expires and another worker gets the jobs. `reap` skips the jobs of its own process,
     even if the database delays a heartbeat. `progress` has columns of the job that each heartbeat writes.
@@ -224,7 +227,10 @@ def finish(
     error: str = "",
     progress: Mapping[str, int] | None = None,
 ) -> bool:
-    """End the claimed jobs that this worker still owns. Returns False if it owns none of them any more."""
+    """End the claimed jobs that this worker still owns, with the first 1,000 characters of `error`.
+
+    Returns False if the worker owns none of them any more.
+    """
     owned = Job.objects.filter(pk__in=locked(_owned(claimed)))
     ended = owned.update(
         state=state, error=error[:1000], finished_at=shared_now(), **FREE, **(progress or {})
@@ -248,9 +254,9 @@ def try_later(claimed: Claimed, *, error: str) -> bool:
 
 
 def cancel(jobs: QuerySet[Job]) -> int:
-    """Cancel the jobs among `jobs` that wait or run, in a transaction, and return their number.
+    """Cancel the waiting and working jobs among `jobs`, and return their number.
 
-    The worker of a cancelled job writes nothing more.
+    The worker of a cancelled job writes nothing more. The caller must be in a transaction.
     """
     keys = locked(jobs.filter(state__in=OPEN))
     return Job.objects.filter(pk__in=keys).update(state=Job.State.CANCELLED, finished_at=shared_now())
@@ -284,9 +290,10 @@ def reap() -> None:
 
 
 def carry_out(claimed: Claimed, act: Callable[[Claimed, Lease], None]) -> None:
-    """Do a claimed job and end it: it is done, or has failed after a Refusal.
+    """Do a claimed job by calling `act`, and end the job: as done, or as failed if `act` raises a Refusal.
 
-    After a Conflict with the code `busy` and after any other error, it returns to the queue (`try_later`).
+    After a Conflict with the code `busy`, and after an error that is no Refusal, the job returns to the queue
+    (`try_later`). After StoppedJob, the job is left as it is.
     """
     job = claimed.job
     with bound_contextvars(**log_context(job)), Lease(claimed.token, every_seconds=REPORT_SECONDS) as lease:
@@ -326,7 +333,7 @@ def hint(
 
 
 def _wake(kind: str, jobs: int) -> None:
-    """Send a message per job or per worker, whichever number is smaller.
+    """Send one message for each job, but no more messages than there are workers.
 
     At least one message is sent, because a worker may be starting.
     """

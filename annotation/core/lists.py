@@ -80,7 +80,7 @@ def _everybody(viewer: Viewer) -> bool:
 class _Part:
     """Common fields of columns and filters.
 
-    `help` is the description in the API; `seen_by` decides who may see the part.
+    `help` is the description in the API; `seen_by` returns True for viewers who may see the column or filter.
     """
 
     kind: Kind = Kind.TEXT
@@ -128,7 +128,7 @@ class Column(_Part):
         return own.replace(".", "__") if way is True else str(way or "")
 
     def of(self, row: Any) -> Any:
-        """Return the column's value in a row; None if an attribute on the path is None."""
+        """Return the column's value in a row; None if an attribute on the path is None or does not exist."""
         if callable(self.value):
             return self.value(row)
         for name in (self.value or self.name).split("."):
@@ -194,10 +194,12 @@ class List:
     - `order`: the database columns to sort by, if nothing else is chosen; the last must be unique
     - `orders`: named orders that the page offers. The page shows the first as its default, so its columns must equal
       `order`.
+    - `key`: the path of a row's public id, by which the next page is requested
     - `prepare`: is called with the rows of a page before they are shown
     - `polls`: returns the seconds after which a page loads the list again; 0 means never
     - `below`: the template of a second line of each row
     - `within`: the id of the part of the page that is replaced
+    - `title`, `empty`: the heading, and the text for a list without rows
     """
 
     name: str
@@ -354,7 +356,7 @@ class Listing:
 
     @property
     def narrows_more(self) -> bool:
-        """True if a filter that the page folds away is in use."""
+        """Return True if a filter after the first two, which the page folds away, is in use."""
         return any(each.name in self._chosen for each, _, _ in self.selects[2:])
 
     def _options(self, one: Filter) -> Sequence[tuple[str, str]]:

@@ -28,11 +28,10 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row", bound=Model)
 
-# This is written by hand, because most requests need it; tests/bench/answering.py measures it.
 _ROLES = "SELECT roles FROM annotation_membership WHERE project_id = %s AND user_id = %s"
 
-# This is written by hand, because most requests need it; tests/bench/answering.py measures it. Each of the two
-# subqueries uses an index.
+# Written by hand, because most requests need these two columns; tests/bench/answering.py measures it. Each subquery
+# uses an index.
 _STANDING = """
 (SELECT roles FROM annotation_membership WHERE project_id = {project} AND user_id = %(person)s), EXISTS (
     SELECT 1
@@ -140,7 +139,7 @@ def verbs_of(roles: Iterable[Role]) -> frozenset[Verb]:
 
 
 def visible_projects(person: Person) -> QuerySet[Project]:
-    """Select the projects in which the person is a member; a superuser sees all projects."""
+    """Select the projects in which the person is a member, or all for a superuser; never deleted projects."""
     if not person.is_authenticated:
         return Project.objects.none()
     if person.is_superuser:
@@ -149,9 +148,7 @@ def visible_projects(person: Person) -> QuerySet[Project]:
 
 
 def deleted_projects(person: Person) -> QuerySet[Project]:
-    """Select the deleted projects that the person may restore: an owner's own projects, or all projects for a
-    superuser.
-    """
+    """Select the deleted projects that the person may restore: those that they own, or all for a superuser."""
     deleted = Project.all_projects.filter(deleted_at__isnull=False)
     if not person.is_authenticated:
         return deleted.none()
@@ -178,7 +175,7 @@ def may_create_projects(person: Person | None) -> bool:
 
 
 def roles_in(person: Person, project: Project) -> frozenset[Role]:
-    """Load the person's roles in a project: every role for a superuser, no roles for people outside of the project."""
+    """Load the person's roles in a project: all roles for a superuser, none for a person who is no member."""
     if not person.is_authenticated:
         return frozenset()
     if person.is_superuser:
@@ -304,10 +301,10 @@ def project_and_verbs(person: Person, slug: str, verb: Verb) -> tuple[Project, f
 def project_verbs_and(
     person: Person, slug: str, verb: Verb, beside: Part[Row], name: str
 ) -> tuple[Project, frozenset[Verb], Row | None]:
-    """Return the project, the person's verbs, and the row of the project with the public id `name`, or None.
+    """Return the project, the person's verbs, and a further row of the project; None if there is no such row.
 
-    `beside` has the columns of the row; its alias in the statement must be `beside`. Raises the errors of
-    `project_for`.
+    `beside` says from which table the further row is read, with the alias `beside`; `name` is the row's public id.
+    Raises the errors of `project_for`.
     """
     join = _BESIDE.format(table=beside.table)
     project, verbs, values = _entered(person, slug, verb, f", {beside.columns}", join, name=name)

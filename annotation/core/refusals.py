@@ -4,8 +4,9 @@ Refusal
 ├── NotFound      the thing does not exist for this person
 ├── NotAllowed    the thing exists, but roles or blindness forbid the verb
 ├── Conflict      the state has changed since the person saw it
-├── NotReady      a worker is still computing it
-├── TooMany       there were too many attempts
+├── NotNow        another attempt makes sense after some seconds
+│   ├── NotReady  a worker is still computing it
+│   └── TooMany   there were too many attempts
 ├── NoSpace       the server's disk is full
 └── Invalid       the request itself is wrong
 

@@ -37,7 +37,8 @@ def text_fault(text: str) -> str:
 def checked_text(text: str, *, most: int, if_empty: str, if_long: str) -> str:
     r"""Trim a person's text and convert its line ends to "\n".
 
-    Raises Invalid (field `text`) with the message `if_empty` or `if_long`, and for control characters.
+    Raises Invalid (field `text`): with the message `if_empty` for an empty text, with `if_long` for more than `most`
+    characters, and for control characters other than line ends and tabs.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
     if not text:
@@ -69,6 +70,6 @@ def _control_in(text: str, *, but: str = "") -> str | None:
 
 
 def printable(text: str) -> str:
-    """Cut a text to 300 characters for a message, and replace characters that cannot be encoded."""
+    """Cut a text to 300 characters for a message, and replace NUL and halves of surrogate pairs by U+FFFD."""
     cleaned = _SURROGATE.sub("\ufffd", text.replace("\x00", "\ufffd"))
     return cleaned if len(cleaned) <= 300 else f"{cleaned[:297]}…"

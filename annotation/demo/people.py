@@ -50,5 +50,5 @@ def user_of(person: DemoPerson) -> User:
 
 
 def _username(person: DemoPerson) -> str:
-    """Return the username. Outside of the demo it has a prefix, so that it is not the name of a real account."""
+    # Outside of the demo, the prefix prevents that it is the name of a real account.
     return person.username if settings.DEMO_SIGN_IN else f"sample-{person.username}"

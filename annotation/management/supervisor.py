@@ -118,7 +118,7 @@ class Child:
         self.start_again_at = time.monotonic() + pause
 
     def stop(self) -> None:
-        """Ask the process to end. After a while, kill its group."""
+        """Ask the process to end. After STOP_WITHIN_SECONDS at the latest, kill its group."""
         if self.process is None:
             return
         _signal_group(self.process, signal.SIGTERM)

@@ -10,11 +10,11 @@ from annotation.models.run import Job
 
 
 class Analysis(PublicRow):
-    """A computed table of statistics, with its seed and the fingerprint of its inputs.
+    """The statistics of one page, such as a leaderboard, with their seed and the fingerprint of their inputs.
 
-    `inputs` is the project's fingerprint at the time when the inputs were read (see `analysis/fingerprint`); ""
-    before the first computation. If `inputs` equals the current fingerprint, another computation would give the same
-    payload. `job` is the latest job that computes the table.
+    `inputs` is the project's fingerprint when the inputs were read (see `analysis/fingerprint`); "" before the first
+    computation. If `inputs` equals the current fingerprint, another computation would give the same `payload`. `job`
+    is the latest job that computes the statistics.
     """
 
     class Kind(models.TextChoices):

@@ -70,8 +70,8 @@ AWAITED = Q(verdict__isnull=True, sample__cancelled_at__isnull=True)
 class SampledCheck(PublicRow):
     """A check in a sample, with its inclusion probability and its answer.
 
-    `verdict` is the first blind answer of a person. Until somebody answers, the check waits in the sample's queue; no
-    other check ever replaces it.
+    `verdict` is the first blind answer of a person. Until somebody answers, the check waits in the sample's queue. No
+    other check ever replaces a sampled one.
     """
 
     sample = models.ForeignKey(Sample, on_delete=models.CASCADE, related_name="sampled_checks")

@@ -42,9 +42,9 @@ def new_public_ids() -> Iterator[str]:
 
 
 def public_id_of(name: str) -> str:
-    """Compute the id of a row that is deleted and rebuilt. It depends only on the name, so links remain valid.
+    """Compute the id of a row that is deleted and rebuilt. The id depends only on `name`, so links remain valid.
 
-    It cannot be guessed if the name contains a public id.
+    Nobody can guess the id if the name contains a public id.
     """
     return _spelled(hashlib.sha256(name.encode()).digest()[:ID_BYTES])
 

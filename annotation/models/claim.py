@@ -34,7 +34,7 @@ def has_number(text: str) -> bool:
 
 
 def new_queue_key() -> int:
-    """Make a random position in queues, which orders rows with equal values and reveals nothing about them."""
+    """Make a random position in [0, 2^62) for queues. It orders rows with equal values and reveals nothing of them."""
     return secrets.randbits(QUEUE_KEY_BITS)
 
 
@@ -183,7 +183,7 @@ class Check(PublicRow, Leased):
       source documents, and the answer changes the scores of all summaries of the set.
 
     `summary` is the summary whose score the answer changes. The columns from `judge_label` to `impact` are derived from
-    verdicts. Only the verdict service and `rescore` write them, and `verify_scores` checks them.
+    verdicts. Only `scoring` writes them, and `verify_scores` checks them.
     """
 
     class Side(models.TextChoices):
@@ -334,7 +334,7 @@ class Verdict(Answer):
     A null label keeps an unusable answer of a judge with its reason; it does not count as a verdict.
     """
 
-    # It cannot be named `check`, which is a class method of every Django model.
+    # The field cannot be named `check`, because every Django model has a class method with this name.
     check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="verdicts")
     judge = models.ForeignKey(Judge, null=True, blank=True, on_delete=models.PROTECT, related_name="verdicts")
     origin_name = models.CharField(
@@ -402,7 +402,7 @@ class Verdict(Answer):
 SIDE_SCORES = {Check.Side.REFERENCE: "coverage", Check.Side.SUMMARY: "alignment"}
 """The score to which the answers of each side belong."""
 OF_CLAIMS = Q(side__in=tuple(SIDE_SCORES))
-"""Checks of claims, without closed questions; figures never combine the two."""
+"""Checks of claims; no figure combines them with the checks of closed questions."""
 SCORE_SIDES = {score: side for side, score in SIDE_SCORES.items()}
 
 

@@ -97,9 +97,9 @@ COUNTED = (
 
 
 class Rating(Answer):
-    """The answer to a criterion about one summary. A row never changes; a later answer is the next version.
+    """The answer to a criterion about one summary. A row never changes; a later answer is a row with the next version.
 
-    A null value keeps an unusable answer of a judge with its reason, or withdraws a person's answer.
+    A null value means that a judge's answer was unusable (with the reason), or that a person took the answer back.
     """
 
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="ratings")

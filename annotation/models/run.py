@@ -115,8 +115,8 @@ class Export(PublicRow):
 class Import(PublicRow):
     """Files to check or import, with the result.
 
-    `report` describes the import, `refusal` the faults of the files. The files are stored until the import ends. The
-    import gets a job when a person has confirmed the meaning of the files' columns.
+    `report` describes the import, and `refusal` the faults of the files. The files are stored until the import ends.
+    `job` is null until a person has confirmed the meaning of the files' columns.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")

@@ -11,7 +11,7 @@ from annotation.models.summary import Summary
 
 
 def new_revision() -> int:
-    """Make a random number for `Score.revision`, so that it differs whenever a score's row is written."""
+    """Make a random number in [0, 2^31) for `Score.revision`, which gets a new one whenever its row is written."""
     return secrets.randbits(31)
 
 

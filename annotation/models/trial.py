@@ -50,7 +50,7 @@ class AnswerAgain(PublicRow):
     """A check of a trial with the answer that a person gave before and the answer given again.
 
     It is not a `Verdict`, so scores, estimates, agreement and exports do not contain it. `person` is the person who is
-    asked or has answered; null until somebody answers if anybody else may answer.
+    asked or has answered. In a trial with `by_others`, it is null until somebody answers.
     """
 
     trial = models.ForeignKey(GuidelineTrial, on_delete=models.CASCADE, related_name="answers")

@@ -172,7 +172,6 @@ def _blank(rows: models.QuerySet[Any], gone: Counter[str], **blank: object) -> N
 
 
 def _named_exports(projects: list[Project]) -> list[Export]:
-    """Find exports with people's names, and cancel those that a worker is still writing."""
     named = Export.objects.filter(project__in=projects, named_people=True)
     jobs = Job.objects.filter(export__in=named)
     started = set(jobs.filter(state__in=OPEN).values_list("export", flat=True))

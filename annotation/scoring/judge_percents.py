@@ -18,7 +18,7 @@ class JudgePercent:
 
     `percent` is the share of yes among the judge's scored claims of the unit, 0 to 100; unsure counts as not yes.
     `marks` is the evidence of the yes verdicts. `unit_id` is the public id of the unit, or of the claim that replaces
-    it. `number` is its position, from 1, among the reference's units or claims.
+    it. `number` is its position, from 1, among the reference's units or claims. `at` is the time of the latest verdict.
     """
 
     judge: str
@@ -49,7 +49,7 @@ class _JudgeAnswer(NamedTuple):
 
 
 def judge_percents(summary_ids: Sequence[int]) -> list[JudgePercent]:
-    """Compute every judge's percents for the units of these summaries, sorted by summary, judge, comparison and unit.
+    """Compute every judge's percents for the units of these summaries, sorted by summary, judge, reference and number.
 
     A unit without an answered claim has no percent.
     """

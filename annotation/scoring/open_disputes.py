@@ -26,8 +26,10 @@ SPREAD_DIGITS = 9
 """The number of decimals to which differences are rounded before the threshold is applied."""
 
 DisputeTarget = tuple[int | None, ...]
-"""The values of `TARGET_COLUMNS`: keys of a check, or of a comparison with its unit or the claim that replaces it, or
-of a summary with a criterion.
+"""The values of `TARGET_COLUMNS`, which identify an item. Those of the other kinds of item are None.
+
+A check has one key, a unit the keys of its comparison and of itself or of the claim that replaces it, and a criterion
+about a summary the keys of both.
 """
 TARGET_COLUMNS = ("check_row_id", "comparison_id", "unit_id", "claim_id", "summary_id", "criterion_id")
 
@@ -36,8 +38,9 @@ TARGET_COLUMNS = ("check_row_id", "comparison_id", "unit_id", "claim_id", "summa
 class Due:
     """The state that the dispute about one item should have.
 
-    `is_due` is True if there must be a row, open or settled. `name` identifies the item, even after a
-    rebuild.
+    `is_due` is True if the answers differ beyond the threshold, so that a missing row is created; an existing row
+    remains in any case. `spread`, in [0, 1], is the largest less the smallest answer. `name` identifies the item, even
+    after a rebuild.
     """
 
     target: DisputeTarget
@@ -158,7 +161,6 @@ def _values_of_unit(unit: ScoredUnit, *, with_judge: bool) -> list[float]:
 
 
 def _stable_key(name: str) -> int:
-    """Return a number that orders ties and is the same whenever the queue is rebuilt."""
     digest = hashlib.sha256(name.encode()).digest()
     return int.from_bytes(digest[:8], "big") >> (64 - QUEUE_KEY_BITS)
 

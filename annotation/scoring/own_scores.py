@@ -29,8 +29,9 @@ _OUTRANKING: tuple[Literal["decision", "people", "judge"], ...] = ("decision", "
 class OwnScores:
     """The scores by own criteria, in [0, 1], 1 for the best answer of the scale, and the own composite.
 
-    `names` has the criteria in order, then `COMPOSITE` if the project has weights. `values` has the scores by summary
-    and name, `sources` by criterion the roles of those whose answers count: people or judge.
+    `names` has the names of the criteria in order, then `COMPOSITE` if the project has weights. `values` has the scores
+    by the key of the summary and the name. `sources` says for each criterion if answers of "people", of the "judge", or
+    of both count.
     """
 
     names: tuple[str, ...]
@@ -38,23 +39,24 @@ class OwnScores:
     sources: Mapping[str, frozenset[str]]
 
     def of(self, summary: int) -> tuple[float | None, ...]:
-        """Return the scores of a summary in the order of `names`."""
+        """Return the scores of a summary in the order of `names`; None where it has no answer."""
         found = self.values.get(summary, {})
         return tuple(found.get(name) for name in self.names)
 
 
 def own_names(project: Project) -> list[str]:
-    """Name the own scores: the criteria in force, and the composite if the project has weights. One query."""
+    """Name the own scores: the criteria in force, and the composite if the project has weights. Makes one query."""
     names = criteria_in_force(project).values_list("name", flat=True)
     return [*names, *([COMPOSITE] if project.own_weights else [])]
 
 
 def own_scores(project: Project, **summaries: object) -> OwnScores:
-    """Choose the final answer to each criterion about each summary. Two queries, three with an own composite.
+    """Choose the final answer to each criterion about each summary. Makes two queries, or three with an own composite.
 
-    It is the latest decision of an adjudicator, else the mean of people's latest answers, else the deciding judge's
-    latest usable answer. Answers in open assignments and to earlier versions of a criterion do not count. The
-    composite has no value if a part has none. The lookups `summaries` select summaries, such as `summary__in`.
+    The final answer is the latest decision of an adjudicator, else the mean of people's latest answers, else the
+    deciding judge's latest usable answer. Answers in open assignments and to earlier versions of a criterion do not
+    count. The composite has no value if a part has none. The lookups `summaries` select summaries, such as
+    `summary__in`.
     """
     facts = {row.pk: row.fact for row in criteria_in_force(project)}
     values: dict[int, dict[str, float]] = defaultdict(dict)
@@ -102,10 +104,10 @@ def _composites(
 def final_ratings(
     project: Project, *columns: str, **summaries: object
 ) -> Iterator[tuple[Literal["decision", "people", "judge"], list[Any]]]:
-    """Yield the ratings whose mean is the final answer to a criterion about a summary, and who decides.
+    """Yield, for each criterion about each summary, who decides and the ratings whose mean is the final answer.
 
     A rating has `summary_id`, `criterion_id`, `criterion__name`, `role`, `person_id`, `origin_name`, `value` and the
-    `columns`. The lookups `summaries` select ratings. One query.
+    `columns`. The lookups `summaries` select ratings. Makes one query.
     """
     names = ("summary_id", "criterion_id", "criterion__name", "role", "person_id", "origin_name", "value")
     latest: dict[tuple[int, int], dict[tuple[str, object], Any]] = defaultdict(dict)
@@ -125,7 +127,7 @@ def final_ratings(
 
 
 def own_inputs(project: Project) -> tuple[object, ...]:
-    """Return the inputs of `own_scores`, for fingerprints. One query and that of the criteria."""
+    """Return values that change whenever the inputs of `own_scores` change, for fingerprints. Makes two queries."""
     found = _counting(project).order_by().aggregate(count=Count("pk"), newest=Max("pk"))
     return (found["count"], found["newest"], *criteria_in_force(project).values_list("pk", flat=True))
 

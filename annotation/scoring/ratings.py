@@ -7,7 +7,10 @@ from annotation.models import Project, Rating, Summary
 
 @dataclass(frozen=True, slots=True)
 class GivenRating:
-    """A rating or score of a summary, its judge ("" if it was computed) and the reason."""
+    """A rating, on the scale of its criterion, or a computed score of a summary, with its reason.
+
+    `judge` is "" if a formula computed the score. `value` is None if there is no usable rating; `reason` then says why.
+    """
 
     name: str
     value: float | None

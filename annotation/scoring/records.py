@@ -67,8 +67,9 @@ class CheckAnswers:
     """The answers to one check that count.
 
     `judge` is the deciding judge's latest usable answer; without one, `unscored_reason` is the reason.
-    `judge_uncertainty` is the share of a panel's votes that differ from its label. `standing` has the latest answer
-    of each reviewer, the newest last; `is_disputed` is True if these answers differ.
+    `judge_uncertainty` is the share of a panel's votes that differ from its label, and None for other judges. `rule`
+    is "no" if the summary is empty. `standing` has the latest answer of each reviewer, the newest last; `is_disputed`
+    is True if these answers differ.
     """
 
     judge: Label | None = None
@@ -142,8 +143,8 @@ class RatingRecord:
 class SummaryRecord:
     """A summary with the arguments of `evaluation.score`, its checks and its units.
 
-    `ratings` has the criteria with a decision, or with more than one answer. `conciseness_terms` is set if its
-    conciseness was rated. `has_disputes` is True if the database has disputes of it.
+    `ratings` has the criteria with more than one answer, decisions included. `conciseness_terms` is None unless the
+    judge rated the conciseness. `has_disputes` is True if the database has disputes about the summary or its source.
     """
 
     summary: Summary
@@ -220,8 +221,8 @@ def summaries(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
 def hold_scored(place: Check | Comparison | Summary) -> list[Summary]:
     """Lock and return the summaries whose scores an answer changes.
 
-    These are the summary itself or that of the check, or all summaries of the set for a check of the source.
-    Concurrent answers wait for these locks. For a check of the source, the document set is locked first.
+    An answer changes one summary, or all summaries of the set if `place` is a check without a summary; the document set
+    is locked first then. Concurrent answers wait for these locks.
     """
     key = place.pk if isinstance(place, Summary) else place.summary_id
     return hold_set(cast("Check", place).document_set_id) if key is None else summaries([key], hold=True)

@@ -47,14 +47,14 @@ DERIVED = (
     "uncertainty",
     "impact",
 )
-"""The columns of a check that only this module writes."""
+"""The columns of a check that are computed from its answers."""
 
 
 def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> int:
     """Rebuild the derived columns, scores and disputes of the project's summaries, or only of `summary_ids`.
 
     Each batch is a transaction of its own, so that no lock lasts long. A concurrent answer waits for the batch or is
-    included in it. Returns the number of scored summaries. A second call changes nothing.
+    included in it. Returns the number of scored summaries. A second call stores the same values.
     """
     if summary_ids is None:
         put_in_force(Check.objects.filter(project=project))
@@ -111,10 +111,7 @@ def rescore_held(*, project: Project, held: Sequence[Summary]) -> list[SummaryRe
 
 
 def _as_it_is_now(project: Project) -> Project:
-    """Load the project again, because its rules may have changed while the caller waited for a lock.
-
-    The project may be a deleted one.
-    """
+    # The rules may have changed while the caller waited for a lock. The project may be a deleted one.
     return Project.all_projects.get(pk=project.pk)
 
 

@@ -21,7 +21,7 @@ def has_claims_as_units(claims: Iterable[Linked]) -> bool:
 
 
 def with_linked_claims(references: Collection[int]) -> set[int]:
-    """Select the references that are scored over units, because they have no active claim without a unit."""
+    """Return the keys of those references that are scored over units: they have no active claim without a unit."""
     unlinked = Claim.objects.filter(
         claim_set__summary_id__in=references, claim_set__is_active=True, unit__isnull=True
     )

@@ -49,7 +49,7 @@ def short(value: float | None) -> str:
 
 @register.filter
 def points(value: float | None) -> str:
-    """Format a difference of shares in points with its sign, "+3.2"; a missing difference is a dash."""
+    """Format a difference of shares in percentage points with its sign, "+3.2"; a missing difference is a dash."""
     return NOTHING if value is None else f"{round(100 * value, 1) + 0.0:+.1f}".replace("-", "−")
 
 
@@ -99,7 +99,10 @@ def p_value(value: float | None) -> str:
 
 
 def mean(average: Average, n: int) -> SafeString:
-    """Format a mean with three decimals. If its number of document sets differs from `n`, the number is shown."""
+    """Format a mean with three decimals; a missing mean is a dash.
+
+    The number of its document sets is shown if it differs from `n`.
+    """
     if average.mean is None or average.n == n:
         return format_html("{}", score(average.mean))
     return format_html(

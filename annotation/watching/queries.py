@@ -157,7 +157,7 @@ def files_fault() -> str | None:
 
 
 def _existing(folder: Path) -> Path:
-    """Return the folder or its nearest existing parent, because folders are created on demand."""
+    # Folders are created on demand, so take the nearest parent that exists.
     return next(each for each in (folder, *folder.parents) if os.access(each, os.F_OK))
 
 

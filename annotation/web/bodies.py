@@ -76,5 +76,5 @@ def _fault_of_form(request: HttpRequest) -> Refusal | None:
 
 
 def _holds_nul(given: QueryDict) -> bool:
-    """Return True if a value contains NUL, which databases can neither store nor search."""
+    # Databases can neither store nor search NUL.
     return any("\0" in value for _, values in given.lists() for value in values)

@@ -62,7 +62,7 @@ HEADINGS = {
 }
 
 NOTICES = "#notices"
-"""The part of a page for refusals; showing one there keeps typed input."""
+"""The part of a page that shows refusals, so that the rest of the page keeps what was typed."""
 
 
 def status_of(refusal: Refusal) -> int:

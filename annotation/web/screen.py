@@ -45,7 +45,7 @@ def screen(
 def json_screen(
     view: Callable[Concatenate[Request, Arguments], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, Arguments], HttpResponse]:
-    """Make a view for requests of our own scripts. It never redirects, and its refusals are JSON too.
+    """Make a view for POST requests of our own scripts. It never redirects, and its refusals are JSON too.
 
     The attribute `speaks_json` of the view makes the error handler respond in JSON.
     """

@@ -33,15 +33,6 @@ def test_healthz_answers_in_plain_text(client: Client) -> None:
     assert "no-store" in answer["Cache-Control"]
 
 
-def test_healthz_needs_no_worker_and_no_sign_in(client: Client) -> None:
-    assert client.get("/healthz").status_code == 200
-
-
-def test_health_is_only_read(client: Client) -> None:
-    assert client.post("/healthz").status_code == 405
-    assert client.post("/readyz").status_code == 405
-
-
 def test_readyz_says_that_all_is_well(client: Client, worker: Any) -> None:
     answer = client.get("/readyz")
     parts = {"database": "ok", "migrations": "ok", "broker": "ok", "worker": "ok", "files": "ok"}

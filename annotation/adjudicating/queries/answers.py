@@ -52,10 +52,9 @@ class NamelessAnswer:
 def answers_on(dispute: Dispute, person: User) -> tuple[NamelessAnswer, ...]:
     """Load the answers to the item of a dispute, as this adjudicator sees them.
 
-    On a check, these are the latest answers of each reviewer; on a unit, the submitted percents; on a
-    criterion, the latest rating of each person. If the project
-    compares people with the judge, the deciding judge's answer is included. For a unit, the judge's answer is the
-    share of yes, rounded to the percent scale.
+    On a check, these are the latest answers of each reviewer; on a unit, the submitted percents; on a criterion, the
+    latest rating of each person. If the project compares people with the judge, the deciding judge's answer is
+    included. For a unit, the judge's answer is the share of yes, rounded to the percent scale.
     """
     place = dispute.place
     if isinstance(place, Check):
@@ -116,7 +115,7 @@ def _on_summary(summary: Summary, dispute: Dispute) -> Iterator[Named]:
 
 
 def _nearest(criterion: metrics.Criterion, value: float) -> str:
-    # A value between two answers of the scale would reveal the judge.
+    # Only a judge can give a value between two answers of the scale, so such a value would reveal the judge.
     return criterion.in_words(min(criterion.values, key=lambda each: abs(each - value)))
 
 

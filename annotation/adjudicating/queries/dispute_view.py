@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LitPassage:
-    """A numbered unit of the text, with the letters of the answers that cite it. `opens` is True if a document or
-    paragraph begins with it.
+    """A numbered unit of the text, with the letters of the answers that cite it as evidence.
+
+    `opens` is True if a document or paragraph begins with the unit.
     """
 
     number: int

@@ -111,7 +111,10 @@ class SetWork:
 
 @dataclass(frozen=True, slots=True)
 class JudgedUnit:
-    """A reference unit (or a claim that replaces one) with the assessor's answer."""
+    """A reference unit (or a claim that replaces one) with the assessor's answer.
+
+    `percent` is 0 to 100; None without an answer and in a draft. `version` is 0 without an answer.
+    """
 
     unit_id: str
     number: int
@@ -163,6 +166,8 @@ class SeeForm:
     - `previous_id`, `next_id`: its neighbours in the set
     - `elsewhere`: the numbers of summary units that are marked in other comparisons of the summary
     - `unmarked`: the numbers of summary units that are not marked in any comparison
+    - `summary_length`: in the project's length unit
+    - `scale`: the percents to choose from; empty if any whole percent can be typed
     """
 
     reading_id: str
@@ -214,8 +219,8 @@ class SeeForm:
 
     @property
     def in_hand(self) -> JudgedUnit | None:
-        """Return the unit that the form opens first: the first unit without a percent or, if every unit has one, the
-        first.
+        """Return the unit that the form opens first: the first unit without a percent, or the first unit if every unit
+        has a percent. None without units.
         """
         waiting = (unit for unit in self.units if unit.percent is None)
         return next(waiting, self.units[0] if self.units else None)
@@ -244,7 +249,7 @@ def own_work_in(project: Project, person: User, public_id: str) -> SetWork:
 
 
 def own_reading(project: Project, person: User, public_id: str) -> Reading:
-    """Return the person's own reading with this public id, in any state. Raises NotFound."""
+    """Return the person's own reading with this public id, open or closed. Raises NotFound, also after unassigning."""
     reading = (
         _own(project, person)
         .select_related("assignment__document_set__project", "comparison__reference", "comparison__summary")

@@ -46,8 +46,9 @@ class AssessorProgress:
 
 @dataclass(frozen=True, slots=True)
 class QueueOffer:
-    """The number of `sets` that the person can take from the queue. `in_hand` is the assignment that the person must
-    close first.
+    """The number of `sets` that the person can take from the queue.
+
+    `in_hand` is the id of the assignment that the person must close or return first; None if there is none.
     """
 
     sets: int
@@ -168,7 +169,7 @@ def queued_sets(project: Project, person: User) -> QuerySet[Any]:
 
 
 def queue_offer(project: Project, person: User) -> QueueOffer:
-    """Load what the queue offers the person at present. Two queries."""
+    """Load the queue's present offer for this person. Makes two queries."""
     in_hand = Assignment.objects.filter(
         OPEN, document_set__project=project, assessor=person, lease_until__isnull=False
     )
@@ -196,8 +197,9 @@ def assessors_in(project: Project) -> list[str]:
 
 
 def assessor_progress(project: Project) -> list[AssessorProgress]:
-    """Load the progress of every assessor and of everybody who has or had an assignment, sorted by
-    name. Two queries.
+    """Load the progress of every assessor and of everybody who has or had an assignment, sorted by name.
+
+    Makes two queries.
     """
     able = _who_may_assess(project)
     rows = (

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OwnDesk:
-    """All of a person's work in a project; `drafts`, `open` and `submitted` are in the order of assignment."""
+    """All of a person's work in a project, in the order of assignment.
+
+    `drafts` has the started sets, `open` the sets that are not started, and `submitted` the closed ones.
+    """
 
     drafts: tuple[SetWork, ...]
     open: tuple[SetWork, ...]

@@ -102,8 +102,9 @@ class JudgedComparison:
 
 @dataclass(slots=True, eq=False)
 class SummaryState:
-    """A summary in an assignment, with its criteria. `answers` and `versions` have the assessor's ratings by
-    criterion.
+    """A summary in an assignment, with its criteria.
+
+    `answers` and `versions` have the assessor's ratings and their versions by the key of the criterion.
     """
 
     number: int
@@ -146,7 +147,10 @@ class SummaryState:
         return "done" if criterion.pk in self.answers else "open"
 
     def gate_of(self, asked: str) -> Gate:
-        """Return the state of a stage: shut or open if any criterion is, otherwise done, or none without criteria."""
+        """Return the state of a stage, from the states of its criteria.
+
+        It is "shut" if one of them is shut, else "open" if one is open, else "done"; "none" without criteria.
+        """
         gates: list[Gate] = [self.gate(each) for each in self.criteria if each.asked == asked]
         standing: tuple[Gate, ...] = ("shut", "open")
         return next((gate for gate in standing if gate in gates), "done" if gates else "none")

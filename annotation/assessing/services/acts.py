@@ -1,7 +1,7 @@
 """Acts of the SEE form, read from JSON.
 
-An act sets one value. `follows` is the version that it changes, 0 if there is no value yet. With None, it changes any
-version; only the program itself may pass None.
+An act sets one value. `follows` is the version that the act changes, 0 if there is no value yet. An act with None
+changes any version; only the program itself may pass None.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ _OWN_KEYS = {
 
 @dataclass(frozen=True, slots=True)
 class UnitAct:
-    """The percent, marks and note of a reference unit, or of a claim that replaces one."""
+    """The percent (0 to 100; None in a draft), marks and note of a reference unit, or of a claim that replaces one.
+
+    `marks` has numbers of summary units, and `active_ms` is the time spent, in milliseconds.
+    """
 
     reading_id: str
     unit_id: str

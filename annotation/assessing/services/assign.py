@@ -32,9 +32,7 @@ _ASSESSOR_SAW = Exists(
         revealed_at__isnull=False,
     )
 )
-"""A condition that is True for assignments whose assessor saw others' answers on a summary of the set
-before.
-"""
+"""A condition that is True for assignments whose assessor has seen others' answers about a summary of the set."""
 
 
 @transaction.atomic
@@ -43,9 +41,10 @@ def assign(
 ) -> Assignment:
     """Assign a document set with all its comparisons to a person.
 
-    An open assignment gets the new comparisons; an unassigned one continues with its answers. Raises Conflict (code
-    `closed`) if the person has closed it, Invalid if the set has no comparison or the person may not assess, and the
-    errors of `require`.
+    An open assignment gets the new comparisons; an unassigned one continues with its answers. Comparisons are in random
+    order within a target length; the same `seed` gives the same order. Raises Conflict (code `closed`) if the person
+    has closed the assignment, Invalid if the set has no comparison or the person may not assess, and the errors of
+    `require`.
     """
     project = document_set.project
     require(by, project, Verb.ASSIGN)
@@ -71,12 +70,11 @@ def assign(
 def assign_sets(
     *, project: Project, people: Sequence[User], per_set: int, by: User | None
 ) -> list[Assignment]:
-    """Assign people to every document set until it has `per_set` assessors. People with the fewest open sets come
-    first.
+    """Assign people to every document set until it has `per_set` assessors.
 
-    People to whom a set is assigned already count toward `per_set`. Nobody is assigned to a set twice, even after an
-    unassignment, so a set may end with fewer assessors. Raises Invalid if nothing can be assigned, if `per_set` is not
-    1 to 20, or if a person may not assess, and the errors of `require`.
+    People with the fewest open sets come first. People to whom a set is assigned already count toward `per_set`. Nobody
+    is assigned to a set twice, even after an unassignment, so a set may end with fewer assessors. Raises Invalid if
+    nothing can be assigned, if `per_set` is not 1 to 20, or if a person may not assess, and the errors of `require`.
     """
     require(by, project, Verb.ASSIGN)
     for person in people:
@@ -158,7 +156,7 @@ def _require_may_assess(person: User, project: Project) -> None:
 
 
 Compared = tuple[int, int, int | None]
-"""Comparison, summary, target length."""
+"""The keys of a comparison and of its summary, and the target length."""
 
 
 def _fill(

@@ -32,7 +32,7 @@ def count(key: str, *, seconds: int) -> int:
 
 
 def takes_mail_turn(key: str, *, most: int) -> bool:
-    """Count a mail for `key`, and return True if it is among the first `most` of this hour.
+    """Count a mail for `key`, and return True if it is among the first `most` of the current clock hour.
 
     Only a hash of the key is stored.
     """

@@ -51,7 +51,7 @@ def write(
 def cell(value: Cell, *, plain: bool = False) -> str | int | float:
     """Convert a value to a cell: numbers stay numbers, and formulas in texts are disabled unless `plain` is set.
 
-    The numbers of a list of units are separated by spaces ("1 4 7"), names and flags by "; ".
+    In a list, numbers are separated by spaces ("1 4 7") and texts by "; ".
     """
     match value:
         case None:

@@ -16,10 +16,10 @@ Spell = Callable[[Any], Any]
 def spelled(
     rows: Iterable[TableRow], columns: Iterable[Callable[[], Spell] | None]
 ) -> Iterator[list[tuple[Any, ...]]]:
-    """Yield the rows in groups, with each value converted by the function of its column. None leaves a column
-    unchanged.
+    """Yield the rows in groups, with each value converted by the function of its column.
 
-    Each group gets new functions, so that caches of values stay small.
+    `columns` has one entry for each column: a factory that makes the function, or None to leave the column unchanged.
+    The factory is called for each group, so that caches of values stay small.
     """
     columns = list(columns)
     for group in batches(rows, ROWS_AT_ONCE):

@@ -261,7 +261,6 @@ class Command(BaseCommand):
 
 @contextmanager
 def _interrupted() -> Iterator[threading.Event]:
-    """Yield an event that SIGINT and SIGTERM set, instead of their usual effect."""
     event = threading.Event()
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, lambda *_: event.set()) for number in numbers]

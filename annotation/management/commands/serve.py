@@ -1,4 +1,4 @@
-"""Serving the application with gunicorn. Before, static files are collected and, on SQLite, tables are updated."""
+"""Serving the application with gunicorn, after collecting static files and, on SQLite, updating the tables."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def gunicorn_command(bind: str, *, workers: int = FEWEST_WORKERS, threads: int =
 
 
 def fitting_workers() -> int:
-    """Choose the number of processes: one per processor, but at most half of the memory, and at least two."""
+    """Choose the number of processes: one per processor, as far as half of the memory suffices, and at least two."""
     return max(FEWEST_WORKERS, min(_processors(), _memory() // 2 // BYTES_OF_A_WORKER))
 
 

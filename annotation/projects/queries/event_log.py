@@ -39,7 +39,7 @@ SENTENCES = {
 
 
 def sentence(event: Event) -> str:
-    """Say in a few words what happened, such as "Answered no; the judge had said yes"."""
+    """Describe an event in a few words, such as "Answered no; the judge had said yes"."""
     values = defaultdict(str, {name: value for name, value in event.data.items() if value is not None})
     said = SENTENCES.get(event.verb, event.verb.capitalize()).format_map(values)
     if event.verb == "override" and values["final_before"]:
@@ -57,7 +57,7 @@ ABOUT = {
     "files": ("import", "export"),
     "project": ("project", "guideline", "membership", "invitation"),
 }
-"""The kinds of objects behind each choice of the filter."""
+"""The kinds of rows whose events each choice of the filter shows."""
 
 
 def _about(viewer: Viewer, value: str) -> Q:

@@ -20,7 +20,10 @@ class GuideStep(NamedTuple):
 
 
 def guide_steps(project: Project, verbs: Collection[Verb]) -> list[GuideStep]:
-    """List the steps if the person may take all of them and no run has finished; otherwise no steps. One query."""
+    """Return the steps; none if the person may not take all of them, or if a run has finished.
+
+    Makes at most one query.
+    """
     if not set(verbs) >= NEEDED:
         return []
     runs = Run.objects.filter(project=OuterRef("pk"))

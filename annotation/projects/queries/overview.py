@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ProjectCard:
-    """A project in the list, with its size and the work that waits for this person."""
+    """A project in the list, with its size and the work that waits for this person.
+
+    `open_summaries` counts the comparisons in the person's open assignments. `has_disputes` and `has_claims` are True
+    if there are open disputes, or claims without a person's answer, on which this person may decide or answer.
+    """
 
     project: Project
     roles: tuple[str, ...]
@@ -54,7 +58,7 @@ class Contents:
 
 
 def project_cards(person: User) -> list[ProjectCard]:
-    """Load the projects of a person that are not archived, ordered by name. A fixed number of queries."""
+    """Load the projects of a person that are not archived, ordered by name. Makes a fixed number of queries."""
     projects = list(visible_projects(person).filter(archived_at__isnull=True).order_by("name", "pk"))
     keys = [project.pk for project in projects]
     roles = {

@@ -35,7 +35,7 @@ MAIL_INVITATION = "annotation.mail_invitation"
 MAILS_AN_HOUR = 5
 TRIED_FOR = timedelta(days=1)
 TRIED_EVERY = timedelta(minutes=15)
-"""The pause between attempts. Failed attempts count in `MAILS_AN_HOUR`, so it must be long enough."""
+"""The pause between attempts: at most `MAILS_AN_HOUR` attempts fit into an hour, because failed ones count too."""
 MOST_WAITING = 100
 LONGEST_NOTE = 120
 _SECRET_BYTES = 32
@@ -132,9 +132,9 @@ def _ask_to_mail(invitation: Invitation) -> None:
 
 
 def ask_again_to_mail() -> None:
-    """Request again the mails of the last day that were not sent, some minutes after the previous request.
+    """Ask workers again to mail the invitations of the last day that were not mailed, at most once per `TRIED_EVERY`.
 
-    Mails are not sent if the broker or the mail server is unavailable.
+    An invitation is not mailed if the broker or the mail server is unavailable.
     """
     now = timezone.now()
     waiting = Invitation.objects.filter(

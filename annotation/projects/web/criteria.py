@@ -31,7 +31,7 @@ SCALES = (
 
 
 RARE = ("higher_is_better", "reads", "asked")
-"""The folded fields of the form."""
+"""The fields that the form folds away."""
 
 
 class PointsField(forms.CharField):

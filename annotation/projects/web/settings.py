@@ -191,7 +191,7 @@ ADVANCED = (
     ("Assessment", ("assessors_per_set", "lease_minutes")),
     ("Disputes", ("dispute_threshold", "dispute_answers")),
 )
-"""The folded settings: titles and rules of the groups."""
+"""The settings that the page folds away: the title and the rules of each group."""
 
 
 @screen("GET", "POST")

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def waiting_again(project: Project, person: User) -> QuerySet[AnswerAgain]:
-    """Select the rows that the person can answer: their own ones, or those of checks that they can answer blind."""
+    """Select the open rows that the person can answer: rows for this person, and rows for anybody if the person can
+    answer their checks blind.
+    """
     rows = AnswerAgain.objects.filter(
         trial__project=project, trial__decision=None, label=None, check_row__is_current=True
     )

@@ -60,7 +60,10 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAnswer:
-    """The deciding judge's latest answer. `confidence` is the probability of its label, in [0, 1]."""
+    """The deciding judge's latest usable answer; without one, its latest failure, whose label is None.
+
+    `confidence` is the probability of the label, in [0, 1]; None for unsure, and if the judge gave no probability.
+    """
 
     judge: str
     is_baseline: bool
@@ -72,7 +75,10 @@ class JudgeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class PersonAnswer:
-    """One person's answer or an imported answer, withdrawn or not."""
+    """One person's answer or an imported answer, withdrawn or not.
+
+    `saw_judge` is True if the person had seen others' answers before. `confidence` is in [0, 1]; None if not given.
+    """
 
     verdict_id: str
     who: str

@@ -33,9 +33,9 @@ def hand_out(*, look: Listing, after: Check | None = None) -> Check | None:
 
 
 def look_and_hand_out(*, look: Listing, here: str) -> Check | None:
-    """Record a look at the check with public id `here`, extend its lease, and lease the next check.
+    """Record a look at the check with public id `here`, extend its lease, and lease the next check of the queue.
 
-    It is equal to `look_and_renew` and `hand_out` but tests permissions once, and raises their errors.
+    Does the work of `look_and_renew` and then of `hand_out`, and raises their errors, but reads the permissions once.
     """
     check, _ = look_and_renew(project=look.viewer.project, here=here, by=look.viewer.person)
     return _hand_out(look, check)

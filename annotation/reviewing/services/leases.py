@@ -58,8 +58,9 @@ def take(rows: QuerySet[Any], *, by: User, most: int = 1) -> int | None:
 
 
 def renew(row: Check | Dispute, *, by: User, most: int = 1) -> None:
-    """Extend the lease of a row, or take the lease if nobody holds the row. `most` has the same
-    meaning as in `take`.
+    """Extend the lease of a row, or take the lease if nobody holds the row; leave the lease of another person.
+
+    `most` has the same meaning as in `take`.
     """
     this = type(row).objects.filter(pk=row.pk)
     is_fresh = Q(leased_to=by, lease_until__gte=Now() + LEASE)

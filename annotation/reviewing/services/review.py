@@ -66,7 +66,8 @@ def override(
 ) -> GivenAnswer:
     """Save a reviewer's verdict on a check and rescore its summary, or the whole set for a check of the source.
 
-    `seen` is the public id of the person's own answer on screen, "" if there is none; by default it is not tested.
+    `seen` is the public id of the person's own answer on screen, "" if there is none. Without `seen`, another answer
+    that the person gave meanwhile is no conflict.
     `evidence` has unit numbers of the compared text. `active_ms` is the time that the person spent on the check, in
     milliseconds. Saving also records that the judge's verdict is revealed. A blind first answer becomes the answer of
     each random sample that waits for the check.

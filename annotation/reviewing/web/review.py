@@ -245,11 +245,8 @@ def _show(
 
 
 def _counted(queue: Listing, here: Check | None) -> dict[str, object]:
-    """Return the number of waiting checks, and whether the claim on screen (`here`) is one of them.
-
-    If `here` is None, the claim is loaded early. Then the number is not yet known, and the page continues its own
-    count.
-    """
+    # `here` is the claim on screen. If it is None, the claim is loaded early: the number is not known yet, and the page
+    # continues its own count.
     is_counted = counts_down(queue)
     if here is None:
         return {

@@ -1,4 +1,4 @@
-"""The random samples of a project, with their numbers of sampled, answered and held checks."""
+"""The random samples of a project, with their numbers of sampled and answered checks, and of checks on screens."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def blind_answers(project: Project) -> QuerySet[Verdict]:
 def eligible(project: Project, side: str = "", among: Collection[int] | None = None) -> QuerySet[Check]:
     """Select the checks of claims that can be sampled: current checks that no rule decides.
 
-    They are of one `side` and of the summaries with the keys `among`, if given.
+    A `side` restricts them to this side, and `among` to the summaries with these keys.
     """
     of_side = Q(side=side) if side else OF_CLAIMS
     checks = Check.objects.filter(of_side, project=project, is_current=True)
@@ -83,7 +83,7 @@ class HeldChecks:
 
 @dataclass(frozen=True, slots=True)
 class CheckSample:
-    """A sample of `sampled` checks out of `frame` checks. `answered` sampled checks have a blind answer.
+    """A sample of `sampled` checks out of `frame` checks; `answered` of the sampled checks have a blind answer.
 
     `extends` is the id of the sample that still counts for the systems that are not in the frame; "" if there is none.
     `scores` has the names of the scores that the sample estimates. `held` describes unanswered checks on people's
@@ -194,9 +194,9 @@ def _held(keys: Sequence[int], but: User | None) -> dict[int, HeldChecks]:
 
 
 def held_by_others(waiting: QuerySet[Check], person: User) -> HeldChecks | None:
-    """Find the checks of a queue that other people hold now; None if there are none. One query.
+    """Count the checks of a queue that are leased to other people now; None if there are none.
 
-    The query reads the whole queue, so call it only for samples, and for queues without a free check.
+    Makes one query, which reads the whole queue, so call it only for samples, and for queues without a free check.
     """
     others = waiting.filter(_is_held("", person)).annotate(opened=_opened("pk", ""))
     found = others.order_by().aggregate(count=Count("pk"), since=Min("opened"), until=Min("lease_until"))
@@ -214,10 +214,9 @@ def _opened(check: str, path: str) -> Subquery:
 
 
 def open_samples(project: Project, *, but: User | None = None) -> list[CheckSample]:
-    """Load the samples with waiting checks among the latest samples, oldest first; `but` is the same as in
-    `check_samples`.
+    """Load the samples that wait for answers, among the latest samples. `but` is the same as in `check_samples`.
 
-    The oldest sample comes first, because only complete samples give estimates.
+    The oldest sample comes first, so that it is completed first: only complete samples give estimates.
     """
     return [sample for sample in reversed(check_samples(project, but=but)) if sample.is_open]
 

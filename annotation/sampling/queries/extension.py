@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 TIMES = 2
-"""A sample that extends another one has this number of times its share of claims."""
+"""The share of claims in a sample that extends another one, as a multiple of the other sample's share."""
 MOST_CHECKS = 50_000
 """The largest frame for which a page computes a proposal, which takes about two seconds then."""
 LEVEL = 0.05
@@ -34,8 +34,8 @@ LEVEL = 0.05
 class Extension:
     """A proposed sample that extends the newest one, for the `systems` that may still be best out of `compared`.
 
-    People who answer give `awaited` answers; the others exist already. `now` and `then` are forecasts of half the
-    width of an interval, with the present number of answers and with the proposed `size`; None if unknown.
+    Of the `size` claims, about `awaited` still need an answer. `now` and `then` are forecasts of half the width of an
+    interval, with the present number of answers and with `size` answers; None if unknown.
     `summaries` has the keys of the systems' summaries.
     """
 
@@ -53,8 +53,8 @@ class Extension:
 def extension(project: Project, side: Check.Side) -> Extension | None:
     """Propose to extend the newest sample of a side.
 
-    None if this sample is not finished or has too few document sets for estimates, if it leaves no system out, if one
-    system is best, if all claims are sampled, or if the frame has more than `MOST_CHECKS` checks.
+    Returns None if this sample is not finished or has too few document sets for estimates, if it leaves no system
+    out, if one system is best, if all claims are sampled, or if the frame has more than `MOST_CHECKS` checks.
     """
     open_or_finished = (
         each for each in check_samples(project, side=side, of_watches=False) if each.cancelled_at is None

@@ -13,7 +13,7 @@ TIMED_AT_MOST = 1000
 
 
 def seconds_per_check(project: Project) -> tuple[float | None, int]:
-    """Return the median seconds for answering a claim, None if unknown, and the number of answers that were timed."""
+    """Return the median seconds for answering a claim, and the number of timed answers; (None, 0) if there are none."""
     times = Verdict.objects.filter(
         check_row__project=project,
         check_row__side__in=SIDE_SCORES,

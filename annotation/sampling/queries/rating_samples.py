@@ -50,7 +50,7 @@ class RatingSample:
 
 
 def rating_samples(project: Project, **samples: object) -> list[RatingSample]:
-    """Load the samples of ratings, newest first; the lookups `samples` select some. One query."""
+    """Load the samples of ratings, newest first. The lookups `samples` select some of them. Makes one query."""
     rows = Sample.objects.filter(project=project, criterion__isnull=False, **samples).order_by("-pk")
     counted = rows.annotate(
         name=F("criterion__name"),
@@ -90,7 +90,8 @@ def framed_ratings(project: Project, sample: Sample) -> SampleFrame:
     """Build the items of a sample of ratings: the summaries of its frame, by target length and system.
 
     Answers and the judge's ratings are in [0, 1]. A document is a document set or its group; the share of an item is
-    its weight in the mean over the sets of its document and the system's summaries of a set.
+    its weight in the mean over the sets of its document and the system's summaries of a set. `came_after` counts the
+    summaries that are not in the frame.
     """
     judged = dict(cast("list[tuple[str, float | None]]", sample.frame))
     fact = cast("Criterion", sample.criterion).fact

@@ -37,8 +37,9 @@ class SampleFrame:
 
     @property
     def covariates(self) -> dict[str, tuple[float, ...]] | None:
-        """Return the logarithm of each document's number of claims: texts with many claims are covered less. None
-        without claims.
+        """Return the natural logarithm of each document's number of claims; None without claims.
+
+        Estimates use it because texts with many claims are covered less.
         """
         return {document: (math.log(count),) for document, count in self.claims.items()} or None
 
@@ -65,8 +66,9 @@ def framed_items(
     A document is a document set or its group. The share of an item is its weight in the mean of its document. The
     mean is taken over the summaries of a system, then over references, units (by weight) and the claims of a unit; on
     the summary side over the summary's own claims. The answer to a check that a rule decides is known, so the check
-    counts as sampled with certainty. The judge's answer is the probability that the sample stores. Systems that are
-    not in the frame of a sample that extends another one have the items of the other one; `came_after` is then its.
+    counts as sampled with certainty. The judge's answer is the probability that the sample stores. If the sample
+    extends an earlier one, systems outside its frame have the items of the earlier sample, and `came_after` is that of
+    the earlier sample.
     """
     probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", sample.frame))
     found = _of_checks(_checks(project, side, among), side, probabilities, _sampled(sample, side))
@@ -85,9 +87,7 @@ def framed_items(
 def framed_now(
     project: Project, side: Check.Side = Check.Side.REFERENCE, among: Collection[int] | None = None
 ) -> SampleFrame:
-    """Build the items that a new sample would have, without answers; otherwise they are like the items of
-    `framed_items`.
-    """
+    """Build the items of `framed_items` for a sample that would be taken now; they have no answers."""
     checks = eligible(project, side, among)
     probabilities = dict(checks.values_list("public_id", "judge_probability"))
     return _of_checks(_checks(project, side, among), side, probabilities, {})
@@ -134,7 +134,6 @@ def _of_checks(
     probabilities: Mapping[str, float | None],
     answers: Mapping[str, _SampledAnswer],
 ) -> SampleFrame:
-    """`probabilities` has the judge's probability for every check in the frame; `answers` has the sampled checks."""
     summaries: dict[int, list[_FramedCheckRow]] = defaultdict(list)
     came_after = 0
     is_of_coverage = side == Check.Side.REFERENCE

@@ -37,7 +37,7 @@ METHODS = (
 PROPOSED_MINUTES = 60
 MOST_MINUTES = 100_000
 CHECKED_AT_ONCE = 20
-"""The claims of a sample that only measures how often the judge is right."""
+"""The number of claims in a small sample, which only measures how often the judge is right."""
 UNKNOWN_SECONDS = 30.0
 """The assumed seconds of an answer if no answer has been timed."""
 
@@ -112,7 +112,6 @@ def _forecast(request: Request, room: Room, side: Check.Side, checks: int) -> tu
 
 
 def _precision(expected: Forecast, size: int) -> str:
-    """Say how precise the averages become, or why this is unknown."""
     reached = expected.margin(size) if size <= expected.items else None
     if reached is not None:
         return f"Each average would be within about ±{reached:.2f}."
@@ -195,7 +194,6 @@ def cancel_sample_page(request: Request, slug: str, sample_id: str) -> HttpRespo
 
 
 def _extensions(project: Project) -> Iterator[tuple[str, Extension, str]]:
-    """Yield the score, the proposed extension of its sample, and the work that it takes."""
     for score, side in SCORE_SIDES.items():
         if proposed := extension(project, side):
             yield score, proposed, _work(proposed.awaited, *seconds_per_check(project))

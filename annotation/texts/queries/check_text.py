@@ -87,10 +87,10 @@ def text_of(summary: Summary) -> list[TextUnit]:
 
 
 def found_passages(claim: str, texts: Sequence[str]) -> list[int]:
-    """Find the few texts that share most words with a claim, best first. Rare words weigh more.
+    """Find up to PASSAGES_FOUND texts that share most words with a claim, best first. Rare words weigh more.
 
-    The result has the places of these texts, from 0; it is empty if no word is shared. Shared words do not mean
-    support: they occur for true and false claims alike.
+    The result has the places of these texts, from 0. Texts with less than half the weight of the best one are left out;
+    the result is empty if no word is shared. Shared words do not mean support: false claims have them too.
     """
     words = [_words(text) for text in texts]
     spread = Counter(word for text in words for word in text)

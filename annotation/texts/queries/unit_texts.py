@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 LONGEST_RUN = 24
-"""Longer runs of letters without a space may be split anywhere, because their script has no spaces."""
+"""Runs of more characters without a space may be split anywhere, because their script has no spaces."""
 
 ZERO_WIDTH_JOINER = "\u200d"
 BREAKS_AFTER = re.compile(r"(?<=[\u2013\u2014\u2026;:/])(?=\w)")

@@ -78,7 +78,7 @@ def split_unit(*, summary: Summary, by: User | None, unit_id: str, at: int, seen
 
 
 def lock_against_answers(summary: Summary) -> None:
-    """Lock the assignments and summaries against concurrent answers and changes."""
+    """Lock the assignments that read this summary, and all summaries of its set, until the transaction ends."""
     held = Reading.objects.filter(Q(comparison__summary=summary) | Q(comparison__reference=summary))
     assignments = Assignment.objects.select_for_update(of=("self",))
     list(assignments.filter(pk__in=held.values("assignment_id")).order_by("pk"))

@@ -19,7 +19,7 @@ SAYING = "%‰‱#&@*†‡§\\/"
 
 
 def claim_words(text: str) -> str:
-    """Normalise white space in a wording. Raises Invalid if it is empty or too long."""
+    """Replace each run of white space by a space. Raises Invalid for no text or over LONGEST_WORDING characters."""
     words = " ".join(text.split())
     if not words:
         raise Invalid("Enter a claim.", field="text")
@@ -31,7 +31,7 @@ def claim_words(text: str) -> str:
 
 
 def same(text: str) -> str:
-    """Return a key that is equal for claims with the same wording, ignoring case, white space and end punctuation."""
+    """Return a key that is equal for two wordings that differ only in case, white space and punctuation at the ends."""
     return bare(text).casefold()
 
 
@@ -58,10 +58,10 @@ def _is_mark(sign: str, *, but: Collection[str] = ()) -> bool:
 def place_in_text(
     text: str, owner: ClaimOwner, unit: Unit | None, instead_of: Claim | None
 ) -> tuple[int | None, int | None]:
-    """Find the start and end of the wording in the text; (None, None) if it is not found.
+    """Find the offsets of the wording in its text, in characters, `end` exclusive; (None, None) if it is not found.
 
-    The search covers the span of the old claim, then the unit or, without a unit, the whole summary. Case, white space
-    and a missing end mark are ignored.
+    The search covers the span of the claim that is replaced, then the unit or, without a unit, the whole summary. Case,
+    white space and punctuation at the end of the wording are ignored.
     """
     source = (
         owner.text if isinstance(owner, Summary) else unit.document.text if unit and unit.document else ""

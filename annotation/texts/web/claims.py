@@ -1,6 +1,4 @@
-"""The claims of a text, for people who correct them. Every change is a plain form, so the page
-works without scripts.
-"""
+"""The claims of a text, for people who correct them. Every change is a plain form: the page needs no scripts."""
 
 from __future__ import annotations
 

@@ -14,14 +14,11 @@ from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
-from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from annotation.accounts.second_factor import reset_second_factor
 from annotation.models import AccountEvent
-from annotation.privacy.erase_person import erase_person
-from annotation.projects.services.invite import invite
-from tests.annotation.accounts.codes import STEP_SECONDS, code_at
+from tests.annotation.accounts.codes import code_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,30 +102,6 @@ def test_the_code_is_asked_for_after_the_password_and_there_is_no_session_before
     ]
 
 
-def test_a_code_is_good_once_and_in_its_half_minute(secret: str, clock: time_machine.Coordinates) -> None:
-    code = code_at(secret)
-    first, second = gives_password(), gives_password()
-    for client in (first, second):
-        client.post(CODE_PAGE, {"code": code})
-    assert (is_in(first), is_in(second)) == (True, False)
-    clock.shift(timedelta(seconds=STEP_SECONDS))
-    second.post(CODE_PAGE, {"code": code})
-    assert not is_in(second)
-    now = code_at(secret)
-    second.post(CODE_PAGE, {"code": f" {now[:3]} {now[3:]}"})
-    assert is_in(second)
-
-
-def test_a_recovery_code_is_good_once(world: World) -> None:
-    _, codes = sets_up(gives_password())
-    assert len(set(codes)) == 10
-    first, second = gives_password(), gives_password()
-    for client in (first, second):
-        client.post(CODE_PAGE, {"code": codes[3]})
-    assert (is_in(first), is_in(second)) == (True, False)
-    assert "9 out of 10" in first.get("/accounts/2fa/").content.decode()
-
-
 def test_five_wrong_codes_make_one_wait_and_no_stranger_can_give_them(
     secret: str, world: World, clock: time_machine.Coordinates
 ) -> None:
@@ -206,20 +179,6 @@ def test_who_is_not_staff_is_told_so_and_not_led_in_circles(world: World) -> Non
     assert client.get("/admin/", follow=True).status_code == 403
 
 
-def test_a_token_is_made_with_a_fresh_code(
-    secret: str, world: World, clock: time_machine.Coordinates
-) -> None:
-    client = gives_password()
-    client.post(CODE_PAGE, {"code": code_at(secret)})
-    clock.shift(timedelta(minutes=1))
-    assert client.post("/account/tokens/")["Location"].startswith(CONFIRM_PAGE)
-    client.post(CONFIRM_PAGE, {"code": code_at(secret)})
-    assert client.post("/account/tokens/").status_code == 200
-    clock.shift(timedelta(minutes=6))
-    assert client.post("/account/tokens/").status_code == 302
-    assert AuthToken.objects.get().user == world.rex
-
-
 def test_the_api_asks_for_a_code_with_the_password(secret: str, world: World) -> None:
     said = APIClient().post("/api/v1/tokens/", GIVEN)
     assert (said.status_code, said.json()["error"]["code"]) == (422, "code_needed")
@@ -270,17 +229,6 @@ def test_who_must_have_one_sets_it_up_before_anything_else(
     assert Authenticator.objects.count() == 2
 
 
-def test_a_new_account_of_an_invitation_sets_it_up_first(world: World, settings: SettingsWrapper) -> None:
-    settings.SECOND_FACTOR = "everybody"
-    issued = invite(project=world.project, roles=["viewer"], by=world.olga)
-    client = Client()
-    form = {"username": "zoe", "password": "six tall harbours", "again": "six tall harbours"}
-    assert client.post(f"/invitations/{issued.secret}/", form).status_code == 302
-    assert not is_in(client)
-    sets_up(client, "six tall harbours")
-    assert is_in(client)
-
-
 def test_the_operator_takes_away_a_lost_one(secret: str, world: World) -> None:
     told = StringIO()
     call_command("reset_second_factor", "rex", stdout=told)
@@ -313,9 +261,3 @@ def test_secrets_are_encrypted_and_useless_with_another_key(
     settings.SECRET_KEY_FALLBACKS = []
     reset_second_factor(world.rex)
     assert is_in(gives_password())
-
-
-def test_an_erased_person_has_none(secret: str, world: World) -> None:
-    gone = erase_person(person=world.rex)
-    assert gone["mfa_authenticator"] == 2
-    assert not Authenticator.objects.exists()

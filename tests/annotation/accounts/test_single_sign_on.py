@@ -15,7 +15,6 @@ from django.test import Client
 
 from annotation.config import environment
 from annotation.models import AccountEvent
-from annotation.privacy.erase_person import erase_person
 from annotation.projects.services.invite import invite, revoke_invitation
 from tests.annotation.accounts.codes import code_at
 from tests.annotation.accounts.test_second_factor import CODE_PAGE, sets_up
@@ -210,16 +209,6 @@ def test_an_account_is_connected_with_its_password_and_disconnected(
     assert {Kind.IDENTITY, Kind.IDENTITY_END} <= set(kinds)
 
 
-def test_who_has_no_password_stays_connected(provider: Provider, settings: SettingsWrapper) -> None:
-    settings.OIDC_NEW_ACCOUNTS = ["example.net"]
-    provider.knows("z3", email="zoe@example.net", email_verified=True)
-    client = Client()
-    signs_on(provider, "z3", client=client)
-    said = client.post(CONNECTIONS, {"account": SocialAccount.objects.get().pk})
-    assert "no password" in said.content.decode()
-    assert SocialAccount.objects.count() == 1
-
-
 def test_nobody_signs_on_as_a_closed_account(provider: Provider, world: World) -> None:
     person = world.rex
     person.is_active = False
@@ -272,28 +261,6 @@ def test_an_answer_that_nobody_asked_for_is_refused(query: str) -> None:
     assert "Traceback" not in answer.content.decode()
 
 
-def test_a_cancelled_sign_on_leads_back(provider: Provider) -> None:
-    client = Client()
-    address = onward(client.post(BEGIN).content.decode())
-    back = provider.let_in(address, "", denies=True)
-    # RFC 6749, 4.1.2.1 has the state come back, which this provider forgets.
-    back += f"&state={state_of(address)}"
-    assert "decided to cancel" in client.get(back, follow=True).content.decode()
-
-
-def test_a_forged_code_is_refused(provider: Provider, world: World) -> None:
-    verify(world.rex)
-    client = Client()
-    address = onward(client.post(BEGIN).content.decode())
-    assert "code_challenge_method=S256" in address
-    assert "a+secret" not in address
-    assert (
-        client.get(f"/accounts/oidc/sso/login/callback/?state={state_of(address)}&code=forged").status_code
-        == 401
-    )
-    assert who(client) is None
-
-
 def test_a_provider_that_is_away_closes_no_other_door(settings: SettingsWrapper) -> None:
     settings.SOCIALACCOUNT_PROVIDERS = led_to("http://127.0.0.1:9")
     answer = Client().post(BEGIN)
@@ -333,12 +300,3 @@ def test_a_page_elsewhere_begins_no_sign_on() -> None:
     strict = Client(enforce_csrf_checks=True)
     assert strict.post(BEGIN).status_code == 403
     assert "refresh" not in Client().get(BEGIN).content.decode()
-
-
-def test_an_erased_person_is_known_by_no_identity(provider: Provider, world: World) -> None:
-    verify(world.rex)
-    provider.knows("r7", email=REX, email_verified=True)
-    signs_on(provider, "r7")
-    gone = erase_person(person=world.rex)
-    assert gone["socialaccount_socialaccount"] == gone["account_emailaddress"] == 1
-    assert signs_on(provider, "r7").status_code == 403

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from annotation.models import Dispute
 from annotation.reviewing.services.review import override
-from tests.annotation.answering import decisions
 from tests.annotation.cast import add_imported_verdict
 
 if TYPE_CHECKING:
@@ -28,20 +25,6 @@ def shown(client: Any, dispute: Dispute) -> dict[str, Any]:
     answer = client.get(f"{HERE}{dispute.public_id}/")
     assert answer.status_code == 200, answer.content
     return dict(answer.json())
-
-
-def test_the_list_is_worst_first_and_read_page_by_page(world: World, client_of: ApiDoor) -> None:
-    dispute_on(world, 3, "no", "unsure")
-    dispute_on(world, 1)
-    client = client_of("cleo")
-    first = client.get(f"{HERE}?limit=1").json()
-    second = client.get(first["next"]).json()
-    rows = (*first["results"], *second["results"])
-    assert [(row["kind"], row["text"], row["spread"], row["answers"]) for row in rows] == [
-        ("check", "The harbour closes in April", 1.0, 2),
-        ("check", "Ferries move to the southern quay", 0.5, 2),
-    ]
-    assert second["next"] is None
 
 
 def test_answers_come_without_names(world: World, client_of: ApiDoor) -> None:
@@ -72,13 +55,3 @@ def test_a_decision_is_made_and_withdrawn(world: World, client_of: ApiDoor) -> N
     assert (shown(client, dispute)["state"], shown(client, dispute)["seen"]) == ("settled", made["id"])
     assert client.delete(f"/api/v1/projects/harbour/adjudications/{made['id']}/").status_code == 204
     assert shown(client, dispute)["state"] == "open"
-
-
-@pytest.mark.parametrize("answer", [{}, {"percent": 20}, {"label": "maybe"}])
-def test_an_answer_of_another_kind_is_refused(
-    world: World, client_of: ApiDoor, answer: dict[str, object]
-) -> None:
-    dispute = dispute_on(world, 1)
-    sent = client_of("cleo").post(f"{HERE}{dispute.public_id}/decisions/", answer, format="json")
-    assert sent.status_code in (400, 422)
-    assert not decisions()

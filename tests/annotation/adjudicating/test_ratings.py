@@ -22,8 +22,6 @@ from annotation.scoring.rescore import rescore
 from evaluation.metrics import UNMARKED, Criterion
 
 if TYPE_CHECKING:
-    from django.test import Client
-
     from annotation.models import Summary
     from tests.annotation.cast import World
     from tests.annotation.conftest import SignIn
@@ -145,19 +143,6 @@ def test_who_saw_the_answers_rates_no_longer_blind(world: World, rated: Summary,
     signed_in(world.cleo).get(f"{ROOM}{Dispute.objects.get().public_id}/")
     rate(world, "cleo", 3)
     assert Rating.objects.get(person=world.cleo).had_seen
-
-
-def test_the_api_lists_and_decides(world: World, rated: Summary, signed_in: SignIn) -> None:
-    cleo: Client = signed_in(world.cleo)
-    address = "/api/v1/projects/harbour/disputes/"
-    row = cleo.get(address).json()["results"][0]
-    assert (row["kind"], row["criterion"], row["summary"]) == ("rating", "tone", rated.public_id)
-    detail = cleo.get(f"{address}{row['id']}/").json()
-    assert sorted(each["rating"] for each in detail["said"]) == ["fully", "not at all"]
-    decided = cleo.post(
-        f"{address}{row['id']}/decisions/", {"rating": 2, "seen": ""}, content_type="application/json"
-    )
-    assert (decided.status_code, decided.json()["rating"], decided.json()["label"]) == (201, 2, None)
 
 
 def test_who_is_blind_sees_no_dispute_and_no_answer_at_the_desk(

@@ -29,14 +29,6 @@ def page_of(dispute: Dispute) -> str:
     return address(Dispute, f"{dispute.pk}/change/")
 
 
-def test_the_list_holds_the_disputes_with_the_worst_first(world: World, staff: StaffDoor) -> None:
-    # yes and unsure are .5 apart, yes and no 1.
-    mild, bad = disputed(world, 1, labels=("unsure", "yes")), disputed(world, 2)
-    listed = staff("cleo").get(address(Dispute), {"state__exact": "open"})
-    assert list(listed.context["cl"].result_list) == [bad, mild]
-    assert b"its wall is weak" in listed.content
-
-
 def test_a_dispute_is_shown_without_the_names_of_those_who_answered(world: World, staff: StaffDoor) -> None:
     dispute = disputed(world)
     client = staff("cleo")
@@ -86,13 +78,6 @@ def test_who_decides_after_somebody_else_is_told_and_decides_again(world: World,
     seen = told.context["form"]["seen"].value()
     client.post(page_of(dispute), {"label": "no", "reason": "Not mentioned.", "seen": seen})
     assert decisions()[-1].person == world.cleo
-
-
-@pytest.mark.parametrize("name", ["mona", "vic", "rex", "ana", "dan"])
-def test_others_decide_nothing(world: World, staff: StaffDoor, name: str) -> None:
-    dispute = disputed(world)
-    staff(name).post(page_of(dispute), {"label": "yes", "reason": "x", "seen": ""})
-    assert not decisions()
 
 
 def test_a_list_cannot_be_filtered_by_what_lies_behind_a_relation(world: World, staff: StaffDoor) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -28,25 +27,6 @@ def pages(client: Any, address: str) -> list[list[str]]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("order", "columns"),
-    [
-        ("", ("pk",)),
-        ("random", ("queue_key", "pk")),
-        ("uncertainty", ("-uncertainty", "queue_key", "pk")),
-        ("impact", ("-impact", "queue_key", "pk")),
-    ],
-)
-@pytest.mark.parametrize("limit", [1, 2, 4, 6])
-def test_pages_hold_every_row_once_and_in_order(
-    world: World, client_of: ApiDoor, order: str, columns: tuple[str, ...], limit: int
-) -> None:
-    expected = list(Check.objects.order_by(*columns).values_list("public_id", flat=True))
-    found = pages(client_of("vic"), f"{CHECKS}?sort={order}&limit={limit}")
-    assert [row for page in found for row in page] == expected
-    assert all(len(page) == limit for page in found[:-1])
-
-
 def test_an_answer_that_moves_the_last_row_out_of_the_filter_skips_nothing(
     world: World, client_of: ApiDoor
 ) -> None:
@@ -56,17 +36,6 @@ def test_an_answer_that_moves_the_last_row_out_of_the_filter_skips_nothing(
     second = client.get(first["next"]).json()
     everything = list(Check.objects.order_by("pk").values_list("public_id", flat=True))
     assert [row["id"] for row in second["results"]] == everything[2:4]
-
-
-@pytest.mark.parametrize("after", ["x", "%00", "\N{LATIN SMALL LETTER E WITH ACUTE}"])
-def test_a_page_after_no_row_is_refused(world: World, client_of: ApiDoor, after: str) -> None:
-    answer = client_of("vic").get(f"{CHECKS}?after={after}")
-    assert (answer.status_code, answer.json()["error"]["field"]) in ((400, "after"), (422, "after"))
-
-
-def test_an_empty_list_has_no_other_pages(world: World, client_of: ApiDoor) -> None:
-    answer = client_of("vic").get(f"{CHECKS}?system=nobody").json()
-    assert answer == {"next": None, "results": []}
 
 
 def queries_of(client: Any, address: str) -> int:

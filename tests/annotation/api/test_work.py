@@ -10,14 +10,12 @@ from annotation.assessing.services.assign import assign
 from annotation.exports.services import request_export
 from annotation.models import (
     Assignment,
-    CoverageJudgment,
     Event,
     Export,
-    Run,
 )
 from evaluation.metrics import Criterion
-from tests.annotation.cast import SUMMARIES, World
-from tests.annotation.exports.doing import export_with_job, perform
+from tests.annotation.cast import World
+from tests.annotation.exports.doing import perform
 from tests.annotation.laying import judge_all
 from tests.annotation.rated import ask, criterion
 
@@ -56,17 +54,6 @@ def test_a_assignment_lists_what_there_is_to_judge(
     assert client_of("ana").get(f"{HERE}assignments/{assignment.public_id}/").json() == listed
 
 
-def test_an_assignment_shows_both_lists_of_units(
-    world: World, client_of: ApiDoor, assignment: Assignment
-) -> None:
-    shown = client_of("ana").get(f"{HERE}readings/{readings(assignment)[0]}/").json()
-    assert [unit["id"] for unit in shown["reference_units"]] == [
-        unit.public_id for unit in world.units("port")
-    ]
-    assert " ".join(unit["text"] for unit in shown["summary_units"]) in SUMMARIES.values()
-    assert shown["percents"] == [0, 20, 40, 60, 80, 100]
-
-
 def test_a_judgment_is_kept_and_shown_again(world: World, client_of: ApiDoor, assignment: Assignment) -> None:
     client = client_of("ana")
     act = on_unit(world, assignment, marks=[2, 1], note="Nearly.", ms=900)
@@ -77,17 +64,6 @@ def test_a_judgment_is_kept_and_shown_again(world: World, client_of: ApiDoor, as
     assert sent.json()["gates"] == {act["reading"]: {"before": "none", "units": "open", "after": "shut"}}
     first = client.get(f"{HERE}readings/{act['reading']}/").json()["reference_units"][0]
     assert (first["percent"], first["marks"], first["note"], first["version"]) == (60, [1, 2], "Nearly.", 1)
-
-
-@pytest.mark.parametrize(
-    ("changes", "field"), [({"follows": "1"}, "acts.0.follows"), ({"system": "alder"}, "acts.0.system")]
-)
-def test_a_malformed_act_is_refused(
-    world: World, client_of: ApiDoor, assignment: Assignment, changes: dict[str, Any], field: str
-) -> None:
-    sent = send(client_of("ana"), assignment, on_unit(world, assignment, **changes))
-    assert (sent.status_code, sent.json()["error"]["field"]) == (422, field)
-    assert not CoverageJudgment.objects.exists()
 
 
 def test_criteria_come_before_the_model_summary(
@@ -107,15 +83,6 @@ def test_criteria_come_before_the_model_summary(
     shown = client.get(f"{HERE}readings/{one}/").json()
     assert (shown["stage"], len(shown["reference_units"]), shown["criteria"][0]["value"]) == ("units", 2, 1)
     assert shown["gates"] == {"before": "done", "units": "open", "after": "shut"}
-
-
-def test_an_incomplete_assignment_is_not_closed(
-    world: World, client_of: ApiDoor, assignment: Assignment
-) -> None:
-    error = client_of("ana").post(f"{HERE}assignments/{assignment.public_id}/close/").json()["error"]
-    assert error["code"] == "incomplete"
-    missing = {key: {"stage": "units", "count": 2} for key in readings(assignment)}
-    assert error["details"] == {"missing": missing, "go_to": readings(assignment)[0]}
 
 
 def test_closing_submits_scores_and_logs(world: World, client_of: ApiDoor, assignment: Assignment) -> None:
@@ -155,29 +122,6 @@ def test_a_run_is_started_shown_cancelled_and_resumed(world: World, client_of: A
     ]
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "code", "field"),
-    [
-        ({"judge": "nobody"}, 422, "no_such_judge", "judge"),
-        ({"judge": "lexical", "metrics": ["magic"]}, 422, "unknown_metric", "metrics"),
-        ({}, 400, "invalid", "judge"),
-    ],
-)
-def test_a_senseless_run_is_refused(
-    world: World, client_of: ApiDoor, body: dict[str, Any], status: int, code: str, field: str
-) -> None:
-    sent = client_of("mona").post(f"{HERE}runs/", body, format="json")
-    error = sent.json()["error"]
-    assert (sent.status_code, error["code"], error["field"]) == (status, code, field)
-    assert not Run.objects.exists()
-
-
-def test_runs_are_listed_newest_first(world: World, client_of: ApiDoor) -> None:
-    made = [Run.objects.create(project=world.project, judge=world.judge, state="finished") for _ in range(3)]
-    listed = client_of("vic").get(f"{HERE}runs/").json()["results"]
-    assert [row["id"] for row in listed] == [run.public_id for run in reversed(made)]
-
-
 def test_an_export_is_requested_written_and_fetched(world: World, client_of: ApiDoor) -> None:
     client = client_of("vic")
     asked = client.post(f"{HERE}exports/", {"level": "scores", "format": "jsonl"}, format="json")
@@ -206,20 +150,3 @@ def test_names_are_for_owners_alone_also_in_a_file_that_an_owner_asked_for(
     address = f"{HERE}exports/{export.public_id}/file/"
     assert client_of("vic").get(address).json()["error"]["code"] == "names_for_owners"
     assert client_of("olga").get(address).status_code == 200
-
-
-def test_a_failed_export_says_why(world: World, client_of: ApiDoor) -> None:
-    export = export_with_job(world.project, state="failed", error="No room left.")
-    shown = client_of("vic").get(f"{HERE}exports/{export.public_id}/").json()
-    assert (shown["state"], shown["error"]) == ("failed", "No room left.")
-
-
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [({"level": "scores"}, 400), ({"level": "../x", "format": "csv"}, 400)],
-)
-def test_a_senseless_export_is_refused(
-    world: World, client_of: ApiDoor, body: dict[str, str], status: int
-) -> None:
-    assert client_of("vic").post(f"{HERE}exports/", body, format="json").status_code == status
-    assert not Export.objects.exists()

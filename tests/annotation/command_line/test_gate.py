@@ -13,7 +13,6 @@ from xml.etree import ElementTree
 import pytest
 
 from annotation.command_line.main import main
-from evaluation.judging.openai import _caller as caller
 from tests.llm_server import LLMServer, faults, llm_server
 
 __all__ = ["llm_server"]
@@ -129,52 +128,6 @@ def test_a_bad_row_is_named_and_nothing_is_judged(tmp_path: Path, capsys: pytest
     assert "bad.jsonl: 1 problems. Nothing was judged.\nline 2, document: is empty." in told.err
     assert main(["gate", str(tmp_path / "none.csv")]) == 1
     assert "none.csv cannot be opened" in capsys.readouterr().err
-
-
-def test_columns_of_other_names_are_told_from_the_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = written(tmp_path / "r.csv", [3] * 6, ("id", "article", "reference", "model", "prediction"))
-    assert main(["gate", path, "--fail-under", "coverage=.6"]) == 0
-    assert "summary=prediction" in capsys.readouterr().err
-
-
-LAID_OUT = ("id", "article", "highlights", "m", "out")
-
-
-def two_systems(path: Path, names: Sequence[str]) -> str:
-    written(path, [3] * 2, names)
-    more = written(path.with_suffix(".more"), [4] * 2, names, system="birch")
-    path.write_text(path.read_text() + "".join(Path(more).read_text().splitlines(keepends=True)[1:]))
-    return str(path)
-
-
-def test_the_way_to_name_the_systems_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = two_systems(tmp_path / "r.csv", LAID_OUT)
-    assert main(["gate", path, "--preset", "auto"]) == 1
-    assert "such as --map system=m." in capsys.readouterr().err
-    # One column is mapped by hand, the others are recognised.
-    assert main(["gate", path, "--preset", "auto", "--map", "system=m"]) == 0
-    assert "birch" in capsys.readouterr().out
-
-
-def test_ids_are_made_of_documents_with_a_column_mapped_too(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = two_systems(tmp_path / "r.csv", LAID_OUT)
-    lines = [line.partition(",")[2] for line in Path(path).read_text().splitlines()]
-    (tmp_path / "bare.csv").write_text("\n".join(lines))
-    assert main(["gate", str(tmp_path / "bare.csv"), "--preset", "auto", "--map", "system=m"]) == 0
-    told = capsys.readouterr().err
-    assert "`document_id` is made from a hash of the document" in told
-    # The gate has no project whose settings could give a length.
-    assert not any(word in told for word in ("brevity", "project", "imported"))
-
-
-def test_a_missing_column_names_the_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "bare.csv").write_text("m,out\nalder,The bridge reopened on Monday.\n")
-    assert main(["gate", str(tmp_path / "bare.csv")]) == 1
-    assert "such as --map document=COLUMN." in capsys.readouterr().err
 
 
 def test_answers_of_people_in_the_file_decide(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -327,14 +280,6 @@ def test_replies_of_which_none_is_usable_end_it_with_1(
     assert "Failed: nothing could be judged." in capsys.readouterr().out
 
 
-def test_a_server_that_is_away_ends_it_with_1(
-    llm_server: LLMServer, release: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(caller, "_FIRST_BACKOFF_SECONDS", 0.01)
-    llm_server.always(faults.status(503))
-    assert asked(llm_server, release, "--fail-under", "alignment=.5") == 1
-
-
 def without_the_server(*words: str) -> subprocess.CompletedProcess[str]:
     code = (
         "import sys\n"
@@ -358,19 +303,6 @@ def test_a_gate_needs_neither_django_nor_a_queue(release: str) -> None:
 
 
 @pytest.mark.process
-def test_the_module_is_the_program_too(release: str) -> None:
-    words = [sys.executable, "-m", "annotation.command_line.main", "gate", release]
-    done = subprocess.run(
-        [*words, "--fail-under", "coverage=.9"],
-        cwd=Path(__file__).parents[3],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, "Below the threshold" in done.stdout) == (3, True), done.stderr
-
-
-@pytest.mark.process
 def test_parquet_without_its_library_says_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "release.parquet"
     path.write_bytes(b"PAR1 and so on, but nobody can read it")
@@ -379,3 +311,11 @@ def test_parquet_without_its_library_says_what_to_do(tmp_path: Path) -> None:
     assert done.stderr.startswith(
         "release.parquet is a Parquet file, which needs the server's libraries: pip install"
     )
+
+
+def test_columns_of_other_names_are_told_from_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path / "r.csv", [3] * 6, ("id", "article", "reference", "model", "prediction"))
+    assert main(["gate", path, "--fail-under", "coverage=.6"]) == 0
+    assert "summary=prediction" in capsys.readouterr().err

@@ -15,7 +15,6 @@ from django.db.models.signals import post_save
 from django.test.utils import CaptureQueriesContext
 
 from annotation.analysis.leaderboard.leaderboard import leaderboard
-from annotation.config.environment import judge_keys
 from annotation.core.criteria import criteria_in_force
 from annotation.core.refusals import Conflict
 from annotation.judging.services.start_run import start_run
@@ -107,11 +106,6 @@ def test_what_cannot_be_run_is_told(world: World, words: list[str], told: str) -
     assert told in str(complaint(*words))
 
 
-def test_a_run_that_is_under_way_is_not_started_twice(world: World) -> None:
-    start_run(project=world.project, judge=world.judge, by=None)
-    assert "already running on Harbour study" in str(complaint("harbour"))
-
-
 def joined(world: World, metrics: list[str]) -> Run:
     return Command(stderr=io.StringIO())._run(
         world.project, world.judge, metrics, None, None, None, wait=True
@@ -133,24 +127,6 @@ def test_a_run_of_something_else_is_not_joined(world: World, other: str) -> None
         Run.objects.update(max_cost=3.0)
     with pytest.raises(Conflict, match="already running on Harbour study"):
         joined(world, ["coverage"])
-
-
-def test_a_cap_goes_with_the_run(world: World) -> None:
-    priced = Judge.objects.create(
-        name="priced",
-        kind="openai",
-        model="m",
-        base_url="http://127.0.0.1:9/v1",
-        prompt_price=2.0,
-        completion_price=8.0,
-    )
-    evaluate("harbour", "--judge", "priced", "--max-cost", "0.5")
-    assert Run.objects.get(judge=priced).max_cost == 0.5
-
-
-def test_a_number_of_questions_goes_with_the_run(world: World) -> None:
-    evaluate("harbour", "--metrics", "question_coverage", "--questions", "7")
-    assert Run.objects.get().n_questions == 7
 
 
 def test_rules_of_summarization_are_the_projects_from_then_on(world: World) -> None:
@@ -307,17 +283,6 @@ def test_a_bar_is_refused_where_another_judge_came_to_decide_meanwhile(world: Wo
     assert "which use the judge other, not lexical" in str(failed)
 
 
-def test_a_run_that_is_stopped_ends_in_a_failure_with_the_reason(
-    world: World, colleague: None, slow_judge: Judge, settings: Any
-) -> None:
-    settings.COVERDICT_JUDGE_KEYS = judge_keys([f"NO_SUCH_KEY={slow_judge.base_url}"])
-    Judge.objects.filter(pk=slow_judge.pk).update(api_key_env="NO_SUCH_KEY")
-    failed = complaint("harbour", "--judge", "slow", "--wait")
-    assert failed.returncode == 1
-    assert "The run is stopped." in str(failed)
-    assert "NO_SUCH_KEY" in str(failed)
-
-
 def test_document_sets_that_failed_are_told(
     world: World, colleague: None, slow_judge: Judge, slow_server: LLMServer
 ) -> None:
@@ -387,3 +352,8 @@ def test_criteria_of_a_file_become_the_projects(world: World, tmp_path: Path) ->
     assert "criteria" in Run.objects.get().metrics
     path.write_text("[3]")
     assert "JSON list" in str(complaint("harbour", "--criteria", str(path)))
+
+
+def test_a_run_that_is_under_way_is_not_started_twice(world: World) -> None:
+    start_run(project=world.project, judge=world.judge, by=None)
+    assert "already running on Harbour study" in str(complaint("harbour"))

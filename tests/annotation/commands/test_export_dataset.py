@@ -9,7 +9,6 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotation.models import Event
-from annotation.reviewing.services.review import override
 from tests.annotation.cast import World
 
 
@@ -27,15 +26,6 @@ def test_it_writes_the_file_and_says_what_is_in_it(world: World, tmp_path: Path)
     assert said.startswith(f"4 rows, {manifest['bytes']} bytes in {path}")
     assert manifest["sha256"] in said
     assert Event.objects.get(verb="export").actor is None
-
-
-def test_people_are_pseudonyms_unless_names_are_asked_for(world: World, tmp_path: Path) -> None:
-    override(check=world.check("alder", 1), by=world.rex, label="no")
-    plain, named = tmp_path / "plain.csv", tmp_path / "named.csv"
-    run("harbour", "--level", "claims", "--format", "csv", "-o", plain)
-    run("harbour", "--level", "claims", "--format", "csv", "-o", named, "--names")
-    assert ",rex," not in plain.read_text()
-    assert ",rex," in named.read_text()
 
 
 def test_an_unknown_project_is_refused_with_those_there_are(world: World, tmp_path: Path) -> None:

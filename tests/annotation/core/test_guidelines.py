@@ -7,16 +7,13 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.core.guidelines import current_id, rendered
-from annotation.projects.services.write_guidelines import write_guidelines
+from annotation.core.guidelines import rendered
 
 if TYPE_CHECKING:
-    from tests.annotation.cast import World
+    pass
 
 
 class Tags(HTMLParser):
@@ -115,10 +112,3 @@ def test_whatever_is_written_only_plain_tags_come_out(text: str) -> None:
     for tag, attributes in Tags(rendered(text)).found:
         assert tag in ALLOWED
         assert set(attributes) <= {"href", "rel", "title", "start", "tabindex"}
-
-
-def test_the_version_to_be_stored_costs_one_query(world: World) -> None:
-    write_guidelines(project=world.project, text="One.", by=world.mona)
-    with CaptureQueriesContext(connection) as asked:
-        assert current_id(world.project) is not None
-    assert len(asked) == 1

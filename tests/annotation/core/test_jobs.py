@@ -71,12 +71,6 @@ def test_a_claim_takes_the_job_with_a_token_a_lease_and_an_attempt(run: Run) -> 
     assert timedelta(seconds=5) < job.lease_until - timezone.now() <= timedelta(seconds=10)
 
 
-def test_a_claimed_job_is_not_given_out_again(run: Run) -> None:
-    claimed = claim(run)
-    assert claim_job(claimed.job) is None
-    assert job_of(run).attempt == 1
-
-
 @pytest.mark.parametrize("state", ["done", "failed", "cancelled"])
 def test_a_job_that_is_over_is_not_given_out(run: Run, state: str) -> None:
     assert claim_job(change(run, state=state)) is None
@@ -261,13 +255,6 @@ def test_only_jobs_of_one_s_own_are_held(run: Run) -> None:
     change(run, token="somebody else's")
     with transaction.atomic():
         assert jobs.hold([first, second]) == {second.job.pk}
-
-
-def test_a_job_of_a_cancelled_run_cannot_be_held(run: Run) -> None:
-    claimed = claim(run)
-    cancel_run(run=run, by=None)
-    with transaction.atomic():
-        assert jobs.hold([claimed]) == set()
 
 
 # Leases

@@ -23,12 +23,6 @@ def test_pages_and_files_that_there_are_not_are_404() -> None:
         assert (path, Client().get(path).status_code) == (path, 404)
 
 
-def test_help_is_only_read() -> None:
-    for path in ("/help/", "/help/tutorial/", "/help/files/example.csv"):
-        assert Client().post(path).status_code == 405
-        assert Client().head(path).status_code == 200
-
-
 def test_a_picture_is_shown_and_an_example_downloaded() -> None:
     picture = Client().get("/help/files/see-form.png")
     assert picture["Content-Type"] == "image/png"

@@ -18,8 +18,6 @@ from tests.annotation.cast import World
 from tests.annotation.exports.acts import assess_and_close
 
 if TYPE_CHECKING:
-    from pytest_django import DjangoAssertNumQueries
-
     from annotation.models import Check
 
 
@@ -155,12 +153,3 @@ def test_disputes_that_are_thrown_away_are_rebuilt_under_their_ids(world: World)
     rescore(project=world.project)
     assert set(Dispute.objects.values_list("public_id", flat=True)) == before
     assert len(before) == 3
-
-
-def test_a_summary_is_brought_up_to_date_in_as_many_queries_with_disputes_as_without(
-    world: World, django_assert_max_num_queries: DjangoAssertNumQueries
-) -> None:
-    for number in (1, 2, 3):
-        answered(world, "no", "yes", number=number)
-    with django_assert_max_num_queries(11):
-        rescore(project=world.project)

@@ -73,11 +73,6 @@ def test_a_summary_is_scored_once(world: World, monkeypatch: pytest.MonkeyPatch)
     assert rescore(project=world.project) == len(scored)
 
 
-def test_queries_do_not_grow_with_claims(world: World, django_assert_max_num_queries) -> None:  # type: ignore[no-untyped-def]
-    with django_assert_max_num_queries(10):
-        rescore(project=world.project)
-
-
 def test_what_scores_a_summary_is_read_in_three_statements(world: World) -> None:
     keys = [summary.pk for summary in world.summaries.values()]
     for some in (keys[:1], keys):

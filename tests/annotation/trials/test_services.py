@@ -105,17 +105,6 @@ def test_one_trial_is_open_at_a_time(world: World) -> None:
     assert start(world).pk != trial.pk
 
 
-def test_it_is_logged(world: World) -> None:
-    trial = start(world)
-    again(world, trial.answers.all()[0], "no")
-    decide_trial(trial=trial, by=world.olga, decision="drop")
-    verbs = Event.objects.filter(target_id=trial.public_id).order_by("pk").values_list("verb", flat=True)
-    assert list(verbs) == ["start trial", "answer again", "decide trial"]
-    assert Event.objects.get(verb="start trial").data["size"] == 30
-    # The log names no answer: those who read it may still be asked.
-    assert set(Event.objects.get(verb="answer again").data) == {"answer"}
-
-
 # Answering
 
 

@@ -117,10 +117,6 @@ def test_an_id_from_outside_is_kept_where_it_is_trusted_and_sane(
     assert len(told) == (len(given) if is_kept else 32)
 
 
-def test_two_requests_have_two_ids(client: Any) -> None:
-    assert client.get("/healthz")["X-Request-ID"] != client.get("/healthz")["X-Request-ID"]
-
-
 def test_the_secret_of_a_link_is_not_logged(client: Any, db: None, lines: Lines) -> None:
     client.get(reverse("invitation", kwargs={"secret": "very-secret-invitation"}))
     # Without a token of its form, which Django logs with the address.

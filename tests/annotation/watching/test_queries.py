@@ -10,7 +10,6 @@ from django.utils import timezone
 from annotation.models import Job, Run, Worker
 from annotation.watching.queries import failed_jobs, open_jobs, workers
 from tests.annotation.exports.doing import export_with_job
-from tests.annotation.statements import statements_of
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -37,12 +36,6 @@ def test_each_kind_tells_what_waits_and_how_long(world: World) -> None:
     assert 90 <= exports.oldest_seconds < 150
     assert (runs.waiting, runs.runs) == (len(world.sets), 1)
     assert set(by_kind) == set(Job.Kind)
-
-
-def test_the_queue_is_read_in_one_statement(world: World) -> None:
-    assert len(statements_of(open_jobs)) == 1
-    export_job(world)
-    assert len(statements_of(open_jobs)) == 1
 
 
 def test_failures_of_the_last_days_count(world: World) -> None:

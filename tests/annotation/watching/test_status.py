@@ -14,7 +14,6 @@ from annotation.models import AllowedServer
 from annotation.operator_commands import as_typed
 from annotation.workers import report_alive
 from tests.annotation.exports.doing import export_with_job
-from tests.annotation.statements import statements_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,15 +46,6 @@ def test_it_tells_of_workers_queue_and_versions(world: World, staff: Callable[[s
     assert "No worker is running." not in page
     assert world.project.name not in page
     assert "what the file said" not in page
-
-
-def test_it_asks_no_more_with_more_rows(world: World, staff: Callable[[str], Client]) -> None:
-    mona = staff("mona")
-    few = len(statements_of(lambda: mona.get("/status/")))
-    for number in range(10):
-        report_alive(f"ada:{number}")
-        export_with_job(world.project)
-    assert len(statements_of(lambda: mona.get("/status/"))) == few
 
 
 def test_administrators_say_which_servers_judges_call(

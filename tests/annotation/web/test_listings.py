@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.assessing.services.assign import assign
-from annotation.models import Check, Summary
-from tests.annotation.conftest import HTMX
+from annotation.models import Summary
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -69,16 +68,3 @@ def test_the_claims_of_a_long_text_are_searched(
     page = rex.get(f"{claims}?q=WALL")
     assert [claim.text for group in page.context["groups"] for claim in group.claims] == ["its wall is weak"]
     assert "Nothing found for “<bdi>zzz</bdi>”" in rex.get(f"{claims}?q=zzz").text
-
-
-def test_the_review_queue_is_searched_and_goes_on_within_what_was_found(
-    world: World, signed_in: SignIn
-) -> None:
-    rex = signed_in(world.rex)
-    rows = rex.get(f"{QUEUE}?q=WALL").context["rows"]
-    assert {row.claim.text for row in rows} == {"its wall is weak"}
-    assert len(rows) == 2
-    first, second = (Check.objects.get(public_id=row.public_id) for row in rows)
-    answer = rex.post(f"{QUEUE}next/?q=WALL", {"here": first.public_id}, headers=HTMX)
-    assert f'data-check="{second.public_id}"' in answer.text
-    assert len(rex.get(f"{QUEUE}?q=port").context["rows"]) == 6

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,9 +12,8 @@ from annotation.adjudicating.services.adjudicate import (
     settle,
 )
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import Dispute, Event, Role, Score
+from annotation.models import Event, Role, Score
 from annotation.reviewing.services.review import LONGEST_REASON, override, withdraw_answer
-from annotation.scoring.rescore import rescore
 from tests.annotation.answering import decisions, differ_on_a_unit
 from tests.annotation.cast import World
 
@@ -39,13 +38,6 @@ def test_a_decision_on_a_check_beats_the_reviewer(world: World) -> None:
     check = world.check("alder", 3)
     assert (check.human_label, check.final_label, check.final_source) == ("yes", "yes", "adjudicator")
     assert coverage(world) == pytest.approx(0.75)
-
-
-def test_a_decided_check_is_no_longer_disputed(world: World) -> None:
-    check = disputed(world)
-    assert check.is_disputed
-    decide_check(check=check, by=world.cleo, label="yes")
-    assert not world.check("alder", 3).is_disputed
 
 
 def test_a_decision_on_a_unit_beats_its_claims(world: World) -> None:
@@ -88,12 +80,6 @@ def test_the_error_type_is_kept_and_logged(world: World) -> None:
     assert data["error_type"] == "wrong_entity"
 
 
-def test_an_error_type_that_is_none_is_refused(world: World) -> None:
-    with pytest.raises(Invalid) as refused:
-        decide_check(check=disputed(world), by=world.cleo, label="no", error_type="typo")
-    assert refused.value.field == "error_type"
-
-
 def test_a_newer_decision_than_the_one_on_screen_is_a_conflict_that_loses_nothing(world: World) -> None:
     check = disputed(world)
     world.project.memberships.filter(user=world.mona).update(roles=[Role.ADJUDICATOR])
@@ -108,23 +94,6 @@ def test_a_newer_decision_than_the_one_on_screen_is_a_conflict_that_loses_nothin
     assert world.check("alder", 3).final_label == "no"
 
 
-def test_rebuilding_the_queue_keeps_decisions(world: World) -> None:
-    decide_check(check=disputed(world), by=world.cleo, label="no")
-    Dispute.objects.all().delete()
-    rescore(project=world.project)
-    assert Dispute.objects.get(check_row=world.check("alder", 3)).state == "settled"
-    assert world.check("alder", 3).final_label == "no"
-
-
-def test_a_dispute_is_settled_by_what_it_is_about(world: World) -> None:
-    check = disputed(world)
-    by_label = settle(dispute=check.disputes.get(), by=world.cleo, label="no")
-    assert (by_label.place, by_label.value) == (check, "no")
-    dispute = differ_on_a_unit(world)
-    by_percent = settle(dispute=dispute, by=world.cleo, percent=20)
-    assert (by_percent.place, by_percent.value) == (dispute.comparison, 20)
-
-
 def test_a_check_takes_no_percent_and_a_unit_no_label(world: World) -> None:
     check = disputed(world)
     with pytest.raises(Invalid) as refused:
@@ -136,9 +105,11 @@ def test_a_check_takes_no_percent_and_a_unit_no_label(world: World) -> None:
     assert not decisions()
 
 
-def test_a_reason_has_an_end(world: World) -> None:
-    check, told = disputed(world), "x" * LONGEST_REASON
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [({"error_type": "typo"}, "error_type"), ({"reason": "x" * (LONGEST_REASON + 1)}, "reason")],
+)
+def test_what_is_no_reason_is_refused(world: World, given: dict[str, Any], field: str) -> None:
     with pytest.raises(Invalid) as refused:
-        decide_check(check=check, by=world.cleo, label="no", reason=told + "x")
-    assert refused.value.field == "reason"
-    assert decide_check(check=check, by=world.cleo, label="no", reason=told).reason == told
+        decide_check(check=disputed(world), by=world.cleo, label="no", **given)
+    assert refused.value.field == field

@@ -9,7 +9,6 @@ import pytest
 from annotation.analysis.agreement.people import PersonAnswers, people_with_answers
 from annotation.reviewing.services.review import override
 from tests.annotation.answering import say
-from tests.annotation.conftest import HTMX
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -52,12 +51,6 @@ def test_a_scale_or_judge_that_is_not_there_is_not_found(answered: World, signed
     client = signed_in(answered.olga)
     assert client.get(f"{AGREEMENT}?scale=percents").status_code == 404
     assert client.get(f"{JUDGE}?judge=nobody").status_code == 404
-
-
-def test_htmx_gets_the_fragment(answered: World, signed_in: SignIn) -> None:
-    client = signed_in(answered.olga)
-    assert client.get(AGREEMENT, headers=HTMX).content.decode().lstrip().startswith('<div id="agreement"')
-    assert client.get(JUDGE, headers=HTMX).content.decode().lstrip().startswith('<div id="judge"')
 
 
 def test_people_see_where_they_differ_and_how_each_compares_with_the_judge(

@@ -162,14 +162,6 @@ def test_without_probabilities_only_peoples_answers_are_used() -> None:
     assert found.average("alder").mean == pytest.approx(0.5)
 
 
-def test_a_good_judge_narrows_the_interval() -> None:
-    with_judge, without = (
-        estimate_table(DRAW, framed(200, answered=60, judge=each), 20) for each in (True, False)
-    )
-    assert with_judge.uses_judge
-    assert with_judge.average("alder").low > without.average("alder").low
-
-
 def shifted(frame: SampleFrame, systems: int) -> SampleFrame:
     """A frame of systems with other answers each: those of the first systems have more yes."""
     (items,) = frame.items[20].values()
@@ -186,17 +178,6 @@ def shifted(frame: SampleFrame, systems: int) -> SampleFrame:
             }
         }
     )
-
-
-@pytest.mark.parametrize(("systems", "is_pooled"), [(4, False), (5, True)])
-def test_from_five_systems_on_estimates_are_pooled(systems: int, is_pooled: bool) -> None:
-    found = estimate_table(DRAW, shifted(framed(60, answered=30), systems), 20)
-    assert (set(found.pooled) == set(found.averages), bool(found.pooled)) == (is_pooled, is_pooled)
-    assert ("The judge's averages then move each system's estimate" in found.sentence) == is_pooled
-    shown = {name: found.average(name, is_pooled=is_pooled).mean for name in found.averages}
-    for pair in found.compared:
-        assert pair.difference == pytest.approx(shown[pair.first] - shown[pair.second])
-        assert pair.difference >= 0
 
 
 def test_a_system_that_does_not_fit_is_named(world: World) -> None:

@@ -11,9 +11,7 @@ from annotation.adjudicating.services.adjudicate import decide_check, decide_uni
 from annotation.analysis.explanation.explanation import Explanation, explain, summary_of
 from annotation.analysis.explanation.formulas import coverage_formula
 from annotation.assessing.services.assign import assign
-from annotation.core.refusals import NotFound
 from annotation.models import Check, Claim, ClaimSet, Comparison, Summary
-from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override, withdraw_answer
 from annotation.scoring.records import score_rules, summary_records
 from evaluation.blend import ScoredComparison, ScoredSummary, ScoredUnit, score
@@ -135,11 +133,6 @@ def test_every_flag_of_a_score_has_a_sentence(name: str) -> None:
     assert ("3." in said) is (name in {"unscored", "partial", "comparisons_left_out"})
 
 
-def test_a_summary_of_another_project_is_not_found(world: World) -> None:
-    with pytest.raises(NotFound):
-        summary_of(world.other_project, world.summaries["port", "alder"].public_id)
-
-
 def test_verdicts_come_in_order_with_what_their_author_knew(world: World) -> None:
     check = world.check("alder", 2)
     first = override(check=check, by=world.rex, label="yes", reason="it leans", confidence=0.8).verdict
@@ -201,10 +194,3 @@ def test_people_and_the_judge_have_formulas_of_their_own(world: World) -> None:
     assert formulas["coverage_human"] == ("(0.40 + 0.40) / 2", 0.4)
     assert formulas["coverage_judge"] == ("(0.50 + 1.00) / 2", 0.75)
     assert formulas["human_share"] == ("(1.00 + 1.00) / 2", 1.0)
-
-
-def test_comments_on_a_claim_are_counted(world: World) -> None:
-    claim = Claim.objects.get(text="its wall is weak")
-    for text in ("Whose?", "The harbour's."):
-        comment_on_claim(project=world.project, claim=claim, by=world.rex, text=text)
-    assert [each.comments for each in claims_of_alder(world)] == [0, 2, 0]

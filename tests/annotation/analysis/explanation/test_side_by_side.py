@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils.html import escape
 
 from annotation.analysis.explanation.side_by_side import Piece, marked, side_by_side
@@ -93,13 +91,6 @@ def test_percents_of_assessors_are_told_of(world: World) -> None:
         world, world.ana, {("alder", 1): 60, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 20}
     )
     assert side_by_side(port(world)).has_percents
-
-
-def test_three_queries_serve_any_document_set(world: World) -> None:
-    document_set = port(world)
-    with CaptureQueriesContext(connection) as asked:
-        side_by_side(document_set)
-    assert len(asked) == 3
 
 
 def names_on(page: HttpResponse) -> list[str]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.analysis.explanation.system_claims import system_claims
-from annotation.core import paging
 from annotation.core.refusals import Invalid
 from annotation.models import Check, Look, Verdict
 from annotation.reviewing.services.review import override
@@ -55,24 +54,6 @@ def test_a_verdict_stands_with_how_sure_its_author_is(world: World, signed_in: S
 def test_claims_without_a_verdict_have_a_list_of_their_own(world: World) -> None:
     Check.objects.filter(pk=world.check("alder", 2).pk).update(final_label=None, final_source=None)
     assert world.check("alder", 2).public_id in listed(world, "unscored")
-
-
-def test_the_list_is_walked_to_its_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paging, "ROWS_ON_A_PAGE", 1)
-    Check.objects.filter(summary__system=world.systems["alder"]).update(
-        final_label="no", final_source="judge", side="reference", is_current=True
-    )
-    walked, after = [], ""
-    while True:
-        claims, after, total = system_claims(
-            world.project, world.systems["alder"], side="reference", verdict="no", after=after
-        )
-        walked += [each.claim.check_id for each in claims]
-        if not after:
-            break
-    rows = Check.objects.filter(summary__system=world.systems["alder"]).order_by("summary_id", "claim_id")
-    assert walked == list(rows.values_list("public_id", flat=True))
-    assert total == len(walked)
 
 
 @pytest.mark.parametrize("asked", [{"side": "top"}, {"verdict": "maybe"}, {"after": "nowhere"}])

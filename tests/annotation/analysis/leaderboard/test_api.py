@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from io import StringIO
-from typing import TYPE_CHECKING, Any
-
-import pytest
-from django.core.management import call_command
+from typing import TYPE_CHECKING
 
 from annotation.models import Score
 from annotation.models.score import new_revision
-from annotation.reviewing.services.review import override
-from annotation.sampling.services.sample_checks import sample_checks
-from tests.annotation.exports.reading import exported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from rest_framework.test import APIClient
 
@@ -34,37 +25,6 @@ def judge_the_bridge(world: World) -> None:
         Score.objects.filter(summary=world.summaries["bridge", system]).update(
             coverage=coverage, coverage_judge=coverage, revision=new_revision()
         )
-
-
-def answer_a_sample(world: World) -> None:
-    sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
-    for system in ("alder", "birch"):
-        for check in world.checks(system):
-            override(check=check, by=world.rex, label="yes")
-
-
-def test_every_door_tells_the_same_numbers(world: World, client_of: Client, tmp_path: Path) -> None:
-    answer_a_sample(world)
-    judge_the_bridge(world)
-    out = StringIO()
-    call_command("leaderboard", "harbour", "--format", "json", stdout=out)
-    by_command = {row["system"]: row["scores"] for row in json.loads(out.getvalue())["tables"][0]["rows"]}
-    (table,) = client_of("vic").get(f"{HERE}leaderboard/").json()["tables"]
-    by_api = {row["system"]: row["scores"] for row in table["rows"]}
-    by_export: dict[str, dict[str, Any]] = {"alder": {}, "birch": {}}
-    for row in exported(world.project, "systems", tmp_path / "systems.jsonl"):
-        by_export[row["system"]][row["score"]] = {name: row[name] for name in ("mean", "low", "high", "n")}
-    page = client_of("vic").get("/p/harbour/scores/file/?by=coverage&format=json").json()
-    by_page = {(row["system"], row["score"]): (row["mean"], row["low"], row["high"]) for row in page}
-    assert by_command["alder"]["coverage_human"]["mean"] == 1.0
-    for system, scores in by_command.items():
-        for name, average in scores.items():
-            told = (average["mean"], average["low"], average["high"])
-            assert by_api[system][name] == average
-            assert by_export[system][name] == pytest.approx(
-                {key: average[key] for key in by_export[system][name]}
-            )
-            assert by_page[system, name] == told
 
 
 def test_the_leaderboard_says_how_sure_its_order_is(world: World, client_of: Client) -> None:

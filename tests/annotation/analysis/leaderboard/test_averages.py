@@ -103,19 +103,9 @@ def test_where_all_groups_have_the_same_there_is_none_whatever_their_sets_have()
     assert (alder.mean, alder.low, alder.high) == (pytest.approx(0.3), None, None)
 
 
-def test_one_cluster_gives_a_mean_and_no_interval() -> None:
-    seen = [observe("alder", "a", 0.2, "storm"), observe("alder", "b", 0.6, "storm")]
-    found = averages(seen, ["c"])["alder"]["c"]
-    assert (found.mean, found.low, found.high) == (pytest.approx(0.4), None, None)
-
-
 def test_no_value_at_all_gives_nothing_and_never_nan() -> None:
     found = averages([observe("alder", "a", None), observe("alder", "b", None)], ["c"])["alder"]["c"]
     assert (found.mean, found.low, found.high, found.n, found.left_out) == (None, None, None, 0, 2)
-
-
-def test_no_observation_gives_no_system() -> None:
-    assert averages([], ["c"]) == {}
 
 
 def test_many_columns_are_drawn_alike_in_slices() -> None:

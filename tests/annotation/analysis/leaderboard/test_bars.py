@@ -25,12 +25,6 @@ def test_an_axis_never_leaves_0_to_1() -> None:
     assert (axis.low, axis.high) == (0.0, 1.0)
 
 
-def test_one_value_has_an_axis_too() -> None:
-    axis = axis_over([average(0.5)])
-    assert axis.low <= 0.5 <= axis.high
-    assert axis.low < axis.high
-
-
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_the_ends_of_the_scale_have_an_axis_too(value: float) -> None:
     axis = axis_over([average(value, value, value)] * 2)

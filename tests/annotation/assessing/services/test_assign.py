@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from annotation.assessing.services.assign import assign, assign_sets
 from annotation.assessing.services.unassign import unassign
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import Assignment, Comparison, DocumentSet, Event, Summary
-from tests.annotation.laying import add_assessors, add_sets, begin, judge_and_close, only_these_sets
+from annotation.models import Assignment, Comparison, DocumentSet, Summary
+from tests.annotation.laying import add_assessors, add_sets, judge_and_close, only_these_sets
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -84,13 +84,6 @@ def test_who_is_no_assessor_is_given_nothing(world: World) -> None:
         give(world, "port", "rex")
 
 
-def test_the_act_is_logged(world: World) -> None:
-    assignment = give(world, "port")
-    event = Event.objects.get(verb="assign")
-    assert (event.actor, event.target_id) == (world.mona, assignment.public_id)
-    assert event.data == {"assessor": "ana", "document_set": "port"}
-
-
 # So many people to every set
 
 
@@ -143,12 +136,3 @@ def test_the_number_of_queries_does_not_grow_with_the_sets(world: World) -> None
 
 
 # Again, after it was taken away
-
-
-def test_a_person_goes_on_with_what_they_said(world: World) -> None:
-    assignment = give(world, "port")
-    begin(assignment)
-    unassign(assignment=assignment, by=world.mona)
-    again = give(world, "port")
-    assert (again, again.is_open) == (assignment, True)
-    assert sorted(again.readings.values_list("state", flat=True)) == ["draft", "open"]

@@ -1,8 +1,6 @@
 """Closing an assignment: what it needs, what counts from then on."""
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from annotation.assessing.services.acts import UnitAct
 from annotation.assessing.services.close_assignment import close_assignment
@@ -106,14 +104,6 @@ def test_unmarked_summary_units_need_their_answer(world: World) -> None:
     assert answers() == {"unmarked": 60}
 
 
-def test_nothing_unmarked_is_0_by_rule_and_written_down(world: World) -> None:
-    assignment = sit(world)
-    judge_all(assignment, 20, 40, marks=(1, 2))
-    assert answers() == {}
-    close_assignment(assignment=assignment, by=world.ana)
-    assert answers() == {"unmarked": 0}
-
-
 def test_an_answer_for_units_that_were_marked_later_becomes_0_by_rule(world: World) -> None:
     assignment = sit(world)
     judge_all(assignment, 20, 40)
@@ -169,18 +159,3 @@ def test_an_unassigned_assignment_is_not_closed(world: World) -> None:
     with pytest.raises(Conflict) as refused:
         close_assignment(assignment=assignment, by=world.ana)
     assert refused.value.code == "unassigned"
-
-
-def test_closing_asks_the_database_no_more_for_more_summaries(world: World) -> None:
-    def count(name: str, systems: tuple[str, ...]) -> int:
-        assignment = sit(world, name, systems=systems)
-        judge_all(assignment, 20, 40, marks=(1, 2))
-        assignment = Assignment.objects.select_related("document_set__project").get(pk=assignment.pk)
-        with CaptureQueriesContext(connection) as asked:
-            close_assignment(assignment=assignment, by=getattr(world, name))
-        return len(asked)
-
-    one = count("ana", ("alder",))
-    # The criteria are loaded only where two people have rated a summary.
-    Rating.objects.all().delete()
-    assert count("ben", ("alder", "birch")) == one

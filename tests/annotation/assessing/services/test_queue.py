@@ -103,13 +103,6 @@ def test_eight_who_pull_at_once_share_out_what_there_is(transactional_db: None, 
     assert Counter(refusal.code for refusal in got if isinstance(refusal, Conflict)) == {"queue_empty": 2}
 
 
-def test_one_person_in_two_tabs_gets_one(transactional_db: None, world: World) -> None:
-    open_queue(world, per_set=2)
-    got = at_once(*[lambda: pull(project=world.project, by=world.ana)] * 2)
-    assert sorted(type(result).__name__ for result in got) == ["Assignment", "Conflict"]
-    assert Assignment.objects.filter(assessor=world.ana).count() == 1
-
-
 def test_a_manager_and_the_queue_do_not_give_the_same_set_twice(transactional_db: None, world: World) -> None:
     only_these_sets(world, ["quay"])
     open_queue(world, per_set=2)
@@ -154,13 +147,6 @@ def test_a_lease_is_told_by_the_databases_clock(world: World, monkeypatch: pytes
     begin(assignment)
     assignment.refresh_from_db()
     assert assignment.lease_until < ahead
-
-
-def test_pulling_lapses_what_ran_out(world: World) -> None:
-    only_these_sets(world, ["quay"])
-    open_queue(world)
-    run_out(pull(project=world.project, by=world.ana))
-    assert pull(project=world.project, by=world.ben).document_set.external_id == "quay"
 
 
 def test_who_comes_back_first_goes_on_with_all_that_they_said(world: World) -> None:

@@ -448,24 +448,6 @@ def judge(world: World, assignment: Assignment, **changes: object) -> CoverageJu
     return judge_unit(reading=reading, **act)  # type: ignore[arg-type]
 
 
-def test_a_single_judgment_is_saved_and_returned(world: World) -> None:
-    assignment = sit(world)
-    assert [judge(world, assignment, percent=percent).percent for percent in (20, 60)] == [20, 60]
-    assert percents() == [(1, 20, False), (2, 60, True)]
-    assert assignment.readings.get().state == Reading.State.DRAFT
-
-
-def test_a_single_judgment_that_follows_an_older_version_raises(world: World) -> None:
-    assignment = sit(world)
-    judge(world, assignment, percent=20)
-    with pytest.raises(Conflict) as refused:
-        judge(world, assignment, percent=60, follows=0)
-    assert (refused.value.code, refused.value.details["theirs"]) == (
-        "newer",
-        {"percent": 20, "marks": [], "note": ""},
-    )
-
-
 # Cost, and several at once
 
 

@@ -84,16 +84,6 @@ def test_the_form_opens_on_the_first_unit_without_a_percent(
     assert (form.judged, form.number, len(form.here.summaries)) == (1, 1, 2)
 
 
-def test_the_form_leads_on_to_the_next_summary_and_back(
-    world: World, ana: Client, assignment: Assignment
-) -> None:
-    one, two = assignment.readings.order_by("position")
-    form = ana.get(form_of(one)).context["form"]
-    assert (form.previous_id, form.next_id) == (None, two.public_id)
-    form = ana.get(form_of(two)).context["form"]
-    assert (form.previous_id, form.next_id) == (one.public_id, None)
-
-
 def test_every_unit_has_a_form_that_works_without_scripts(
     world: World, ana: Client, assignment: Assignment
 ) -> None:
@@ -110,15 +100,6 @@ def test_the_source_is_one_key_away(world: World, ana: Client, assignment: Assig
     address = f"{form_of(first(assignment))}source/"
     assert b"The repair costs 40 million crowns" in ana.get(address).content
     assert b"<html" not in ana.get(address, headers=HTMX).content
-
-
-def test_a_set_is_not_closed_while_something_is_missing(
-    world: World, ana: Client, assignment: Assignment
-) -> None:
-    answer = ana.post(f"/p/harbour/work/sets/{assignment.public_id}/close/")
-    assert answer.status_code == 422
-    # Two summaries of two reference units, none judged.
-    assert b"4 reference units have no percent yet, in 2 of 2 summaries" in answer.content
 
 
 @pytest.mark.parametrize("slip", [{"percent": 60}, {"percent": 0, "marks": ["1"]}])

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.assessing.services.assign import assign
-from annotation.core.paging import ROWS_ON_A_PAGE
 from annotation.models import Assignment
 from tests.annotation.conftest import HTMX
-from tests.annotation.laying import add_sets, begin, judge_and_close, open_queue
+from tests.annotation.laying import begin, open_queue
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -21,12 +20,6 @@ if TYPE_CHECKING:
 ROOM = "/p/harbour/assignments/"
 ONE = {"document_set": "port", "assessor": "ana"}
 MANY = {"people": ["ana", "ben"], "per_set": "1"}
-
-
-def test_people_and_sets_can_be_chosen(world: World, mona: Client) -> None:
-    context = mona.get(ROOM).context
-    assert context["assessors"] == ["ana", "ben", "olga"]
-    assert [(row.external_id, row.assessors) for row in context["sets"]] == [("bridge", 0), ("port", 0)]
 
 
 @pytest.mark.parametrize(("path", "data", "count"), [("assign/", ONE, 1), ("sets/", MANY, 2)])
@@ -60,20 +53,6 @@ def test_what_cannot_be_given_is_refused_on_the_form(
     assert answer.status_code == 422
     assert b'class="fault"' in answer.content
     assert not Assignment.objects.exists()
-
-
-def test_lists_show_each_state_by_pages(world: World, mona: Client) -> None:
-    add_sets(world, [f"set-{n}" for n in range(ROWS_ON_A_PAGE)])
-    for document_set in world.sets.values():
-        assign(document_set=document_set, assessor=world.ana, by=None)
-    judge_and_close(Assignment.objects.get(document_set=world.sets["port"]))
-    first = mona.get(ROOM).context
-    assert len(first["rows"]) == ROWS_ON_A_PAGE
-    assert [row.document_set.external_id for row in mona.get(f"{ROOM}?state=closed").context["rows"]] == [
-        "port"
-    ]
-    assert len(mona.get(f"{ROOM}{first['more']}").context["rows"]) == 1
-    assert mona.get(f"{ROOM}?state=lost").status_code == 422
 
 
 def test_work_is_taken_away(world: World, mona: Client) -> None:

@@ -193,8 +193,3 @@ def test_many_rows_of_values_that_look_alike_are_each_spelled_as_they_are() -> N
         )
         * ROWS_AT_ONCE
     )
-
-
-def test_a_number_that_is_none_makes_no_jsonl() -> None:
-    with pytest.raises(ValueError, match="JSON compliant"):
-        as_jsonl.write([(float("nan"),)], [Column("n", ColumnKind.NUMBER)], BytesIO())

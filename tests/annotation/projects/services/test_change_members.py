@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.core.permissions import roles_in
-from annotation.core.refusals import Conflict, Invalid
+from annotation.core.refusals import Conflict
 from annotation.models import Event, Membership, Role
 from annotation.projects.services.change_members import remove_member, set_roles
 from tests.annotation.cast import World
@@ -24,12 +24,6 @@ def test_roles_are_set_not_added(world: World) -> None:
 def test_setting_what_is_set_is_no_act(world: World) -> None:
     set_roles(project=world.project, person=world.rex, roles=["reviewer"], by=world.olga)
     assert not Event.objects.filter(verb="change member").exists()
-
-
-def test_an_unknown_role_is_refused(world: World) -> None:
-    with pytest.raises(Invalid) as refused:
-        set_roles(project=world.project, person=world.rex, roles=["king"], by=world.olga)
-    assert refused.value.field == "roles"
 
 
 def test_the_last_owner_stays(world: World) -> None:

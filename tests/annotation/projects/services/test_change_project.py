@@ -74,21 +74,9 @@ def test_a_rescoring_that_is_cut_short_is_taken_up_by_a_worker(
     assert not Project.objects.filter(rescore_due_at__isnull=False).exists()
 
 
-def test_old_and_new_values_are_logged(world: World) -> None:
-    change_project(project=world.project, by=world.mona, blend="weighted")
-    assert Event.objects.get(verb="change project").data == {
-        "changed": {"blend": ["human_first", "weighted"]}
-    }
-
-
 def test_setting_what_is_set_is_no_act(world: World) -> None:
     change_project(project=world.project, by=world.mona, blend="human_first")
     assert not Event.objects.filter(verb="change project").exists()
-
-
-def test_a_weight_out_of_range_is_refused(world: World) -> None:
-    with pytest.raises(Invalid):
-        change_project(project=world.project, by=world.mona, composite_weight=1.5)
 
 
 def test_verdicts_are_not_shown_at_once_while_a_sample_waits_for_people_who_do_not_know_them(

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.core.permissions import roles_in
@@ -50,24 +49,6 @@ def test_whoever_holds_the_link_comes_in_with_its_roles(world: World) -> None:
     assert (row.accepted_by, row.accepted_at is not None) == (world.dan, True)
     event = Event.objects.get(verb="accept invitation")
     assert (event.actor, event.data["invited_by"], event.data["for"]) == (world.dan, "olga", "Dan")
-
-
-def test_a_link_is_used_once(world: World) -> None:
-    secret = link(world)
-    accept_invitation(secret=secret, by=world.dan)
-    eve = User.objects.create_user("eve")
-    with pytest.raises(Conflict) as refused:
-        accept_invitation(secret=secret, by=eve)
-    assert refused.value.code == "used"
-    assert not eve.memberships.exists()
-
-
-def test_a_link_that_was_taken_back_opens_nothing(world: World) -> None:
-    secret = link(world)
-    revoke_invitation(invitation=Invitation.objects.get(), by=world.olga)
-    with pytest.raises(Conflict) as refused:
-        accept_invitation(secret=secret, by=world.dan)
-    assert refused.value.code == "revoked"
 
 
 def test_a_link_runs_out_after_14_days(world: World) -> None:
@@ -143,16 +124,6 @@ def test_an_owners_links_go_with_their_ownership(world: World, way: str) -> None
         accept_invitation(secret=secret, by=world.dan)
     assert refused.value.code == "revoked"
     assert Event.objects.get(verb="revoke invitation").actor == world.mona
-
-
-def test_an_account_is_made_and_let_in_at_once(world: World) -> None:
-    user, membership = accept_with_new_account(
-        secret=link(world, "viewer"), username="eve", password=PASSWORD, full_name="Eve Ny Berg"
-    )
-    assert (user.username, user.first_name, user.last_name) == ("eve", "Eve", "Ny Berg")
-    assert user.check_password(PASSWORD)
-    assert not user.is_staff
-    assert membership.role_set == {Role.VIEWER}
 
 
 @pytest.mark.parametrize(

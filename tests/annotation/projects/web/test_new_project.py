@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from annotation.core.permissions import Verb, verbs_in
 from annotation.core.refusals import NotAllowed
 from annotation.judging.services.start_run import start_run
-from annotation.models import Event, Membership, Project, Run
+from annotation.models import Project, Run
 from annotation.projects.queries.guide import guide_steps
 from annotation.projects.services.change_project import create_project, new_slug
 
@@ -62,15 +62,6 @@ def test_a_second_request_returns_the_callers_own_project(world: World, client_o
     # Somebody else's project of that name stays unknown, and so does one in which the person is no owner.
     assert client_of("vic").post(AT, {"name": "Mill"}).status_code == 201
     assert client_of("rex").post(AT, {"name": world.project.name}).status_code == 201
-
-
-@pytest.mark.usefixtures("everybody")
-def test_the_maker_is_the_owner_and_the_log_says_so(world: World, signed_in: SignIn) -> None:
-    signed_in(world.rex).post(NEW, {"name": " Tram  study ", "compares": "claims"})
-    project = Project.objects.get(slug__startswith="tram-study-")
-    assert (project.name, project.compares) == ("Tram study", "claims")
-    assert Membership.objects.get(project=project).role_set == {"owner"}
-    assert Event.objects.get(project=project).actor == world.rex
 
 
 @pytest.mark.usefixtures("everybody")

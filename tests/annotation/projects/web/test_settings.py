@@ -89,11 +89,6 @@ def test_a_rule_out_of_range_is_refused_and_what_was_typed_kept(
     assert Project.objects.get(slug="harbour").blend == "human_first"
 
 
-def test_no_judge_may_decide(world: World, mona: Client) -> None:
-    mona.post(ROOM, {**RULES, "deciding_judge": ""})
-    assert Project.objects.get(slug="harbour").deciding_judge is None
-
-
 def test_what_was_judged_fixes_its_rules_whatever_is_sent(world: World, mona: Client) -> None:
     page = mona.get(ROOM).content.decode()
     assert re.search(r'<select name="over_length"[^>]* disabled', page)

@@ -9,7 +9,6 @@ import pytest
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.core.lists import Viewer
 from annotation.models import (
-    Event,
     Look,
     Membership,
     Project,
@@ -18,7 +17,6 @@ from annotation.models import (
 from annotation.reviewing.queries.review_queue import QUEUE
 from annotation.reviewing.services.review import override
 from tests.annotation.cast import World
-from tests.annotation.statements import statements_of
 
 if TYPE_CHECKING:
     from tests.annotation.conftest import ApiDoor
@@ -35,21 +33,6 @@ def results(client: Any, query: str) -> list[dict[str, Any]]:
     answer = client.get(f"{HERE}checks/{query}")
     assert answer.status_code == 200, answer.content
     return list(answer.json()["results"])
-
-
-MOST_STATEMENTS = 12
-"""Of an answer through the API. Session, person, and project with the check (3); the summary, held, and all that the
-answer goes by (2); verdict and look (2); the summary's checks and what is said (2); checks, score and event (3)."""
-
-
-@pytest.mark.parametrize("mode", Project.Reveal.values)
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_an_answer_asks_the_database_little(world: World, client_of: ApiDoor, mode: str, number: int) -> None:
-    Project.objects.filter(pk=world.project.pk).update(reveal=mode)
-    rex, address = client_of("rex"), at(world, "alder", number, "verdicts/")
-    asked = statements_of(lambda: rex.post(address, {"label": "yes", "seen": ""}, format="json"))
-    assert Verdict.objects.filter(person=world.rex).exists()
-    assert len(asked) <= MOST_STATEMENTS, asked
 
 
 @pytest.mark.parametrize("mode", Project.Reveal.values)
@@ -72,16 +55,6 @@ def test_an_answer_returns_the_check_as_it_is_read_afterwards(
     assert {**body["check"], "texts": shown["texts"]} == shown
 
 
-def test_a_newer_verdict_is_a_conflict_that_shows_both(world: World, client_of: ApiDoor) -> None:
-    override(check=world.check("alder", 1), by=world.rex, label="no", reason="Not said.")
-    sent = client_of("rex").post(
-        at(world, "alder", 1, "verdicts/"), {"label": "yes", "seen": ""}, format="json"
-    )
-    error = sent.json()["error"]
-    assert (sent.status_code, error["code"]) == (409, "newer_verdict")
-    assert (error["details"]["yours"]["label"], error["details"]["theirs"]["label"]) == ("yes", "no")
-
-
 @pytest.mark.parametrize(
     ("answer", "status", "field"),
     [
@@ -99,44 +72,6 @@ def test_a_senseless_answer_is_refused(
     sent = client_of("rex").post(at(world, "alder", 1, "verdicts/"), answer, format="json")
     assert (sent.status_code, sent.json()["error"]["field"]) == (status, field)
     assert not Verdict.objects.filter(person=world.rex).exists()
-
-
-def test_a_decision_is_taken_back(world: World, client_of: ApiDoor) -> None:
-    decision = decide_check(check=world.check("alder", 2), by=world.cleo, label="yes", reason="So.")
-    client = client_of("cleo")
-    for _ in range(2):
-        assert client.delete(f"{HERE}adjudications/{decision.public_id}/").status_code == 204
-    assert world.check("alder", 2).final_label == "no"
-    assert Event.objects.filter(verb="withdraw decision").count() == 1
-
-
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ("", 6),
-        ("?system=alder", 3),
-        ("?system={system}", 3),
-        ("?label=yes", 2),
-        ("?label=no", 4),
-        ("?label=unscored", 0),
-        ("?side=summary", 0),
-        ("?only=answered", 1),
-        ("?only=waiting&system=birch", 2),
-        ("?only=disputed", 0),
-        ("?document_set={bridge}", 0),
-        ("?summary={alder}", 3),
-    ],
-)
-def test_checks_are_filtered(world: World, client_of: ApiDoor, query: str, found: int) -> None:
-    override(check=world.check("birch", 1), by=world.rex, label="no")
-    alder = world.summaries["port", "alder"]
-    ids = {
-        "bridge": world.sets["bridge"].public_id,
-        "alder": alder.public_id,
-        "system": alder.system.public_id,
-    }
-    query = query.format(**ids)
-    assert len(results(client_of("vic"), query)) == found
 
 
 def test_the_history_holds_everything_said(world: World, client_of: ApiDoor) -> None:

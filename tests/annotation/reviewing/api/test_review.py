@@ -34,10 +34,6 @@ def test_checks_are_handed_out_to_one_person_each(world: World, client_of: ApiDo
     assert Check.objects.get(public_id=first["id"]).leased_to is None
 
 
-def test_nothing_left_is_null(world: World, client_of: ApiDoor) -> None:
-    assert post(client_of("rex"), "checks/next/?side=summary").json() == {"check": None, "sample": None}
-
-
 def test_a_look_is_kept_and_holds_the_check(world: World, client_of: ApiDoor) -> None:
     client = client_of("rex")
     assert post(client, at(world, "alder", 2, "looks/")).json()["judge_label"] is None
@@ -48,19 +44,6 @@ def test_a_look_is_kept_and_holds_the_check(world: World, client_of: ApiDoor) ->
     assert Look.objects.get(person=world.rex).revealed_at is not None
     said = post(client, at(world, "alder", 2, "verdicts/"), {"label": "yes"}).json()
     assert said["verdict"]["had_seen"] is True
-
-
-def test_all_that_goes_with_an_answer(world: World, client_of: ApiDoor) -> None:
-    body = {
-        "label": "no",
-        "evidence": [2],
-        "error_type": "wrong_entity",
-        "active_ms": 1200,
-    }
-    said = post(client_of("rex"), at(world, "alder", 2, "verdicts/"), body).json()["verdict"]
-    assert {name: said[name] for name in body} == body
-    wrong = post(client_of("rex"), at(world, "alder", 2, "verdicts/"), {**body, "error_type": "typo"})
-    assert wrong.status_code == 400
 
 
 def test_checks_are_sampled_and_the_sample_fills(world: World, client_of: ApiDoor) -> None:

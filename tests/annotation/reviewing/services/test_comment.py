@@ -79,11 +79,6 @@ def test_whoever_is_not_kept_back_reads_all(world: World, name: str) -> None:
     assert said(world, world.users[name]) == ["Hm."]
 
 
-def test_a_claim_of_another_project_is_not_found(world: World) -> None:
-    with pytest.raises(NotFound):
-        comment_on_claim(project=world.other_project, claim=claim_of(world), by=world.dan, text="Mine?")
-
-
 def test_taken_back_the_words_are_gone_and_the_place_stays(world: World) -> None:
     comment = say(world, world.rex, "Wrong.")
     for _ in range(2):
@@ -94,6 +89,11 @@ def test_taken_back_the_words_are_gone_and_the_place_stays(world: World) -> None
     assert left.withdrawn_at
     assert Comment.objects.get().text == "Wrong."
     assert Event.objects.filter(verb="withdraw comment").count() == 1
+
+
+def test_a_claim_of_another_project_is_not_found(world: World) -> None:
+    with pytest.raises(NotFound):
+        comment_on_claim(project=world.other_project, claim=claim_of(world), by=world.dan, text="Mine?")
 
 
 def test_nobody_takes_back_what_another_said(world: World) -> None:

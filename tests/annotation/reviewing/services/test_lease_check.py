@@ -56,13 +56,6 @@ def lease(check: Check, person: User, left: timedelta) -> datetime:
     return until
 
 
-@pytest.mark.parametrize("query", [{"only": "split"}, {"only": "split", "label": "yes"}])
-def test_a_queue_that_can_hold_nothing_hands_out_nothing(world: World, query: dict[str, str]) -> None:
-    # No panel is asked, so nothing is split; and what somebody answered is not among what waits.
-    assert hand_out(look=queue(world, world.rex, query)) is None
-    assert hand_out(look=queue(world, world.rex, query), after=world.check("alder", 1)) is None
-
-
 def test_it_is_promised_for_five_minutes_and_written_for_one_more(world: World) -> None:
     before = timezone.now()
     until = held_until(handed(world, world.rex))
@@ -157,3 +150,10 @@ def test_what_somebody_writes_at_this_moment_is_passed_over(world: World) -> Non
         Check.objects.select_for_update().get(pk=first)
         (found,) = at_once(lambda: handed(world, world.rex).pk)
     assert found == second
+
+
+@pytest.mark.parametrize("query", [{"only": "split"}, {"only": "split", "label": "yes"}])
+def test_a_queue_that_can_hold_nothing_hands_out_nothing(world: World, query: dict[str, str]) -> None:
+    # No panel is asked, so nothing is split; and what somebody answered is not among what waits.
+    assert hand_out(look=queue(world, world.rex, query)) is None
+    assert hand_out(look=queue(world, world.rex, query), after=world.check("alder", 1)) is None

@@ -12,9 +12,6 @@ from annotation.reviewing.services.look_at_check import look_at, see_checks, see
 from annotation.reviewing.services.review import override, withdraw_answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
-
     from django.contrib.auth.models import User
 
     from tests.annotation.cast import World
@@ -103,15 +100,3 @@ def test_whoever_may_review_knows_of_the_checks_that_a_door_showed_them(world: W
 def test_checks_of_another_project_are_not_seen_with_a_projects(world: World) -> None:
     see_checks(project=world.other_project, checks=Check.objects.all(), by=world.dan)
     assert not Look.objects.exists()
-
-
-def test_checks_that_are_shown_cost_the_same_however_many_they_are(
-    world: World, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
-) -> None:
-    one = Check.objects.filter(pk=world.check("alder", 1).pk)
-    for checks in (one, Check.objects.all()):
-        # What they may, which are new to them, their looks; then the first two.
-        with django_assert_num_queries(3):
-            see_checks(project=world.project, checks=checks, by=world.cleo)
-        with django_assert_num_queries(2):
-            see_checks(project=world.project, checks=checks, by=world.cleo)

@@ -11,24 +11,15 @@ from annotation.models import (
     ClaimSet,
     Dispute,
     Event,
-    Sample,
-    SampledCheck,
     Score,
     Verdict,
 )
 from annotation.reviewing.services.review import LONGEST_REASON, override, withdraw_answer
-from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.cast import World
 
 
 def coverage(world: World, system: str) -> float | None:
     return Score.objects.get(summary=world.summaries["port", system]).coverage
-
-
-def test_the_world_is_scored_as_its_docstring_says(world: World) -> None:
-    # alder: unit 1 has yes, no -> 1/2; unit 2 has yes -> 1. Mean (0.5 + 1) / 2 = 0.75.
-    assert coverage(world, "alder") == pytest.approx(0.75)
-    assert coverage(world, "birch") == 0.0
 
 
 def test_an_override_changes_the_final_label_and_the_score(world: World) -> None:
@@ -69,21 +60,6 @@ def test_only_the_giver_withdraws(world: World) -> None:
         withdraw_answer(answer=verdict, by=world.cleo)
 
 
-def test_reviewers_who_differ_make_a_dispute_and_the_latest_stands(world: World) -> None:
-    override(check=world.check("alder", 1), by=world.rex, label="no")
-    override(check=world.check("alder", 1), by=world.cleo, label="yes")
-    check = world.check("alder", 1)
-    assert check.is_disputed
-    assert check.final_label == "yes"
-
-
-def test_a_change_of_mind_is_a_new_row_and_no_dispute(world: World) -> None:
-    override(check=world.check("alder", 1), by=world.rex, label="no")
-    override(check=world.check("alder", 1), by=world.rex, label="unsure")
-    assert Verdict.objects.filter(person=world.rex).count() == 2
-    assert not world.check("alder", 1).is_disputed
-
-
 def test_another_persons_answer_is_no_conflict_and_both_stand(world: World) -> None:
     override(check=world.check("alder", 1), by=world.olga, label="no", seen="")
     own = override(check=world.check("alder", 1), by=world.rex, label="yes", seen="").verdict
@@ -113,14 +89,6 @@ def test_a_newer_answer_of_ones_own_is_a_conflict_that_shows_both(world: World) 
     }
     assert withdrawn.value.details["theirs"] is None
     assert Verdict.objects.filter(person=world.rex).count() == 1
-
-
-def test_a_sample_that_has_its_answer_keeps_it(world: World) -> None:
-    check = world.check("alder", 1)
-    sample_checks(project=world.project, by=world.olga, method=Sample.Method.UNIFORM, share=1.0)
-    first = override(check=check, by=world.cleo, label="no").verdict
-    override(check=check, by=world.rex, label="yes")
-    assert SampledCheck.objects.get(check_row=check).verdict == first
 
 
 def test_who_saw_an_answer_that_is_not_theirs_is_asked_again_and_told_nothing(world: World) -> None:

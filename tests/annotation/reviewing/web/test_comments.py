@@ -31,11 +31,6 @@ def test_a_plain_form_comments_and_comes_back(world: World, signed_in: SignIn) -
     assert "The harbour closes in April" in page
 
 
-def test_htmx_gets_the_thread_as_it_stands_then(world: World, signed_in: SignIn) -> None:
-    answer = signed_in(world.rex).post(f"{room_of(world)}write/", {"text": "Hm."}, headers=HTMX)
-    assert text_of(answer).lstrip().startswith('<section id="thread"')
-
-
 def test_a_fault_keeps_what_was_typed_in_its_place(world: World, signed_in: SignIn) -> None:
     typed = "x" * 4001
     answer = signed_in(world.rex).post(f"{room_of(world)}write/", {"text": typed}, headers=HTMX)

@@ -14,9 +14,6 @@ from tests.annotation.conftest import HTMX
 from tests.says import says
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
-
     from django.test import Client
 
     from tests.annotation.cast import World
@@ -89,13 +86,6 @@ def test_no_page_is_kept_for_going_back_to(world: World, rex: Client) -> None:
 
 
 # One claim
-
-
-def test_a_claim_stands_in_its_unit_beside_the_text_it_is_held_against(world: World, rex: Client) -> None:
-    view = rex.get(at(world.check("alder", 2))).context["view"]
-    assert view.claim == "its wall is weak"
-    assert [passage.number for passage in view.passages] == [1, 2]
-    assert [unit.is_here for unit in view.context] == [True, False]
 
 
 @pytest.mark.parametrize("position", [1, 2])
@@ -221,15 +211,6 @@ def test_a_newer_answer_of_ones_own_is_a_conflict_that_loses_nothing(
     assert rex.post(f"{at(check)}answer/", {**data, "seen": seen}, headers=HTMX).status_code == 200
 
 
-def test_an_answer_seen_that_nobody_gave_shows_nobodys(world: World, rex: Client) -> None:
-    check = world.check("alder", 2)
-    override(check=check, by=world.cleo, label="unsure", reason="hard to say")
-    answer = rex.post(f"{at(check)}answer/", {"label": "yes", "seen": "made-up"}, headers=HTMX)
-    assert answer.status_code == 422
-    assert "hard to say" not in answer.content.decode()
-    assert not Verdict.objects.filter(person=world.rex).exists()
-
-
 @pytest.mark.parametrize("data", [{"label": "maybe"}, {"label": "yes", "evidence": "first"}])
 def test_an_answer_that_makes_no_sense_is_refused_in_place(
     world: World, rex: Client, data: dict[str, str]
@@ -268,17 +249,6 @@ def test_a_claim_fetched_ahead_is_not_yet_looked_at(world: World, rex: Client) -
     ahead = rex.post(f"{QUEUE}next/", {"here": here.public_id}, headers=HTMX).context["view"].check_id
     looked = set(Look.objects.values_list("check_row__public_id", flat=True))
     assert (here.public_id in looked, ahead in looked) == (True, False)
-
-
-def test_the_next_claim_asks_the_database_little(
-    world: World, rex: Client, django_assert_max_num_queries: Callable[[int], AbstractContextManager[object]]
-) -> None:
-    here = {"here": following(rex)}
-    # Who asks, and what they may in this project (3); whether they may still, the claim on screen, that they look at
-    # it, and whether they answered it, in a savepoint (9); the next claim, locked and taken, what else they hold, and
-    # its rows (7); what was said of it and what they were shown (2), its texts (1).
-    with django_assert_max_num_queries(23):
-        rex.post(f"{QUEUE}next/", here, headers=HTMX)
 
 
 def test_nothing_comes_after_a_claim_that_is_not_there(world: World, rex: Client) -> None:

@@ -39,11 +39,6 @@ def waiting(world: World, sampled: Sample, person: User) -> list[str]:
     return [row.public_id for row in look.found]
 
 
-def test_every_check_had_the_same_chance_in_a_uniform_sample(world: World) -> None:
-    # Half of six.
-    assert chances(sample(world)) == [0.5] * 3
-
-
 def test_every_system_gets_its_share(world: World) -> None:
     # Four of six, three of each of two systems.
     sampled = sample(world, share=0.67)
@@ -124,12 +119,6 @@ def test_an_answer_that_was_taken_back_or_given_knowing_the_judges_is_asked_anew
     override(check=world.check("alder", 2), by=world.cleo, label="no")
     sampled = sample(world, share=1.0)
     assert {world.check("alder", n).public_id for n in (1, 2)} <= set(waiting(world, sampled, world.rex))
-
-
-def test_it_is_logged(world: World) -> None:
-    sampled = sample(world)
-    event = Event.objects.get(verb="sample checks")
-    assert (event.target_id, event.data["sampled"], event.data["frame"]) == (sampled.public_id, 3, 6)
 
 
 def test_where_the_judges_verdict_is_shown_at_once_nothing_is_sampled(world: World) -> None:

@@ -46,13 +46,3 @@ def test_an_old_wording_stays_readable(world: World, wall: Claim) -> None:
     assert (old["text"], old["is_active"]) == ("its wall is weak", False)
     _, gone = ask(world.rex, "claims/?active=false")
     assert [claim["text"] for claim in gone["results"]] == ["its wall is weak"]
-
-
-def test_whoever_comes_too_late_gets_both_versions(world: World, wall: Claim) -> None:
-    new = reword_claim(claim=wall, by=world.cleo, text="The wall is weak")
-    status, refused = ask(world.rex, f"claims/{wall.public_id}/reword/", {"text": "The wall is old"})
-    assert (status, refused["error"]["code"]) == (409, "newer_claims")
-    assert refused["error"]["details"] == {
-        "yours": "The wall is old",
-        "theirs": {"id": new.public_id, "text": "The wall is weak"},
-    }

@@ -239,14 +239,6 @@ def test_whoever_comes_too_late_sees_both_versions_and_changes_nothing(world: Wo
     assert texts(world)[1] == "The wall is weak"
 
 
-def test_an_answer_to_the_old_words_is_refused_with_both(world: World) -> None:
-    check = world.check("alder", 2)
-    reword(world)
-    with pytest.raises(Conflict) as refusal:
-        override(check=check, by=world.rex, label="yes")
-    assert refusal.value.code == "claim_changed"
-
-
 def test_a_claim_that_waits_for_a_sampled_answer_stays(world: World) -> None:
     sample_checks(project=world.project, by=world.olga, method="uniform", share=1.0, seed=7)
     for act in (lambda: reword(world), lambda: remove_claim(claim=claim(world, 2), by=world.olga)):

@@ -67,14 +67,6 @@ def test_two_units_become_one_and_the_later_ones_move_up(world: World) -> None:
     assert texts(text) == ["One.", "Two. Three.", "Four."]
 
 
-def test_the_white_space_between_two_units_is_in_the_joined_one_as_it_stands(world: World) -> None:
-    # "Rain.\r\n\r\n  Sun.": "Rain." is 0-5, \r\n twice and two spaces are 5-11, "Sun." is 11-15.
-    text = summary_of(world, "Rain.\r\n\r\n  Sun.", (0, 5), (11, 15))
-    join(world, text, 1)
-    assert cut(text) == [(0, 15)]
-    assert texts(text) == ["Rain.\r\n\r\n  Sun."]
-
-
 def test_the_last_unit_has_none_to_be_joined_with(world: World) -> None:
     with pytest.raises(Invalid):
         join(world, world.references["bridge"], 2)

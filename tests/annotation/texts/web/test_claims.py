@@ -65,12 +65,6 @@ def test_a_refusal_shows_both_versions(world: World, rex: Client, wall: Claim) -
     assert ">The wall is old</span>" in notice
 
 
-def test_a_wrong_unit_is_refused(world: World, rex: Client) -> None:
-    status, page = post(rex, address(world, "add-claim"), {"unit": "nine", "text": "There is a quay"})
-    assert (status, ">There is a quay</span>" in page) == (422, True)
-    assert "A unit is named by its number, not by 'nine'." in page
-
-
 def test_a_claim_of_another_text_is_not_found_here(world: World, rex: Client, wall: Claim) -> None:
     place = address(world, "remove-claim", world.summaries["port", "alder"])
     status, _ = post(rex, place, {"claim": wall.public_id})
@@ -91,3 +85,9 @@ def test_a_text_without_claims_says_so_and_takes_some(world: World, rex: Client)
     assert "No claims yet" in rex.get(documents).content.decode()
     status, page = post(rex, f"{documents}add/", {"text": "The harbour closes", "unit": ""})
     assert (status, "Without a unit" in page, "<bdi>written by rex</bdi>" in page) == (200, True, True)
+
+
+def test_a_wrong_unit_is_refused(world: World, rex: Client) -> None:
+    status, page = post(rex, address(world, "add-claim"), {"unit": "nine", "text": "There is a quay"})
+    assert (status, ">There is a quay</span>" in page) == (422, True)
+    assert "A unit is named by its number, not by 'nine'." in page
