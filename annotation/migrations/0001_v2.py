@@ -375,7 +375,7 @@ class Migration(migrations.Migration):
                 (
                     "worked_at",
                     models.DateTimeField(
-                        blank=True, help_text="The last save or opening of the form.", null=True
+                        blank=True, help_text="The last save of the form.", null=True
                     ),
                 ),
                 ("closed_at", models.DateTimeField(blank=True, null=True)),

@@ -118,7 +118,7 @@ class Assignment(PublicRow):
         blank=True,
         help_text="Set while it is held from the queue; it remains after the lease ends or the set is returned.",
     )
-    worked_at = models.DateTimeField(null=True, blank=True, help_text="The last save or opening of the form.")
+    worked_at = models.DateTimeField(null=True, blank=True, help_text="The last save of the form.")
     closed_at = models.DateTimeField(null=True, blank=True)
     unassigned_at = models.DateTimeField(null=True, blank=True)
     may_have_seen = models.BooleanField(

@@ -183,7 +183,7 @@ def counted(words: tuple[str, ...], first: int = 0) -> tuple[tuple[int, str], ..
 
 UNMARKED = Criterion(
     name="unmarked",
-    question="How many of the unmarked summary units are still related to the subject?",
+    question="What share of the unmarked summary units is still related to the subject?",
     scale="percent",
     points=tuple((percent, "") for percent in range(0, 101, 20)),
     reads="unmarked",

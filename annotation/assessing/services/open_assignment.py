@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from django.utils import timezone
-
 from annotation.core.guidelines import current_id
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, NotFound
@@ -26,7 +24,7 @@ def open_assignment(assignment: Assignment) -> None:
     """
     project = assignment.document_set.project
     open_now = Assignment.objects.filter(pk=assignment.pk, closed_at=None, unassigned_at=None)
-    open_now.update(guideline=current_id(project), worked_at=timezone.now())
+    open_now.update(guideline=current_id(project))
     open_now.filter(lease_until__isnull=False).update(lease_until=lease_end(project))
 
 

@@ -95,11 +95,12 @@ def _show(request: Request, room: Room, *, refusal: Conflict | Invalid | None = 
 
 
 def _beside(request: Request, room: Room) -> dict[str, object]:
+    progress = assessor_progress(room.project)
     return {
-        "progress": assessor_progress(room.project),
+        "progress": progress,
         "in_queue": lacking_sets(room.project).count(),
         "sets": comparable_sets(room.project).order_by("assessors", "external_id")[:SETS_SHOWN],
         "assessors": assessors_in(room.project),
         "form": request.POST,
-        "people": request.POST.getlist("people"),
+        "people": request.POST.getlist("people") or [row.person for row in progress if row.is_assessor],
     }

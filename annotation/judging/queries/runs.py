@@ -426,7 +426,9 @@ def calls_of(run: Run) -> List:
         verbs=(Verb.VIEW_SCORES,),
         rows=lambda viewer: JudgeCall.objects.filter(run=run).select_related("judge"),
         order=("-pk",),
-        empty="This run has no paid calls: answers were already stored, or no call succeeded.",
+        empty="The built-in judge makes no calls."
+        if run.judge.kind == Judge.Kind.LEXICAL
+        else "This run paid for no call: its answers were stored already, or no call succeeded.",
         columns=(
             Column("created_at", kind=Kind.MOMENT, head="Answered", order="pk"),
             Column("id", "public_id"),

@@ -48,8 +48,21 @@ KINDS = (Judge.Kind.OPENAI, Judge.Kind.PANEL)
 """The kinds of a project's own judges; the lexical judge is built in."""
 OF_SERVER = ("model", "base_url", "api_key", "api_key_env", *LIMITS, *PRICES, "custom_instruction", "prompts")
 OF_PANEL = ("members", "ask_next_below")
-ADVANCED = (*LIMITS, "custom_instruction", "prompts")
+ADVANCED = (*PRICES, *LIMITS, "custom_instruction", "prompts")
 """The advanced fields, which are folded."""
+PROVIDERS = {
+    "OpenAI": ("https://api.openai.com/v1", "gpt-5-mini", ""),
+    "Azure": ("https://RESOURCE.openai.azure.com/openai/v1", "DEPLOYMENT", "The model is your deployment's name."),
+    "Bedrock": (
+        "https://bedrock-runtime.REGION.amazonaws.com/openai/v1",
+        "openai.gpt-oss-120b-1:0",
+        "The key is a Bedrock API key. Another address is https://bedrock-mantle.REGION.api.aws/openai/v1.",
+    ),
+    "vLLM": ("http://HOST:8000/v1", "Qwen/Qwen3-32B", "It needs a key only if it was started with --api-key."),
+    "Ollama": ("http://HOST:11434/v1", "llama3.3", "It needs no key. `ollama list` names the models."),
+    "LiteLLM": ("http://HOST:4000/v1", "MODEL", "For Vertex, signed AWS credentials and other providers."),
+}
+"""The address, a model and a hint for each provider that can be chosen; the person replaces what is in capitals."""
 CHOSEN = ("members", "prompts")
 """The related rows, in the order of the arguments of `profile_faults`."""
 
@@ -82,7 +95,9 @@ class ProfileForm(JudgeModelForm):
             field.widget, field.required = forms.CheckboxSelectMultiple(), False
             usable = judges_of(self.instance.project).filter(archived_at=None)
             field.queryset = usable.exclude(kind=Judge.Kind.PANEL)
+            self.fields["ask_next_below"].label = "Ask the next member only if those before are less sure than"
         else:
+            self.fields["base_url"].help_text = "Empty: OpenAI."
             self.fields["base_url"].widget.attrs |= {"list": "base-urls", "spellcheck": "false"}
             self._choose_key_fields(may_set_keys, is_administrator)
             versions: Any = self.fields["prompts"]
@@ -181,6 +196,7 @@ def add(request: Request, slug: str) -> HttpResponse:
     if kind == Judge.Kind.PANEL:
         judge_by_name(LEXICAL)  # A panel may have asked it.
     judge = Judge(project=room.project, kind=kind)
+    judge.base_url, judge.model, _ = PROVIDERS.get(request.GET.get("provider", ""), ("", "", ""))
     form = _profile_form(request, room, judge)
     return _form(request, room, Judge(project=room.project, kind=kind), form)
 
@@ -250,6 +266,9 @@ def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpRe
         "judge": row,
         "form": form,
         "allowed": allowed_urls(),
+        "providers": PROVIDERS,
+        "provider": request.GET.get("provider", ""),
+        "hint": PROVIDERS.get(request.GET.get("provider", ""), ("", "", ""))[2],
         "is_used": is_used(row),
         "served_models": [] if row._state.adding else served_models(row),
     }

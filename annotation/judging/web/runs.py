@@ -169,6 +169,7 @@ def _show(request: Request, room: Room, run: Run, *, refusal: Invalid | None = N
         "deciding_judge": room.project.deciding_judge,
         "is_worker_alive": is_worker_alive(),
         "is_live": run.state == Run.State.ACTIVE,
+        "took": (run.finished_at - run.created_at).total_seconds() if run.finished_at else None,
         "is_of_use": progress.usable and progress.outcome != "unusable",
         "has_price": has_price(run.judge),
     }
@@ -204,5 +205,4 @@ def _form_context(room: Room, form: Mapping[str, Any]) -> dict[str, object]:
         "is_more_open": bool(form.get("n_questions") or form.get("repeat_share"))
         or not set(form["metrics"]) <= usual,
         "is_worker_alive": is_worker_alive(),
-        # A function, because only the whole page shows the scores.
     }

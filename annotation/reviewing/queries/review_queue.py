@@ -136,7 +136,6 @@ COLUMNS = (
     Column(
         "uncertainty",
         kind=Kind.NUMBER,
-        head="Judge uncertainty",
         seen_by=lambda viewer: not hides_answers(viewer),
         help="1: maximally uncertain; 0: certain.",
     ),
@@ -145,7 +144,6 @@ COLUMNS = (
         lambda check: check.impact if check.side == Check.Side.REFERENCE else None,
         kind=Kind.NUMBER,
         nullable=True,
-        head="Impact on coverage",
         help="Largest possible change of coverage by another answer; null on the other sides.",
     ),
     Column("judge_label", _once_known("judge_label"), choices=LABELS, nullable=True),
@@ -156,14 +154,7 @@ COLUMNS = (
         nullable=True,
         help="Probability of yes, 0 to 1.",
     ),
-    Column(
-        "human_label",
-        _once_known("human_label"),
-        choices=LABELS,
-        nullable=True,
-        head="People's answer",
-        cell="reviewing/list/_answer.html",
-    ),
+    Column("human_label", _once_known("human_label"), choices=LABELS, nullable=True),
     Column(
         "final_label",
         _final("final_label"),

@@ -11,7 +11,6 @@ from annotation.reviewing.queries.again import waiting_again
 from annotation.reviewing.queries.review_queue import (
     counts_down,
     goes_by_answers,
-    has_panel,
     is_finished_sample,
     queue_of,
     sample_first,
@@ -51,7 +50,6 @@ def _beside(queue: Listing) -> dict[str, object]:
         "counted": queue.found.order_by().count(),
         "counts_down": counts_down(queue),
         "hides_judge": hides_answers(viewer),
-        "has_panel": has_panel(viewer.project),
         "is_kept_back": goes_by_answers(queue),
         "samples": open_samples(viewer.project, but=viewer.person),
         "sample": None if is_sample or queue.is_narrowed or queue.sort else sample_first(viewer),

@@ -42,7 +42,7 @@ class Keeping {
     this.#saved.classList.toggle("busy", isBusy);
     if (isBad) this.#saved.textContent = `Not saved yet: ${pending}${Keeping.#REASON[state] ?? ""}`;
     else if (state === "offline") this.#saved.textContent = "Offline";
-    else this.#saved.textContent = isBusy ? "Saving…" : "Saved";
+    else if (isBusy || this.#saved.textContent) this.#saved.textContent = isBusy ? "Saving…" : "Saved";
   }
 
   #state() {
