@@ -40,12 +40,14 @@ def status(request: Request) -> HttpResponse:
         raise NotFound("There is no such page.")
     failed = failed_jobs(days=FAILED_DAYS)
     room = disk()
-    known = workers()
+    known, waiting = workers(), open_jobs()
     context = {
-        "kinds": [(each, failed.get(each.kind, 0)) for each in open_jobs()],
+        "kinds": [(each, failed.get(each.kind, 0)) for each in waiting],
         "failed_days": FAILED_DAYS,
         "workers": known,
         "has_worker": any(each.is_alive for each in known),
+        "alive": sum(each.is_alive for each in known),
+        "waiting": sum(each.waiting for each in waiting),
         "broker": broker_fault(),
         "files_fault": files_fault(),
         "disk": room,

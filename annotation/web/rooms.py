@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeVar
 from annotation.core.guidelines import InForce, in_force
 from annotation.core.permissions import Verb, project_and_verbs
 from annotation.core.refusals import NotFound
-from annotation.models import Watch
 
 if TYPE_CHECKING:
     from django.db.models import Model, QuerySet
@@ -96,16 +95,11 @@ class Room:
         groups = (
             Group(
                 name,
-                [Door(words, url, url == self.here) for words, url, verb in doors if self._shows(url, verb)],
+                [Door(words, url, url == self.here) for words, url, verb in doors if verb in self.verbs],
             )
             for name, doors in GROUPS
         )
         return [group for group in groups if group.doors]
-
-    def _shows(self, url: str, verb: Verb) -> bool:
-        if verb not in self.verbs or url != "watches" or self.here == url:
-            return verb in self.verbs
-        return Watch.objects.filter(project=self.project).exists()
 
     @property
     def guidelines(self) -> InForce | None:

@@ -196,7 +196,8 @@ def add(request: Request, slug: str) -> HttpResponse:
     if kind == Judge.Kind.PANEL:
         judge_by_name(LEXICAL)  # A panel may have asked it.
     judge = Judge(project=room.project, kind=kind)
-    judge.base_url, judge.model, _ = PROVIDERS.get(request.GET.get("provider", ""), ("", "", ""))
+    if kind == Judge.Kind.OPENAI:
+        judge.base_url, judge.model, _ = _provider(request)
     form = _profile_form(request, room, judge)
     return _form(request, room, Judge(project=room.project, kind=kind), form)
 
@@ -267,8 +268,8 @@ def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpRe
         "form": form,
         "allowed": allowed_urls(),
         "providers": PROVIDERS,
-        "provider": request.GET.get("provider", ""),
-        "hint": PROVIDERS.get(request.GET.get("provider", ""), ("", "", ""))[2],
+        "provider": request.GET.get("provider", "OpenAI"),
+        "hint": _provider(request)[2],
         "is_used": is_used(row),
         "served_models": [] if row._state.adding else served_models(row),
     }
@@ -291,6 +292,10 @@ def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpRe
         context["faults_of_test"] = [field for field in form if field.errors]
         return render(request, "judging/judges/_connection.html", context)
     return render(request, "judging/judges/judge.html", context, status=status)
+
+
+def _provider(request: Request) -> tuple[str, str, str]:
+    return PROVIDERS.get(request.GET.get("provider", ""), PROVIDERS["OpenAI"])
 
 
 def _save(request: Request, room: Room, row: Judge, form: ProfileForm) -> None:

@@ -192,7 +192,8 @@ def _show(
         "criteria": list(criteria_in_force(room.project)),
         "form": form,
         "changed": changed,
-        "packs": [(name, len(pack)) for name, pack in PACKS.items()],
+        # The shortest first: those of studies are long and old.
+        "packs": sorted(PACKS.items(), key=lambda each: len(each[1])),
         "refusal": refusal,
     }
     return render(request, "projects/criteria/page.html", context, status=status)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from django.conf import settings
 from django.http.response import HttpResponseBase
 
 from annotation.core.permissions import Verb
@@ -13,4 +14,5 @@ from annotation.web.screen import screen
 @screen("GET")
 def event_log(request: Request, slug: str) -> HttpResponseBase:
     room = enter(request, slug, Verb.VIEW_EVENTS, here="log")
-    return list_page(request, room, EVENTS, page="projects/event_log/page.html")
+    context = {"days": settings.COVERDICT_KEEP_LOG_DAYS}
+    return list_page(request, room, EVENTS, page="projects/event_log/page.html", context=context)

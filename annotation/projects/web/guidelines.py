@@ -18,6 +18,13 @@ from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 
 HERE = "guidelines"
+PROPOSED = """\
+- A text expresses a claim if it says the same in any wording. What follows only with outside knowledge does not count.
+- Every part of a claim counts: a wrong number, name or date makes it a no.
+- If a text says less exactly what a claim says exactly, such as “some” for “seven”, the answer is no.
+- Judge what the text says, not whether it is true or well written.
+- Answer unsure only if two careful readers could disagree, and give a reason.
+"""
 
 
 @screen("GET")
@@ -61,7 +68,7 @@ def _show(
         "room": room,
         "now": now,
         "html": rendered(now.text) if now else "",
-        "text": (now.text if now else room.project.description) if text is None else text,
+        "text": (now.text if now else PROPOSED) if text is None else text,
         "is_open": text is not None,
         "note": note,
         "refusal": refusal,

@@ -114,7 +114,7 @@ class RulesForm(forms.Form):
         required=False,
         min_value=1,
         max_value=LONGEST_TARGET,
-        help_text="For summaries without one of their own. Without either, there is no brevity.",
+        help_text="For summaries without one of their own. Empty: their brevity is not scored.",
     )
     over_length = forms.ChoiceField(
         choices=Project.OverLength.choices,

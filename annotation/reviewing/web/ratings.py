@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
+from annotation.core.criteria import asked_of_reviewers
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
 from annotation.models import Summary
@@ -67,5 +68,6 @@ def _values(form: QueryDict) -> dict[str, int]:
 
 def _show(request: Request, room: Room, *, after: str = "", refusal: Invalid | None = None) -> HttpResponse:
     shown = next_to_rate(room.project, request.user, after=after)
-    context = {"room": room, "shown": shown, "refusal": refusal, "has_ratings": True}
+    is_asked = asked_of_reviewers(room.project).exists()
+    context = {"room": room, "shown": shown, "refusal": refusal, "has_ratings": True, "is_asked": is_asked}
     return render(request, "reviewing/rate/page.html", context, status=status_of(refusal) if refusal else 200)

@@ -12,8 +12,8 @@ TIMED_AT_MOST = 1000
 """The number of newest answers behind the median time."""
 
 
-def seconds_per_check(project: Project) -> tuple[float | None, int]:
-    """Return the median seconds for answering a claim, and the number of timed answers; (None, 0) if there are none."""
+def seconds_per_check(project: Project) -> float | None:
+    """Return the median seconds for answering a claim; None if no answer was timed."""
     times = Verdict.objects.filter(
         check_row__project=project,
         check_row__side__in=SIDE_SCORES,
@@ -21,4 +21,4 @@ def seconds_per_check(project: Project) -> tuple[float | None, int]:
         active_ms__gt=0,
     )
     newest = list(times.order_by("-pk").values_list("active_ms", flat=True)[:TIMED_AT_MOST])
-    return (statistics.median(newest) / 1000 if newest else None), len(newest)
+    return statistics.median(newest) / 1000 if newest else None

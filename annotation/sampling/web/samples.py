@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 
 from annotation.core.criteria import asked_of_reviewers
@@ -100,7 +101,7 @@ def _sample(request: Request, room: Room) -> HttpResponse:
 
 
 def _forecast(request: Request, room: Room, side: Check.Side, checks: int) -> tuple[int, list[str]]:
-    seconds, timed = seconds_per_check(room.project)
+    seconds = seconds_per_check(room.project)
     if request.POST.get("size"):
         size = _size(request, checks)
     elif checks:
@@ -108,13 +109,16 @@ def _forecast(request: Request, room: Room, side: Check.Side, checks: int) -> tu
     else:
         raise Invalid("There are no claims to sample. Start a run first.", field="score")
     expected = forecast(room.project, side, design_of(request.POST.get("method", "")))
-    return size, [_work(size, seconds, timed), _precision(expected, size)]
+    return size, [_work(size, seconds), _precision(expected, size)]
 
 
 def _precision(expected: Forecast, size: int) -> str:
     reached = expected.margin(size) if size <= expected.items else None
     if reached is not None:
-        return f"Each average would be within about ±{reached:.2f}."
+        return (
+            f"Each average would be within about ±{reached:.2f}. Other documents of this kind would give other averages, "
+            "and that range covers them."
+        )
     fewest = min((system.count for system in expected.systems), default=0)
     if fewest < FEWEST_FOR_INTERVAL:
         return (
@@ -129,17 +133,10 @@ def _precision(expected: Forecast, size: int) -> str:
     return "Nobody can say how precise the averages become, because the judge finds no difference between documents."
 
 
-def _work(checks: int, seconds: float | None, timed: int) -> str:
+def _work(checks: int, seconds: float | None) -> str:
     each = UNKNOWN_SECONDS if seconds is None else seconds
-    how = (
-        f"assuming {each:.0f} s each, because no answers have been timed yet"
-        if seconds is None
-        else f"at {each:.0f} s each, the median of the {timed:,} newest timed answers"
-        if timed > 1
-        else f"at {each:.0f} s each, as the 1 timed answer took"
-    )
-    what = "1 answer" if checks == 1 else f"{checks:,} answers"
-    return f"{what}: {_duration(checks, each)} of work, {how}."
+    how = f"an assumed {each:.0f} s each" if seconds is None else f"{each:.0f} s each, as the newest took"
+    return f"{_duration(checks, each).capitalize()} of work: {checks:,} answer{pluralize(checks)} at {how}."
 
 
 def _duration(checks: int, each: float) -> str:
@@ -196,7 +193,7 @@ def cancel_sample_page(request: Request, slug: str, sample_id: str) -> HttpRespo
 def _extensions(project: Project) -> Iterator[tuple[str, Extension, str]]:
     for score, side in SCORE_SIDES.items():
         if proposed := extension(project, side):
-            yield score, proposed, _work(proposed.awaited, *seconds_per_check(project))
+            yield score, proposed, _work(proposed.awaited, seconds_per_check(project))
 
 
 @screen("POST")
@@ -224,11 +221,10 @@ def _page(
 ) -> HttpResponse:
     context = {
         "room": room,
-        "samples": check_samples(room.project),
+        "samples": [*check_samples(room.project), *rating_samples(room.project)],
         "extensions": [] if proposed else list(_extensions(room.project)),
         "methods": METHODS,
         "scores": list(SCORE_SIDES),
-        "rating_samples": rating_samples(room.project),
         "questions": asked_of_reviewers(room.project),
         "summaries": summaries_to_rate(room.project).count(),
         "minutes": request.POST.get("minutes", PROPOSED_MINUTES),

@@ -6,7 +6,6 @@ Every change is a plain form, so the pages work without scripts.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -96,8 +95,6 @@ def _act(
 
 def _enter(request: Request, slug: str, summary_id: str) -> tuple[Room, Summary]:
     room = enter(request, slug, Verb.CHANGE_UNITS, here="unit-texts")
-    if Verb.VIEW_SCORES in room.verbs:
-        room = replace(room, here="document-sets")
     return room, summary_to_cut(room.project, request.user, summary_id)
 
 
