@@ -86,11 +86,6 @@
     return summaries.numbers.filter((number) => !marked.has(number));
   }
 
-  const WHY = {
-    shut: "Available once every reference unit of this summary has a percent.",
-    rule: "All summary units are marked, so there is nothing to answer.",
-  };
-
   // The questions after the units open with the last unit.
   function showGates() {
     if (isClosed) return;
@@ -102,7 +97,6 @@
       else if (item.isOfUnmarked && !unmarked().length) gate = "rule";
       item.element.dataset.gate = gate;
       item.element.querySelector("fieldset").disabled = gate === "shut" || gate === "rule";
-      item.element.querySelector("[data-why]").textContent = WHY[gate] ?? "";
       item.show();
     }
   }
@@ -386,9 +380,8 @@
     if (item?.note && item.note === document.activeElement && item.note.checkValidity()) save(item);
   };
   see().parentElement.addEventListener("input", (event) => {
-    if (event.target.name !== "note") return;
     clearTimeout(writing);
-    writing = setTimeout(saveNote, PAUSE_MS);
+    if (event.target.name === "note") writing = setTimeout(saveNote, PAUSE_MS);
   });
   // Captured, so that it runs before unsaved acts are sent.
   addEventListener("pagehide", saveNote, { capture: true });
@@ -406,22 +399,13 @@
     if (item && item !== inHand) take(item);
   });
 
+  // A digit starts a percent that is typed.
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("input:not([type=radio]):not([type=checkbox])")) return;
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (by && summaries.walk(event.target, by)) event.preventDefault();
-    const digit = /^Digit(\d)$/.exec(event.code)?.[1];
-    if (!digit || isClosed || isTurning || find(".sheet:popover-open")) return;
-    if (event.shiftKey) chooseAndStay(digit);
-    else if (inHand?.typed) inHand.typed.focus(), inHand.typed.select();
+    if (event.ctrlKey || event.metaKey || event.altKey || !/^Digit\d$/.test(event.code) || isClosed || isTurning) return;
+    if (!inHand?.typed || event.target.matches?.("input:not([type=radio]):not([type=checkbox])") || find(".sheet:popover-open")) return;
+    inHand.typed.focus();
+    inHand.typed.select();
   });
-
-  function chooseAndStay(digit) {
-    const radio = inHand?.radios.find((each) => each.dataset.key?.split(" ").includes(digit) && !each.matches(":disabled"));
-    if (!radio) return;
-    radio.checked = true;
-    save(inHand);
-  }
 
   setUp();
   acts?.send();

@@ -26,11 +26,4 @@ class Summaries {
   scrollToShown() {
     this.#all.find((summary) => summary.matches("[aria-pressed=true], .lit"))?.scrollIntoView({ block: "nearest" });
   }
-
-  // Moves the focus to the unit before or after. Returns false if no unit had the focus.
-  walk(target, by) {
-    const place = this.#all.indexOf(target.closest?.("[data-summary]"));
-    if (place >= 0) this.#all[place + by]?.focus();
-    return place >= 0;
-  }
 }

@@ -1,4 +1,4 @@
-// Evidence without a mouse: type a unit's number, or move between numbers with arrows.
+// Evidence without a mouse: type a unit's number.
 (() => {
   const picks = () => [...document.querySelectorAll("#claim-room .pick input")];
   const pickIn = ({ value }) => picks().find((pick) => pick.value === value.trim().replace(/^0+/, ""));
@@ -8,12 +8,6 @@
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.matches?.("[data-evidence]")) return typed(event);
     if (event.key === "Enter" && event.target.matches?.("#answer select, #answer input")) return event.target.blur();
-    const all = picks();
-    const place = all.indexOf(event.target);
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (place < 0 || !step) return;
-    event.preventDefault();
-    all[place + step]?.focus();
   });
 
   // Return or a space marks the number or removes its mark; Return without a number leaves the field.

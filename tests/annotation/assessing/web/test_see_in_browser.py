@@ -129,12 +129,6 @@ def test_a_percent_moves_on_to_the_next_unit_that_has_none(world: World, desk: D
     assert in_hand(page) == "Unit 3"
     saved(page)
     assert percents(assignment) == [100, 0]
-    press(page, "k")
-    page.keyboard.press("Shift+Digit3")
-    assert in_hand(page) == "Unit 2"
-    page.locator(".unit.now output", has_text="40 %").wait_for()
-    saved(page)
-    assert percents(assignment) == [100, 40]
 
 
 def test_arrows_within_the_radios_do_not_move_on(world: World, desk: Desk) -> None:

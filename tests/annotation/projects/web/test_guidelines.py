@@ -23,11 +23,10 @@ def text_of(answer: Any) -> str:
     return html.unescape(answer.content.decode())
 
 
-def test_the_first_version_begins_with_the_description(world: World, mona: Client) -> None:
-    world.project.description = "Mark what is said."
-    world.project.save(update_fields=["description"])
-    page = text_of(mona.get(ROOM))
-    assert re.search(r'<textarea id="text"[^>]*>\nMark what is said\.</textarea>', page)
+def test_the_first_version_begins_with_five_rules(mona: Client) -> None:
+    written = re.search(r'<textarea id="text"[^>]*>\n([^<]*)</textarea>', text_of(mona.get(ROOM)))
+    assert written is not None
+    assert written[1].count("- ") == 5
     mona.post(f"{ROOM}write/", {"text": "# Units\n\nOne at a time.", "note": "", "seen": "0"})
     page = text_of(mona.get(ROOM))
     assert "Current: version 1" in page
@@ -70,8 +69,9 @@ def test_they_are_a_key_away_where_people_judge(world: World, signed_in: SignIn)
         assert "One <strong>at</strong> a time." in page
 
 
-def test_until_there_are_some_the_description_stands_in(world: World, signed_in: SignIn) -> None:
-    world.project.description = "Mark what is said."
+def test_the_description_is_no_guideline(world: World, signed_in: SignIn) -> None:
+    # It may say what the judge or the systems did, which people must not know before they answer.
+    world.project.description = "The judge misses much."
     world.project.save(update_fields=["description"])
     page = text_of(signed_in(world.rex).get(f"/p/harbour/review/{world.check('alder', 1).public_id}/"))
-    assert "<p>Mark what is said.</p>" in page
+    assert "The judge misses much." not in page

@@ -41,7 +41,7 @@ def test_the_form_takes_as_many_answers_as_fit_into_the_minutes(world: World, mo
     # No answer has been timed yet, so each is assumed to take 30 seconds: 3,600 / 30.
     assert size == 120
     expected = forecast(world.project, "reference", "active").margin(120)
-    assert "120 answers: about 1 hour of work" in page
+    assert "About 1 hour of work: 120 answers at" in page
     assert f"Each average would be within about ±{expected:.2f}." in page
     assert not Sample.objects.exists()
     assert mona.post(f"{PAGE}sample/", sent)["Location"] == PAGE
