@@ -52,13 +52,17 @@ ADVANCED = (*PRICES, *LIMITS, "custom_instruction", "prompts")
 """The advanced fields, which are folded."""
 PROVIDERS = {
     "OpenAI": ("https://api.openai.com/v1", "gpt-5-mini", ""),
-    "Azure": ("https://RESOURCE.openai.azure.com/openai/v1", "DEPLOYMENT", "The model is your deployment's name."),
+    "Azure": (
+        "https://RESOURCE.openai.azure.com/openai/v1",
+        "DEPLOYMENT",
+        "Name the deployment as the model.",
+    ),
     "Bedrock": (
         "https://bedrock-runtime.REGION.amazonaws.com/openai/v1",
         "openai.gpt-oss-120b-1:0",
         "The key is a Bedrock API key. Another address is https://bedrock-mantle.REGION.api.aws/openai/v1.",
     ),
-    "vLLM": ("http://HOST:8000/v1", "Qwen/Qwen3-32B", "It needs a key only if it was started with --api-key."),
+    "vLLM": ("http://HOST:8000/v1", "Qwen/Qwen3-32B", "It needs a key only if started with --api-key."),
     "Ollama": ("http://HOST:11434/v1", "llama3.3", "It needs no key. `ollama list` names the models."),
     "LiteLLM": ("http://HOST:4000/v1", "MODEL", "For Vertex, signed AWS credentials and other providers."),
 }
@@ -95,7 +99,7 @@ class ProfileForm(JudgeModelForm):
             field.widget, field.required = forms.CheckboxSelectMultiple(), False
             usable = judges_of(self.instance.project).filter(archived_at=None)
             field.queryset = usable.exclude(kind=Judge.Kind.PANEL)
-            self.fields["ask_next_below"].label = "Ask the next member only if those before are less sure than"
+            self.fields["ask_next_below"].label = "Ask the next only if those before are less sure than"
         else:
             self.fields["base_url"].help_text = "Empty: OpenAI."
             self.fields["base_url"].widget.attrs |= {"list": "base-urls", "spellcheck": "false"}

@@ -115,10 +115,7 @@ def _forecast(request: Request, room: Room, side: Check.Side, checks: int) -> tu
 def _precision(expected: Forecast, size: int) -> str:
     reached = expected.margin(size) if size <= expected.items else None
     if reached is not None:
-        return (
-            f"Each average would be within about ±{reached:.2f}. Other documents of this kind would give other averages, "
-            "and that range covers them."
-        )
+        return f"Each average would be within about ±{reached:.2f}. This range covers other documents of this kind."
     fewest = min((system.count for system in expected.systems), default=0)
     if fewest < FEWEST_FOR_INTERVAL:
         return (

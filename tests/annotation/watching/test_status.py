@@ -41,7 +41,7 @@ def test_it_tells_of_workers_queue_and_versions(world: World, staff: Callable[[s
     report_alive("ada:1")
     export_with_job(world.project, state="failed", error="what the file said", finished_at=timezone.now())
     page = mona.get("/status/").content.decode()
-    for told in ("ada:1", "alive", "Migrations pending", "Django", "Exports"):
+    for told in ("All well", "ada:1", "alive", "Django", "1 failed"):
         assert told in page
     assert "No worker is running." not in page
     assert world.project.name not in page

@@ -112,7 +112,9 @@ def test_a_form_shows_what_its_kind_needs_alone(mona: Client) -> None:
     model, panel = (mona.get(f"{AT}add/?kind={kind}").content.decode() for kind in ("openai", "panel"))
     assert ('name="base_url"' in model, 'name="members"' in model) == (True, False)
     assert ('name="base_url"' in panel, 'name="members"' in panel) == (False, True)
-    assert "https://RESOURCE.openai.azure.com/openai/v1" in model
+    assert 'value="gpt-5-mini"' in model
+    azure = mona.get(f"{AT}add/?provider=Azure").content.decode()
+    assert 'value="https://RESOURCE.openai.azure.com/openai/v1"' in azure
     assert mona.get(f"{AT}add/?kind=lexical").status_code == 422
 
 
