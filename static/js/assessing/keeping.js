@@ -42,7 +42,10 @@ class Keeping {
     this.#saved.classList.toggle("busy", isBusy);
     if (isBad) this.#saved.textContent = `Not saved yet: ${pending}${Keeping.#REASON[state] ?? ""}`;
     else if (state === "offline") this.#saved.textContent = "Offline";
-    else if (isBusy || this.#saved.textContent) this.#saved.textContent = isBusy ? "Saving…" : "Saved";
+    // Empty until the assessor has given something here.
+    else if (isBusy || this.#saved.textContent || document.querySelector("[data-item]:not([data-version='0'])")) {
+      this.#saved.textContent = isBusy ? "Saving…" : "Saved";
+    }
   }
 
   #state() {

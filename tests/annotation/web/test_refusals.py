@@ -9,7 +9,6 @@ from django.test import Client
 
 from annotation.assessing.services.assign import assign
 from annotation.core.permissions import ROLE_VERBS
-from annotation.watches.make_watch import make_watch
 from annotation.web.rooms import GROUPS
 from tests.annotation.cast import MEMBERS
 from tests.annotation.conftest import HTMX
@@ -97,9 +96,6 @@ def test_a_restored_history_gets_the_whole_page(world: World, signed_in: SignIn)
 
 
 def test_the_rooms_in_the_header_are_those_that_open(world: World, signed_in: SignIn) -> None:
-    # *Watch* is there once a project has one.
-    assert ">Watch</a>" not in signed_in(world.olga).get("/p/harbour/").content.decode()
-    make_watch(project=world.project, by=None, name="live")
     for name, roles in MEMBERS.items():
         verbs = frozenset().union(*(ROLE_VERBS[role] for role in roles))
         page = signed_in(getattr(world, name)).get("/p/harbour/").content.decode()
