@@ -33,31 +33,12 @@ WORKED = (
 )
 """An invented summary, compared with the four claims of its reference."""
 
-PICTURES = (
-    (
-        "review",
-        "A claim with its evidence in the summary.",
-        "Review: one claim, one key. The judge's verdict is shown afterwards.",
-    ),
-    (
-        "see-form",
-        "A reference next to a summary.",
-        "The SEE form: how much of each unit does the summary express?",
-    ),
-    (
-        "leaderboard",
-        "Systems ranked, each score with its interval.",
-        "The leaderboard: every average with its interval.",
-    ),
-)
-"""Pictures of the sample project: file in `docs/`, alternative text, caption."""
-
 
 def projects(request: HttpRequest) -> HttpResponseBase:
     """Show the landing page before sign-in, and the person's projects after it."""
     if request.user.is_authenticated or request.method not in ("GET", "HEAD"):
         return _projects(request)
-    context = {"worked": WORKED, "pictures": PICTURES, "is_empty": not User.objects.exists()}
+    context = {"worked": WORKED, "is_empty": not User.objects.exists()}
     return render(request, "projects/landing.html", context)
 
 
