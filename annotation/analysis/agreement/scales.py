@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 LABELS = tuple(Label.values)
 VERDICTS = {
     Check.Side.REFERENCE.value: ("Claims and the summary", "Is the claim expressed in the summary?"),
-    Check.Side.SUMMARY.value: ("Claims and the source", "Is the claim of the summary supported by its source?"),
+    Check.Side.SUMMARY.value: (
+        "Claims and the source",
+        "Is the claim of the summary supported by its source?",
+    ),
 }
 """The name and question of each side's scale."""
 LEVELS: Mapping[str, Level] = {
