@@ -150,7 +150,7 @@ def test_a_sample_of_what_was_seen_says_at_once_what_waits_for_a_colleague(
     lay_sets(world, 9)
     olga = signed_in(world.olga)
     see_checks(project=world.project, checks=Check.objects.filter(side="reference"), by=world.olga)
-    assert "20 claims show how often it is right" in olga.get("/p/harbour/scores/").text
+    assert "20 claims show how often it errs" in olga.get("/p/harbour/scores/").text
     opened = olga.post("/p/harbour/review/samples/check/", {"score": "coverage"}, follow=True)
     said = "You have seen the judge&#x27;s verdicts on 20 of them, so a colleague must answer them."
     assert said in opened.text
