@@ -53,8 +53,6 @@ def score_changes(before: ShownScores, after: ShownScores) -> list[ScoreChange]:
 
 
 def in_words(changes: Sequence[ScoreChange]) -> str:
-    """Write the changed scores in a sentence, such as "Coverage 0.500 → 0.750."."""
+    """Write the changed scores in a sentence, such as "Coverage 0.500 → 0.750."; "" if none changed."""
     words = ", ".join(str(change) for change in changes if change.is_moved)
-    if not words:
-        return "No scores changed."
-    return f"{words[0].upper()}{words[1:]}."
+    return f"{words[0].upper()}{words[1:]}." if words else ""

@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 
 LABELS = tuple(Label.values)
 VERDICTS = {
-    Check.Side.REFERENCE.value: ("Verdicts, coverage", "Is the claim expressed in the summary?"),
-    Check.Side.SUMMARY.value: ("Verdicts, alignment", "Is the claim of the summary supported by its source?"),
+    Check.Side.REFERENCE.value: ("Claims and the summary", "Is the claim expressed in the summary?"),
+    Check.Side.SUMMARY.value: (
+        "Claims and the source",
+        "Is the claim of the summary supported by its source?",
+    ),
 }
 """The name and question of each side's scale."""
 LEVELS: Mapping[str, Level] = {
@@ -79,7 +82,7 @@ def _percent_scales(project: Project) -> list[Scale]:
     return [
         Scale(
             key=PERCENTS,
-            name="Percents",
+            name="Percents of units",
             question="How much of the reference unit do the marked summary units express together?",
             level="interval",
             categories=percent_categories(ratings),

@@ -75,8 +75,8 @@ class EstimateTable:
     def sentence(self) -> str:
         """Describe the sample behind the estimates, or the reason why there are no estimates."""
         newer = self.newer and (
-            f"The random sample of {self.newer.day} has {self.newer.answered:,} of {self.newer.sampled:,} answered. "
-            "Estimates use it once all are answered."
+            f"The random sample of {self.newer.day} has {self.newer.answered:,} of {self.newer.sampled:,} answered; "
+            "it counts once all are."
         )
         if self.sample is None:
             return newer or NO_SAMPLE

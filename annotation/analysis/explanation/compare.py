@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from django.db.models import Exists, OuterRef
 
+from annotation.analysis.explanation.statements import says_who
 from annotation.analysis.leaderboard.averages import DRAWS, Average, Observation, averages
 from annotation.models import SCORE_SIDES, Check, Label, Score, Summary
 from annotation.models.claim import NOT_YES
@@ -33,6 +34,11 @@ class Compared:
     system: System
     summary: Summary
     checks: tuple[Check, ...]
+
+    @property
+    def who(self) -> str:
+        """Who says so of these checks, in words that follow a sentence."""
+        return says_who(check.final_source for check in self.checks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +119,13 @@ def differing_checks(
 def compared_sets(
     checks: QuerySet[Check], first: System, second: System, *, target_words: int | None
 ) -> list[ComparedSet]:
-    """The document sets of these checks in their order, each with both summaries. Two queries."""
+    """The document sets of these checks, those with the most checks first, each with both summaries. Two queries."""
     by_summary: dict[int | None, list[Check]] = defaultdict(list)
     for check in checks:
         by_summary[check.summary_id].append(check)
-    sets = {check.document_set_id: check.document_set for check in checks}
+    most_first = Counter(check.document_set_id for check in checks).most_common()
+    by_key = {check.document_set_id: check.document_set for check in checks}
+    sets = {key: by_key[key] for key, _ in most_first}
     rows = Summary.objects.filter(
         document_set__in=sets, system__in=(first, second), target_words=target_words, is_summary=True
     ).order_by("pk")
@@ -133,3 +141,10 @@ def compared_sets(
         )
         for key, document_set in sets.items()
     ]
+
+
+def sets_of_both(first: System, second: System, *, target_words: int | None) -> int:
+    """Count the document sets that both systems summarised at this target length."""
+    rows = Summary.objects.filter(target_words=target_words, is_summary=True)
+    of_second = rows.filter(system=second).values("document_set")
+    return rows.filter(system=first, document_set__in=of_second).values("document_set").distinct().count()

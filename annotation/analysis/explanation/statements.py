@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from django.db.models import Q
 
 from annotation.models import (
     Answer,
+    Check,
     CoverageJudgment,
     Dispute,
     Verdict,
@@ -99,6 +100,18 @@ class Statements:
         """Load the answers in four queries."""
         answers = answers_on(check_row__in=checks)
         return cls(answers, _percents(summary), dict(_disputes(summary, checks)))
+
+
+def says_who(sources: Iterable[str | None]) -> str:
+    """Name who decided these final verdicts, in words that follow a sentence, such as ", says the judge".
+
+    It is "" if there are no verdicts, or only those of a rule.
+    """
+    given = set(sources)
+    people = bool(given & {Check.Decider.ADJUDICATOR, Check.Decider.REVIEWER})
+    if Check.Decider.JUDGE in given:
+        return ", say the judge and people" if people else ", says the judge"
+    return ", say people" if people else ""
 
 
 def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from annotation.analysis.explanation.explanation import ExplainedClaim
-from annotation.analysis.explanation.statements import answers_on
+from annotation.analysis.explanation.statements import answers_on, says_who
 from annotation.core.paging import page_after
 from annotation.core.refusals import Invalid
 from annotation.models import SIDE_SCORES, Check, Label
@@ -33,9 +33,9 @@ class SystemClaim:
 
 def system_claims(
     project: Project, system: System, *, side: str, verdict: str, after: str = ""
-) -> tuple[list[SystemClaim], str, int]:
-    """Return one page of the system's claims whose final verdict is `verdict`, the start of the next page, and the
-    number of these claims.
+) -> tuple[list[SystemClaim], str, int, str]:
+    """Return one page of the system's claims whose final verdict is `verdict`, the start of the next page, the number
+    of these claims, and who says so (`says_who`).
 
     The start is a check id, to be passed as `after`; it is "" after the last page. Claims are ordered by summary and
     claim. It makes a fixed number of queries.
@@ -47,7 +47,7 @@ def system_claims(
         raise Invalid(f"verdict is one of {', '.join(VERDICTS)}, not {verdict!r}.", field="verdict")
     current = Check.objects.filter(project=project, is_current=True, side=side, summary__system=system)
     listed = current.filter(final_label=None if verdict == UNSCORED else verdict)
-    rows = listed.select_related("claim", "summary__document_set").defer("summary__text")
+    rows = listed.select_related("claim", "summary__document_set")
     checks, following = page_after(rows, order=ORDER, after=after, scope=current)
     answers = answers_on(check_row__in=[check.pk for check in checks])
     return (
@@ -67,6 +67,7 @@ def system_claims(
         ],
         following,
         listed.count(),
+        says_who(listed.order_by().values_list("final_source", flat=True).distinct()),
     )
 
 

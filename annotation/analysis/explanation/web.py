@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -11,15 +13,17 @@ from annotation.analysis.explanation.compare import (
     compared_sets,
     differing_checks,
     paired_differences,
+    sets_of_both,
 )
 from annotation.analysis.explanation.compare_judges import compare_judges
-from annotation.analysis.explanation.explanation import explain, summary_of
+from annotation.analysis.explanation.explanation import Explanation, explain, summary_of
 from annotation.analysis.explanation.side_by_side import (
     DOCUMENT_SETS,
     checks_of,
     sets_with_summaries,
     side_by_side,
 )
+from annotation.analysis.explanation.statements import says_who
 from annotation.analysis.explanation.system_claims import VERDICTS, checks_in, system_claims
 from annotation.analysis.judge.judge_answers import judges_of_runs
 from annotation.analysis.leaderboard.leaderboards import target_word
@@ -69,9 +73,18 @@ def summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
             for unit in made.summary_units
         ],
         "claims_of_no_unit": [claim for claim in made.summary_claims if claim.unit is None],
-        "address": request.build_absolute_uri(request.path),
+        "length": record.value.summary_length,
+        "who": says_who(_sources(made)),
     }
     return render(request, "analysis/explanation/summary.html", context)
+
+
+def _sources(made: Explanation) -> Iterator[str | None]:
+    for comparison in made.comparisons:
+        for unit in comparison.units:
+            yield Check.Decider.REVIEWER if unit.percents else None
+            yield from (claim.source for claim in unit.claims)
+    yield from (claim.source for claim in (*made.document_claims, *made.summary_claims))
 
 
 @screen("GET")
@@ -108,7 +121,9 @@ def claims_of_system(request: Request, slug: str, system_id: str) -> HttpRespons
     system = found(System.objects.filter(project=room.project), system_id, "system")
     side = request.GET.get("side", Check.Side.REFERENCE.value)
     verdict, after = request.GET.get("verdict", Label.NO.value), request.GET.get("after", "")
-    claims, following, total = system_claims(room.project, system, side=side, verdict=verdict, after=after)
+    claims, following, total, who = system_claims(
+        room.project, system, side=side, verdict=verdict, after=after
+    )
     shown = checks_in(claims)
     if asked := ask_before_seeing(request, room, shown):
         return asked
@@ -122,6 +137,7 @@ def claims_of_system(request: Request, slug: str, system_id: str) -> HttpRespons
         "verdicts": VERDICTS,
         "says": SAYS[side].get(verdict, "unsure" if verdict == Label.UNSURE else "without a verdict"),
         "total": total,
+        "who": who,
         "claims": claims,
         "after": following,
         "is_first": not after,
@@ -156,6 +172,8 @@ def compare(request: Request, slug: str) -> HttpResponse:
     basis = table.bases[score] if table else None
     pairs = table.ranking.compared if table else ()
     pair = next((each for each in pairs if {each.first, each.second} == {first.name, second.name}), None)
+    means = {row.system: row.scores[score].mean for row in table.rows} if table else {}
+    compared = compared_sets(checks, first, second, target_words=target)
     interval = None
     # An estimate is no mean of the summaries' scores, so their differences say nothing of it.
     if pair and pair.difference is not None and basis and basis.column == score:
@@ -174,6 +192,7 @@ def compare(request: Request, slug: str) -> HttpResponse:
         "first": first,
         "second": second,
         "pair": pair,
+        "means": [means[name] for name in (pair.first, pair.second)] if pair else [],
         "is_clear": pair is not None and pair.p is not None and pair.p < SIGNIFICANCE_LEVEL and is_one_sided,
         "interval": interval,
         "basis": basis,
@@ -187,7 +206,10 @@ def compare(request: Request, slug: str) -> HttpResponse:
         "split": split,
         "by_slice": [(name, by_slice[name]) for name in split.names if name in by_slice] if split else [],
         "fewest": FEWEST_IN_SLICE,
-        "compared": compared_sets(checks, first, second, target_words=target),
+        "compared": compared,
+        "alike": sets_of_both(first, second, target_words=target) - len(compared)
+        if len(checks) < MOST_CHECKS
+        else 0,
     }
     return render(request, "analysis/explanation/compare.html", context)
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -20,12 +20,15 @@ from annotation.judging.queries.run_estimate import run_estimate
 from annotation.judging.queries.run_metrics import parts_of
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import cap_in
-from annotation.models import Analysis, Judge, Project, Run
+from annotation.models import SCORE_SIDES, Analysis, Judge, Project, Run
 from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
+from evaluation.statistics import JudgeReport
 
+FEWEST_OF_PART = 20
+"""A part of the claims with fewer answers has no line: they say nothing about where the judge errs."""
 SYSTEMS_SHOWN = 7
 """The number of systems on the page, least right first; the rest is folded."""
 
@@ -46,7 +49,7 @@ def judge(request: Request, slug: str) -> HttpResponse:
     if may_lack and all(each.id != named for each in versions):
         named = ""
     version = chosen_version(versions, named)
-    systems = list(version.systems.items()) if version else []
+    kinds, systems = (_large(parts) for parts in ((version.kinds, version.systems) if version else ({}, {})))
     context = {
         "version": version,
         # Hide the buttons for another score, because they use the answers for the default score.
@@ -56,7 +59,9 @@ def judge(request: Request, slug: str) -> HttpResponse:
         "split": split,
         "slices": list(version.slices.items()) if version else (),
         "several_judges": len(judges_of_runs(room.project)) > 1,
-        "kinds": list(version.kinds.items()) if version else (),
+        "kinds": kinds,
+        "furthest": max(systems, key=lambda each: abs(each[1].bias.value or 0), default=None),
+        "unchecked": [score for score in SCORE_SIDES if found and score not in found.scores],
         "systems": systems[:SYSTEMS_SHOWN],
         "other_systems": systems[SYSTEMS_SHOWN:],
         "unanswered": found.basis.frame - found.checks if found else 0,
@@ -64,6 +69,10 @@ def judge(request: Request, slug: str) -> HttpResponse:
         "latest_run": _latest_run(room.project, version) if version and version.examples else None,
     }
     return figures_page(request, room, "judge", stored, found, context)
+
+
+def _large(parts: Mapping[str, JudgeReport]) -> list[tuple[str, JudgeReport]]:
+    return [(name, report) for name, report in parts.items() if report.checks >= FEWEST_OF_PART]
 
 
 def _why_no_estimate(project: Project, score: str) -> str:

@@ -11,6 +11,7 @@ from annotation.analysis.intervals import why_no_interval
 
 if TYPE_CHECKING:
     from annotation.analysis.leaderboard.leaderboard import Average, SystemRow, TargetTable
+    from annotation.analysis.leaderboard.ranking import Front
 
 WIDTH = 240
 EDGE = 8
@@ -51,12 +52,13 @@ class Bar:
 class LeagueRow:
     """A system with its value of the ranked score.
 
-    `may_be_best` marks systems only if the tests exclude some systems and leave several. `direct` is the bar of the
-    direct estimate if the shown one is pooled; None otherwise.
+    `mark` says what the tests leave open, on the fewer rows: of the systems that may be best, or of those that are
+    ruled out. It is "" if the tests exclude none, or leave one. `direct` is the bar of the direct estimate if the shown
+    one is pooled; None otherwise.
     """
 
     row: SystemRow
-    may_be_best: bool
+    mark: str
     average: Average
     bar: Bar | None
     direct: Bar | None
@@ -90,15 +92,14 @@ def league(table: TargetTable, *, most: int | None = None) -> League:
     shown = table.rows[:most]
     direct = table.bases[score].direct
     axis = axis_over(row.scores[name] for row in shown for name in (score, direct) if name)
-    best = () if front is None else set(front.may_be_best) - set(front.untested)
-    is_said = front is not None and 1 < len(best) <= front.others
+    marks = _marks(front) if front else {}
     return League(
         table=table,
         axis=axis,
         rows=tuple(
             LeagueRow(
                 row=row,
-                may_be_best=is_said and row.system in best,
+                mark=marks.get(row.system, ""),
                 average=row.scores[score],
                 bar=bar(row.scores[score], axis),
                 direct=bar(row.scores[direct], axis) if direct else None,
@@ -107,6 +108,15 @@ def league(table: TargetTable, *, most: int | None = None) -> League:
         ),
         left_out=len(table.rows) - len(shown),
     )
+
+
+def _marks(front: Front) -> dict[str, str]:
+    best = [system for system in front.may_be_best if system not in front.untested]
+    if len(best) < 2 or not front.ruled_out:
+        return {}
+    if len(front.ruled_out) < len(best):
+        return dict.fromkeys(front.ruled_out, "ruled out")
+    return dict.fromkeys(best, "may be best")
 
 
 def axis_over(averages: Iterable[Average]) -> Axis:

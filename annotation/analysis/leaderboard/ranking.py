@@ -48,6 +48,8 @@ class Front:
     - `others`: the number of other systems
     - `may_be_best`: `level`, and the systems that are not significantly worse, best mean first
     - `untested`: the systems in `may_be_best` that have too few document sets to be compared
+    - `ruled_out`: the other systems, which are significantly worse
+    - `mean`, `next_mean`: the highest mean and the next one below it; None if there is none
 
     With only two systems, the two-sided test of the pair decides.
     """
@@ -57,6 +59,14 @@ class Front:
     sets: int
     may_be_best: tuple[str, ...]
     untested: tuple[str, ...]
+    ruled_out: tuple[str, ...]
+    mean: float
+    next_mean: float | None
+
+    @property
+    def margin(self) -> str:
+        """Return the highest mean and the next one in words; "" if there is no next one."""
+        return "" if self.next_mean is None else f" ({self.mean:.2f}, next {self.next_mean:.2f})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +128,22 @@ class Ranking:
             tied = f"{listed(front.level)} are tied for first{by}"
             return f"{tied}, and {listed(near)} could be as good." if near else f"{tied}."
         if not has_interval(front.sets):
-            return f"{first} is ahead{by}. There are too few document sets to test it."
-        ahead = f"{first} is ahead{by}."
-        if near:
+            return f"{first} is ahead{front.margin}{by}. There are too few document sets to test it."
+        ahead = f"{first} is ahead{front.margin}{by}"
+        if len(near) > NAMED_AT_MOST and len(near) < front.others:
+            few_out = 0 < len(front.ruled_out) <= NAMED_AT_MOST
+            ahead += f", but {len(near) + 1} of {front.others + 1} systems could be best"
+            ahead += f"; {listed(front.ruled_out)} could not" if few_out else ""
+        elif near:
             named = "any other system" if len(near) == front.others else listed(near)
-            ahead = f"{first} is ahead{by}, but {named} could be as good."
+            ahead += f", but {named} could be as good"
+        ahead += "."
         if front.untested:
             has = "has" if len(front.untested) == 1 else "have"
             return f"{ahead} {listed(front.untested)} {has} too few document sets to compare."
         if near or by:
             return ahead
-        return f"{first} is best: every other system is significantly worse than the best."
+        return f"{first} is best{front.margin}: every other system is significantly worse."
 
 
 def ranking_of(found: SetMeans, averages: Mapping[str, Average], order: Sequence[str], score: str) -> Ranking:
@@ -223,6 +238,9 @@ def _front(
         untested=tuple(
             system for system in near if system not in level and not has_interval(averages[system].n)
         ),
+        ruled_out=tuple(system for system in order if system not in near),
+        mean=averages[first].mean or 0.0,
+        next_mean=next((averages[system].mean for system in others if system not in level), None),
     )
 
 

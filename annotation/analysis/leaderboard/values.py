@@ -64,15 +64,15 @@ SAMPLED_FOR: Mapping[str, tuple[str, ...]] = {
 """The random samples that check the judge's part in a score; without one, nothing can check it."""
 DECIDED_WITH_COVERAGE = ("coverage", "composite_1", "composite_2_3", "composite_custom")
 
-DOCUMENTS_ONLY = "The intervals cover the choice of documents."
+DOCUMENTS_ONLY = "With many more documents like these, a score would be within its interval (95 %)."
 WITHOUT_JUDGE = "The intervals leave out the judge's mistakes, so they are too narrow."
-WITH_JUDGE = "The intervals cover the choice of documents and the judge's mistakes"
-OF_THESE = (
-    "The averages are about exactly these document sets: the intervals cover the choice of claims that people "
-    "answered, and the judge's mistakes"
+WITH_JUDGE = (
+    "If people answered all claims of many more such documents, a score would be within its interval (95 %)"
 )
-IN_GENERAL = ", but they hold less often for a system that the judge favours"
-TOGETHER = "The ranking also uses the judge's averages of all systems. "
+OF_THESE = (
+    "If people answered all claims of exactly these documents, a score would be within its interval (95 %)"
+)
+IN_GENERAL = ", less often for a system that the judge favours"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def basis_of_own(
     answers of people, the judge or both.
     """
     if estimate is not None and all(estimate.average(system).low is not None for system in systems):
-        return Basis(f"{name}_estimate", f"estimated from {estimate.answers:,} ratings", WITH_JUDGE)
+        return Basis(f"{name}_estimate", f"estimated from {estimate.answers:,} ratings", f"{WITH_JUDGE}.")
     if "judge" not in sources:
         return Basis(name, "people" if sources else "", DOCUMENTS_ONLY)
     by = "judge + corrections" if "people" in sources else "judge only, unchecked"
@@ -249,7 +249,7 @@ class _Chooser:
 
 def _estimated(estimate: EstimateTable | None, column: str) -> str:
     covered = OF_THESE if estimate and estimate.these_documents else WITH_JUDGE
-    return f"{TOGETHER}{covered}{IN_GENERAL}." if column.endswith("_pooled") else f"{covered}."
+    return f"{covered}{IN_GENERAL}." if column.endswith("_pooled") else f"{covered}."
 
 
 def _blind() -> QuerySet[Verdict]:

@@ -18,13 +18,17 @@ from annotation.analysis.leaderboard.table import league_rows
 from annotation.analysis.leaderboard.values import OTHER_VALUES, RANKABLE, SAMPLED_FOR, Basis
 from annotation.analysis.make_analysis import StoredStatistics
 from annotation.analysis.web import table_file
+from annotation.core.lists import Viewer
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound, NotReady
-from annotation.models import Project, System
+from annotation.models import SCORE_SIDES, Project, System
+from annotation.reviewing.queries.review_queue import SampleLeft, left_in
+from annotation.sampling.queries.check_samples import check_samples
 from annotation.scoring.own_scores import COMPOSITE
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
+from evaluation.statistics import TOO_FEW_DOCUMENTS
 
 DUC_WEIGHT = 2 / 3
 """The weight of coverage in the composite that is always shown. If the project's own weight is equal, its
@@ -39,7 +43,12 @@ HEADS = {name: name.replace("_", " ").capitalize() for name in RANKABLE} | {
 """The names of the scores on screen."""
 MAIN = ("coverage", "alignment")
 """The scores with a column on the first view."""
-OTHER_COLUMNS = {"group": "Group", "sets": "Document sets", "unscored": "Unscored claims"}
+OTHER_COLUMNS = {
+    "group": "Group",
+    "checked": "Checked by people",
+    "sets": "Document sets",
+    "unscored": "Unscored claims",
+}
 """The columns that are no scores, which a person can add."""
 
 
@@ -72,10 +81,10 @@ def scores(request: Request, slug: str) -> HttpResponse:
             "heads": [Head(name, head_of(name), table.bases[name], name == shown.score) for name in names],
             "offered": [(name, words, name in chosen) for name, words in offered.items()],
             "chosen": chosen,
-            "has_human_share": any(row.scores["human_share"].mean is not None for row in table.rows),
-            "unchecked": _unchecked(room, table),
+            "unchecked": _unchecked(request, room, table),
             "sample_says": _sample_in_words(table),
             "others": _other_values(table),
+            "may_split": room.project.document_sets.exclude(group="", metadata={}).exists(),
             "unscored": sum(row.claims_unscored for row in table.rows),
         }
     return page_or_fragment(
@@ -134,16 +143,20 @@ def _these_documents(request: Request) -> bool:
 class Unchecked:
     """A ranked score that comes from an unchecked judge.
 
-    `score` needs a random sample, which the person may take if `may_check`. `sample_id` is the id of a sample that
-    waits for answers; "" if there is none.
+    `score` needs a random sample, which the person may take if `may_take`. `sample` is the newest one as it is now,
+    with the number of its claims that the person can answer; None if there is none. `has_estimate` is False if the
+    answers could not give an estimate, because a system has too few document sets. `why_not` is the reason why the
+    finished sample checks nothing here; "" if the table does not know it yet.
     """
 
     score: str
-    sample_id: str
-    may_check: bool
+    sample: SampleLeft | None
+    may_take: bool
+    has_estimate: bool
+    why_not: str
 
 
-def _unchecked(room: Room, table: TargetTable) -> Unchecked | None:
+def _unchecked(request: Request, room: Room, table: TargetTable) -> Unchecked | None:
     if not table.bases[table.ranking.score].is_unchecked:
         return None
     missing = [
@@ -151,19 +164,24 @@ def _unchecked(room: Room, table: TargetTable) -> Unchecked | None:
     ]
     if not missing:
         return None
-    newer = table.estimates[missing[0]].newer
-    may_check = room.verbs >= {Verb.REVIEW} and (newer is not None or Verb.ASSIGN in room.verbs)
+    viewer = Viewer(request.user, room.project, room.verbs)
+    found = check_samples(room.project, side=SCORE_SIDES[missing[0]], of_watches=False)
+    newest = next((each for each in found if each.sampled and not each.cancelled_at), None)
+    known = table.estimates[missing[0]]
+    is_known = newest is not None and known.sample is not None and known.sample.sample_id == newest.sample_id
+    may_review = Verb.REVIEW in room.verbs and room.project.reveal != Project.Reveal.SHOWN
     return Unchecked(
         missing[0],
-        newer.sample_id if newer else "",
-        may_check and room.project.reveal != Project.Reveal.SHOWN,
+        left_in(newest, viewer) if newest else None,
+        may_review and (newest is None or is_known) and Verb.ASSIGN in room.verbs,
+        min(row.document_sets for row in table.rows) >= TOO_FEW_DOCUMENTS,
+        known.sentence if is_known else "",
     )
 
 
 def _sample_in_words(table: TargetTable) -> str:
     estimate = table.estimates.get(table.ranking.score)
-    is_begun = estimate is not None and (estimate.newer is not None or estimate.sample_id)
-    return estimate.sentence if estimate and is_begun and not estimate.averages else ""
+    return estimate.sentence if estimate and estimate.sample_id and not estimate.averages else ""
 
 
 def _other_values(table: TargetTable) -> list[tuple[str, list[str], list[tuple[str, list[Average]]]]]:

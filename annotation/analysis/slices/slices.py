@@ -6,6 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from annotation.analysis.estimates.samples import samples
@@ -32,12 +33,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SliceCell:
-    """A system in a slice. `mean` is None if the slice has fewer than 10 document sets of the system."""
+    """A system in a slice. `mean` is None if the slice has fewer than 10 document sets of the system.
+
+    `few` is then their average, too uncertain to compare; None if there are none, or if `basis` is an estimate.
+    """
 
     slice: str
     mean: SliceMean | None
     difference: float | None = None
     is_worse: bool = False
+    few: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +133,12 @@ def slices(
     systems = tuple(
         SlicedSystem(
             system,
-            tuple(_cell(name, shown.get((system, name)), differences.get((system, name))) for name in names),
+            tuple(
+                SliceCell(name, None, few=None if is_estimated else _average(values[system], split, name))
+                if shown.get((system, name)) is None
+                else _cell(name, shown[system, name], differences.get((system, name)))
+                for name in names
+            ),
             _weighted({name: shown.get((system, name)) for name in names}, given),
         )
         for system in (row.system for row in table.rows)
@@ -158,6 +168,11 @@ def _counts(project: Project, split: Split, count_by: str) -> dict[str, float]:
 def _mean(of_system: Mapping[str, float], split: Split, name: str) -> SliceMean | None:
     here = {document: value for document, value in of_system.items() if split.slices[document] == name}
     return slice_mean(here, split.clusters) if len(here) >= FEWEST_IN_SLICE else None
+
+
+def _average(of_system: Mapping[str, float], split: Split, name: str) -> float | None:
+    here = [value for document, value in of_system.items() if split.slices[document] == name]
+    return fmean(here) if here else None
 
 
 def _estimates(

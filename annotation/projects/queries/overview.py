@@ -127,6 +127,12 @@ def has_assignments(project: Project) -> bool:
     return Assignment.objects.filter(document_set__project=project, unassigned_at=None).exists()
 
 
+def has_assessors(project: Project) -> bool:
+    """Return True if a member has the role of an assessor; owners, who may do everything, do not count."""
+    members = Membership.objects.filter(project=project)
+    return any(Role.ASSESSOR in roles for roles in members.values_list("roles", flat=True))
+
+
 def open_disputes(project: Project) -> int:
     return Dispute.objects.filter(project=project, state=Dispute.State.OPEN).count()
 

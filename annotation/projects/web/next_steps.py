@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from django.template.defaultfilters import pluralize
 
 from annotation.assessing.queries.assignments import queue_offer
+from annotation.core.lists import Viewer
 from annotation.core.permissions import Verb
-from annotation.projects.queries.overview import has_assignments, open_disputes, open_summaries
-from annotation.sampling.queries.check_samples import open_samples
+from annotation.projects.queries.overview import has_assessors, has_assignments, open_disputes, open_summaries
+from annotation.reviewing.queries.review_queue import sample_first
+from annotation.sampling.queries.check_samples import check_samples
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -47,22 +49,26 @@ def next_steps(room: Room, person: User, contents: Contents) -> Iterator[Step]:
     if Verb.RUN in verbs and not contents.checks:
         yield Step("Start a run", "No judge has checked these summaries yet.", "runs")
     if Verb.ADJUDICATE in verbs and (disputes := open_disputes(project)):
-        why = f"{disputes:,} dispute{pluralize(disputes)} over claims, units or questions without a decision."
+        why = (
+            f"{disputes:,} disagreement{pluralize(disputes)} wait{pluralize(disputes, 's,')} for a decision."
+        )
         yield Step("Resolve disagreements", why, "adjudicate")
+    done = next((each for each in check_samples(project, of_watches=False) if each.is_finished), None)
     if Verb.REVIEW in verbs:
-        for sample in open_samples(project, but=person)[:1]:
-            left = sample.sampled - sample.answered
-            checked = f"{sample.sampled:,} check{pluralize(sample.sampled)}"
-            why = f"{left:,} of {checked} in a random sample have no answer."
-            yield Step("Answer the sampled claims", why, "review", f"sample={sample.sample_id}")
-        if waiting := contents.checks - contents.answered:
+        waiting = contents.checks - contents.answered
+        if first := sample_first(Viewer(person, project, verbs)):
+            why = (
+                f"{first.left:,} of {first.sample.sampled:,} claims in a random sample wait for your answer."
+            )
+            yield Step("Answer the sampled claims", why, "review", f"sample={first.sample.sample_id}")
+        elif waiting and done is None:
             have = pluralize(waiting, "check has,checks have")
-            why = f"{waiting:,} {have} no answer by a person yet."
-            yield Step("Review claims", why, "review")
-    if Verb.ASSIGN in verbs and not has_assignments(project):
+            yield Step("Review claims", f"{waiting:,} {have} no answer by a person yet.", "review")
+    if Verb.ASSIGN in verbs and has_assessors(project) and not has_assignments(project):
         yield Step("Assign a set to an assessor", "No reference units have been judged yet.", "assignments")
     if Verb.VIEW_SCORES in verbs and contents.checks:
-        yield Step("View scores", "The leaderboard, with an interval around each average.", "scores")
+        checked = f"People checked a random sample of {done.sampled:,} claims. " if done else ""
+        yield Step("View the ranking", f"{checked}Each average has an interval.", "scores")
 
 
 def _own_work(project: Project, person: User) -> Iterator[Step]:

@@ -25,39 +25,12 @@ if TYPE_CHECKING:
 
 EXCERPT = 5
 
-WORKED = (
-    ("The harbour closes in April.", "yes", "The summary says this."),
-    ("Its wall is weak.", "no", "The summary does not say why."),
-    ("Ferries use the southern quay.", "yes", "The judge said no; an editor corrected it."),
-    ("The repair takes two years.", "no", "Not in the summary."),
-)
-"""An invented summary, compared with the four claims of its reference."""
-
-PICTURES = (
-    (
-        "review",
-        "A claim with its evidence in the summary.",
-        "Review: one claim, one key. The judge's verdict is shown afterwards.",
-    ),
-    (
-        "see-form",
-        "A reference next to a summary.",
-        "The SEE form: how much of each unit does the summary express?",
-    ),
-    (
-        "leaderboard",
-        "Systems ranked, each score with its interval.",
-        "The leaderboard: every average with its interval.",
-    ),
-)
-"""Pictures of the sample project: file in `docs/`, alternative text, caption."""
-
 
 def projects(request: HttpRequest) -> HttpResponseBase:
     """Show the landing page before sign-in, and the person's projects after it."""
     if request.user.is_authenticated or request.method not in ("GET", "HEAD"):
         return _projects(request)
-    context = {"worked": WORKED, "pictures": PICTURES, "is_empty": not User.objects.exists()}
+    context = {"is_empty": not User.objects.exists()}
     return render(request, "projects/landing.html", context)
 
 

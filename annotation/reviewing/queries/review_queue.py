@@ -23,7 +23,6 @@ from annotation.models import (
     Membership,
     Project,
     Sample,
-    SampledCheck,
     System,
     Verdict,
 )
@@ -371,37 +370,37 @@ def queue_of(given: Mapping[str, str]) -> List:
     return sampled(given["sample"]) if given.get("sample") else QUEUE
 
 
-class SampleFirst(NamedTuple):
-    """A random sample that waits for answers. `left` is the number of answers that this viewer can give."""
+class SampleLeft(NamedTuple):
+    """A random sample. `left` is the number of its checks that this viewer can answer blind.
+
+    `of_others` is the number of the other unanswered checks: the viewer has seen the judge's verdicts on them.
+    """
 
     sample: CheckSample
     left: int
+    of_others: int
 
 
-def sample_first(viewer: Viewer) -> SampleFirst | None:
+def left_in(sample: CheckSample, viewer: Viewer) -> SampleLeft:
+    """Count the unanswered checks of a sample that this viewer can answer. One query."""
+    left = count(sampled(sample.sample_id).look(viewer, {"sample": sample.sample_id}))
+    return SampleLeft(sample, left, sample.sampled - sample.answered - left)
+
+
+def sample_first(viewer: Viewer) -> SampleLeft | None:
     """Find the oldest random sample with checks that this viewer can answer blind; None if there is no such sample.
 
     Makes two queries if no sample is open.
     """
-    for sample in open_samples(viewer.project, but=viewer.person):
-        if left := count(sampled(sample.sample_id).look(viewer, {"sample": sample.sample_id})):
-            return SampleFirst(sample, left)
-    return None
+    found = (left_in(sample, viewer) for sample in open_samples(viewer.project, but=viewer.person))
+    return next((each for each in found if each.left), None)
 
 
-def is_finished_sample(look: Listing) -> bool:
-    """Return True if the queue belongs to a random sample whose checks are all answered."""
-    sample = look.chosen.get("sample", "")
-    return bool(sample) and any(each.is_complete for each in check_samples(look.viewer.project, only=sample))
-
-
-def sampled_scores(look: Listing) -> list[str]:
-    """Return the names of the scores that the queue's random sample estimates; none if the queue has no sample."""
-    if "sample" not in look.chosen:
-        return []
-    sides = SampledCheck.objects.filter(sample__public_id=look.chosen["sample"]).order_by()
-    held = set(sides.values_list("check_row__side", flat=True).distinct())
-    return [score for side, score in SIDE_SCORES.items() if side in held]
+def sample_left(look: Listing) -> SampleLeft | None:
+    """Return the random sample that the queue belongs to, with the number of its checks that the viewer can answer."""
+    name = look.chosen.get("sample", "")
+    found = check_samples(look.viewer.project, only=name) if name else []
+    return left_in(found[0], look.viewer) if found else None
 
 
 def reviewers(project: Project) -> list[str]:

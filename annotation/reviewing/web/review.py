@@ -19,7 +19,7 @@ from django.views.decorators.cache import never_cache
 from annotation.core.lists import Listing
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotFound
-from annotation.models import Check, ErrorType, Verdict
+from annotation.models import SCORE_SIDES, Check, ErrorType, Verdict
 from annotation.reviewing.queries.check_view import (
     CheckView,
     check_of,
@@ -31,14 +31,20 @@ from annotation.reviewing.queries.review_queue import (
     CHECKS_COUNTED_UP_TO,
     count,
     counts_down,
-    is_finished_sample,
     queue_of,
-    sampled_scores,
+    sample_left,
+    sampled,
 )
 from annotation.reviewing.services import review as service
 from annotation.reviewing.services.lease_check import hand_out, look_and_hand_out, look_and_renew, renew_lease
 from annotation.reviewing.services.look_at_check import look_at
-from annotation.sampling.queries.check_samples import held_by_others, is_kept_by_a_sample
+from annotation.sampling.queries.check_samples import (
+    eligible,
+    held_by_others,
+    is_kept_by_a_sample,
+    open_samples,
+)
+from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.score_changes import ScoreChange, ShownScores, in_words, score_changes, scores_now
 from annotation.web.htmx import Request, page_or_fragment, wants_fragment
 from annotation.web.lists import look_of
@@ -52,6 +58,9 @@ if TYPE_CHECKING:
 
 ERROR_TYPES = tuple(ErrorType.choices)
 CONFIDENCES = (("1", "100 %"), ("0.9", "90 %"), ("0.75", "75 %"), ("0.6", "60 %"), ("0.5", "50 %"))
+
+CHECKED_AT_ONCE = 20
+"""The claims of a sample that only measures how often the judge is right."""
 
 
 @screen("GET")
@@ -83,18 +92,42 @@ def next_check(request: Request, slug: str) -> HttpResponse:
             "room": room,
             "search": queue.query(),
             "held": _held_in_words(queue),
-            **_finished(request, room, queue),
-            "sampled_scores": sampled_scores(queue),
+            **_other_checks(request, room, queue),
         }
         return render(request, "reviewing/_end.html", context)
     return _show(request, room, following, is_ahead=True)
 
 
-def _finished(request: Request, room: Room, queue: Listing) -> dict[str, object]:
-    is_finished = is_finished_sample(queue)
-    found = count(look_of(request, room, queue_of({}), {})) if is_finished else 0
+@screen("POST")
+def check_some(request: Request, slug: str) -> HttpResponse:
+    """Show the first claim of a small random sample: the open sample of the score, or a new one."""
+    room = enter(request, slug, Verb.ASSIGN, here="review")
+    project, side = room.project, SCORE_SIDES.get(request.POST.get("score", ""))
+    if side is None:
+        raise Invalid(f"The score is one of {', '.join(SCORE_SIDES)}.", field="score")
+    waiting = [each.sample_id for each in open_samples(project) if side == SCORE_SIDES[each.scores[0]]]
+    if not waiting:
+        share = min(1.0, CHECKED_AT_ONCE / max(1, eligible(project, side).count()))
+        made = sample_checks(project=project, by=request.user, method="uniform", share=share, side=side)
+        waiting = [made.public_id]
+    queue = look_of(request, room, sampled(waiting[0]), {"sample": waiting[0]})
+    part = sample_left(queue)
+    if part and part.of_others:
+        messages.warning(
+            request,
+            f"{part.sample.sampled} claims were chosen at random. You have seen the judge's verdicts on "
+            f"{part.of_others} of them, so a colleague must answer {'it' if part.of_others == 1 else 'them'}.",
+        )
+    if Verb.REVIEW not in room.verbs:
+        return redirect(_queue_address(slug, queue))
+    return _to_check(request, hand_out(look=queue), queue)
+
+
+def _other_checks(request: Request, room: Room, queue: Listing) -> dict[str, object]:
+    part = sample_left(queue)
+    found = count(look_of(request, room, queue_of({}), {})) if part else 0
     return {
-        "is_finished": is_finished,
+        "part": part,
         "open_checks": min(found, CHECKS_COUNTED_UP_TO),
         "has_more_open": found > CHECKS_COUNTED_UP_TO,
     }

@@ -11,10 +11,9 @@ from annotation.reviewing.queries.again import waiting_again
 from annotation.reviewing.queries.review_queue import (
     counts_down,
     goes_by_answers,
-    is_finished_sample,
     queue_of,
     sample_first,
-    sampled_scores,
+    sample_left,
 )
 from annotation.reviewing.queries.sight import hides_answers
 from annotation.sampling.queries.check_samples import held_by_others, open_samples
@@ -53,8 +52,7 @@ def _beside(queue: Listing) -> dict[str, object]:
         "is_kept_back": goes_by_answers(queue),
         "samples": open_samples(viewer.project, but=viewer.person),
         "sample": None if is_sample or queue.is_narrowed or queue.sort else sample_first(viewer),
-        "is_finished": is_finished_sample(queue),
-        "sampled_scores": sampled_scores(queue),
+        "part": sample_left(queue),
         "held": held.sentence if held else "",
         "set_name": _set_name(queue),
         "without_set": queue.query(document_set=""),

@@ -6,14 +6,13 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.template.defaultfilters import pluralize
-from django.urls import reverse
 
 from annotation.core.criteria import asked_of_reviewers
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.models import SCORE_SIDES, Check, Project, Sample
 from annotation.models.base import SEED_BITS, new_seed
-from annotation.sampling.queries.check_samples import check_samples, eligible, open_samples
+from annotation.sampling.queries.check_samples import check_samples, eligible
 from annotation.sampling.queries.extension import Extension, extension
 from annotation.sampling.queries.forecast import forecast
 from annotation.sampling.queries.pace import seconds_per_check
@@ -37,8 +36,6 @@ METHODS = (
 )
 PROPOSED_MINUTES = 60
 MOST_MINUTES = 100_000
-CHECKED_AT_ONCE = 20
-"""The number of claims in a small sample, which only measures how often the judge is right."""
 UNKNOWN_SECONDS = 30.0
 """The assumed seconds of an answer if no answer has been timed."""
 
@@ -55,26 +52,6 @@ def sample_checks(request: Request, slug: str) -> HttpResponse:
         return _sample(request, room)
     except Invalid as refusal:
         return _page(request, room, refusal=refusal)
-
-
-@screen("POST")
-def check_some(request: Request, slug: str) -> HttpResponse:
-    """Open a small sample of claims in review: the open sample of the score, or a new one."""
-    room = enter(request, slug, Verb.ASSIGN, here="assignments")
-    try:
-        side = _side(request)
-        waiting = [sample for sample in open_samples(room.project) if side == SCORE_SIDES[sample.scores[0]]]
-        if waiting:
-            sample_id = waiting[0].sample_id
-        else:
-            share = min(1.0, CHECKED_AT_ONCE / max(1, eligible(room.project, side).count()))
-            made = take_sample(
-                project=room.project, by=request.user, method="uniform", share=share, side=side
-            )
-            sample_id = made.public_id
-    except Invalid as refusal:
-        return _page(request, room, refusal=refusal)
-    return redirect(f"{reverse('review', args=[slug])}?sample={sample_id}")
 
 
 def _side(request: Request) -> Check.Side:

@@ -283,8 +283,7 @@ def test_no_two_views_of_pooled_estimates_contradict_one_another(
         assert row["scores"]["coverage"] == row["scores"]["coverage_pooled"]
         assert row["scores"]["coverage"]["mean"] != row["scores"]["coverage_estimate"]["mean"]
     page = viewer.get("/p/harbour/scores/?by=coverage&target=20").content.decode()
-    assert "The ranking also uses the judge's averages of all systems." in text_of(page)
-    assert "Thin line: people's answers about this system alone." in text_of(page)
+    assert "Thin line: people's answers about this system alone. Thick line: with the judge" in text_of(page)
     assert page.count('<line class="direct"') == len(table["rows"])
 
 

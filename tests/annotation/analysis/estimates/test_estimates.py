@@ -43,7 +43,7 @@ def test_there_is_no_estimate_until_all_is_answered(world: World) -> None:
     answer(world, "alder")
     answer(world, "birch", but=1)
     found = estimates(world.project).at(20)
-    assert "has 5 of 6 answered. Estimates use it once all are answered." in found.sentence
+    assert "has 5 of 6 answered; it counts once all are." in found.sentence
 
 
 def test_below_fifteen_document_sets_there_is_no_estimate_and_it_says_why(world: World) -> None:
@@ -68,7 +68,7 @@ def test_the_latest_complete_sample_counts_and_a_newer_one_is_told(world: World)
     assert SampledCheck.objects.filter(verdict=None).count() == 1
     found = estimates(world.project).at(20)
     assert found.sample_id == first.public_id
-    assert "has 6 of 7 answered. Estimates use it once all are answered." in found.sentence
+    assert "has 6 of 7 answered; it counts once all are." in found.sentence
 
 
 def test_shares_are_parts_of_the_documents_coverage(world: World) -> None:

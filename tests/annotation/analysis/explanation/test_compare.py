@@ -66,9 +66,9 @@ def test_the_difference_is_the_mean_over_common_sets(world: World) -> None:
 
 def test_the_page_names_the_difference_and_records_what_was_seen(world: World, signed_in: SignIn) -> None:
     page = signed_in(world.cleo).get(PAGE, {"first": "alder", "second": "birch"}).content.decode()
-    assert "Only here" in page
+    assert "Only here, says the judge" in page
     # One set in common has no test, so nothing makes the difference of .75 certain.
-    assert "by 0.750 on 1 document set, but that may be chance." in " ".join(page.split())
+    assert "has the higher coverage, 75 % against 0 %, but that may be chance." in " ".join(page.split())
     assert world.check("alder", 3).claim.text in page
     assert Look.objects.filter(person=world.cleo, check_row=world.check("alder", 3)).exists()
     same = signed_in(world.cleo).get(PAGE, {"first": "alder", "second": "alder"})

@@ -1,4 +1,4 @@
-"""Why a number is what it is, in a real browser: from the leaderboard down to a verdict, and on paper."""
+"""Why a number is what it is, in a real browser: from the leaderboard down to a verdict."""
 
 from __future__ import annotations
 
@@ -32,18 +32,6 @@ def tell_a_story(world: World) -> str:
     decide_check(check=check, by=world.cleo, label="unsure", reason="It does not say when.")
     override(check=world.check("alder", 3), by=world.rex, label="no", error_type="wrong_entity")
     return f"/p/harbour/scores/summaries/{world.summaries['port', 'alder'].public_id}/"
-
-
-def test_on_paper_everything_is_unfolded_and_ways_elsewhere_are_gone(world: World, desk: Desk) -> None:
-    page = sign_in(desk(), "cleo")
-    address = tell_a_story(world)
-    page.goto(address)
-    assert not page.locator(".printed").is_visible()
-    page.emulate_media(media="print")
-    assert page.locator(":is(.top, .trail, .screen-only):visible").count() == 0
-    assert address in page.locator(".printed").inner_text()
-    assert "printed by cleo on" in page.locator(".printed").inner_text()
-    assert page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
 
 
 def test_axe_finds_nothing_and_nothing_runs_off_a_phone(world: World, desk: Desk) -> None:

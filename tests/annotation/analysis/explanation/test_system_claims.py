@@ -46,8 +46,8 @@ def test_a_verdict_stands_with_how_sure_its_author_is(world: World, signed_in: S
     check = world.check("alder", 2)
     Verdict.objects.filter(check_row=check).update(label="no", probability=0.46)
     page = " ".join(signed_in(world.vic).get(address(world)).content.decode().split())
-    assert "1 claim of the references is missing from its summaries." in page
-    assert '54 % sure</span>: <span class="label no">' in page
+    assert "1 claim of the references is missing from its summaries, says the judge." in page
+    assert "54 % sure</span>" in page
     assert "46 %" not in page
 
 

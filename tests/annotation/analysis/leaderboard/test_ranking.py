@@ -31,7 +31,7 @@ def test_a_leader_whose_differences_hold_leads() -> None:
     # Alder is .4 ahead in all of 8 sets: 2 of 256 flips are as far apart, p = .0078, after Holm over three pairs
     # .0234 and .0156. Birch and cedar differ by nothing on average: p = 1.
     found = ranked({"alder": [0.8] * 8, "birch": [0.4] * 7 + [0.39], "cedar": EVEN})
-    assert found.sentence() == "alder is best: every other system is significantly worse than the best."
+    assert found.sentence() == "alder is best (0.80, next 0.40): every other system is significantly worse."
     assert (len(found.compared), found.holding) == (3, 2)
     assert found.groups == (("alder",), ("cedar", "birch"))
     assert {name: place.letters for name, place in found.places.items()} == {
@@ -45,11 +45,11 @@ def test_a_leader_whose_differences_hold_leads() -> None:
 
 def test_whom_the_tests_cannot_tell_from_the_leader_is_named() -> None:
     found = ranked({"alder": [0.42, 0.39] * 4, "birch": EVEN, "cedar": [0.1] * 8})
-    assert found.sentence() == "alder is ahead, but birch could be as good."
+    assert found.sentence() == "alder is ahead (0.41, next 0.40), but birch could be as good."
     assert found.groups == (("alder", "birch"), ("cedar",))
 
 
-def test_of_many_near_the_leader_the_next_ones_are_named() -> None:
+def test_many_near_the_leader_are_counted_and_the_few_that_are_ruled_out_named() -> None:
     # Means fall from .405 by .001 a system, against the alphabet; each moves by .01 up and down in its own order, so
     # that any two differ by .02 in half of the sets, which is chance. Cedar alone is far off.
     turns = {"z": (2,), "y": (1,), "x": (3,), "w": (6,), "v": (1, 2), "u": (1, 6)}
@@ -58,7 +58,8 @@ def test_of_many_near_the_leader_the_next_ones_are_named() -> None:
         for place, (name, own) in enumerate(turns.items())
     }
     found = ranked({**near, "cedar": [0.01] * 12})
-    assert found.sentence().endswith("but y, x, w and 2 more could be as good.")
+    assert found.sentence().endswith("but 6 of 7 systems could be best; cedar could not.")
+    assert found.front.ruled_out == ("cedar",)
 
 
 def test_nothing_is_told_apart_where_no_difference_holds() -> None:
@@ -69,7 +70,7 @@ def test_nothing_is_told_apart_where_no_difference_holds() -> None:
 
 def test_fewer_sets_still_say_nothing_of_how_surely() -> None:
     assert ranked({"alder": [0.8] * 3, "birch": [0.4] * 3}).sentence() == (
-        "alder is ahead. There are too few document sets to test it."
+        "alder is ahead (0.80, next 0.40). There are too few document sets to test it."
     )
 
 
@@ -77,22 +78,25 @@ def test_a_system_with_too_few_sets_is_not_said_to_be_as_good() -> None:
     # Three sets leave no system out as the best, however far behind it is.
     found = ranked({"alder": [0.8] * 8, "birch": [0.4] * 7 + [0.39], "cedar": [0.1] * 3})
     assert found.front.untested == ("cedar",)
-    assert found.sentence() == "alder is ahead. cedar has too few document sets to compare."
+    assert found.sentence() == "alder is ahead (0.80, next 0.40). cedar has too few document sets to compare."
     assert found.sentence("an unchecked judge") == (
-        "alder is ahead, judged by an unchecked judge. cedar has too few document sets to compare."
+        "alder is ahead (0.80, next 0.40), judged by an unchecked judge. cedar has too few document sets to compare."
     )
 
 
 def test_an_unchecked_judge_makes_nobody_the_best() -> None:
     clear = ranked({"alder": [1.0] * 8, "birch": [0.8, 0.9] * 4})
-    assert clear.sentence("an unchecked judge") == "alder is ahead, judged by an unchecked judge."
+    assert (
+        clear.sentence("an unchecked judge")
+        == "alder is ahead (1.00, next 0.85), judged by an unchecked judge."
+    )
     checked = Basis("coverage", "judge + corrections", WITHOUT_JUDGE, right=6, answered=20)
     assert clear.sentence(checked.judged_by) == (
-        "alder is ahead, judged by a judge that was right on 6 of 20 sampled claims."
+        "alder is ahead (1.00, next 0.85), judged by a judge that was right on 6 of 20 sampled claims."
     )
     near = ranked({"alder": [0.42, 0.39] * 4, "birch": EVEN, "cedar": [0.1] * 8})
     assert near.sentence("an unchecked judge") == (
-        "alder is ahead, judged by an unchecked judge, but birch could be as good."
+        "alder is ahead (0.41, next 0.40), judged by an unchecked judge, but birch could be as good."
     )
     tied = ranked({"alder": [0.5] * 8, "birch": [0.5] * 8, "cedar": [0.1] * 8})
     assert (
@@ -113,7 +117,7 @@ def test_a_leader_that_is_beaten_on_common_sets_does_not_lead() -> None:
     found = set_means(seen, ["c"])
     means = {system: scores["c"] for system, scores in averages_of(found, draws=500).items()}
     ranking = ranking_of(found, means, ["alder", "birch"], "c")
-    assert ranking.sentence() == "alder is ahead, but any other system could be as good."
+    assert ranking.sentence() == "alder is ahead (0.71, next 0.40), but any other system could be as good."
     # No pair is called different in the other direction than the means.
     assert [(pair.first, pair.difference, pair.holds) for pair in ranking.compared] == [
         ("alder", None, False)
@@ -141,7 +145,7 @@ def test_headline_and_letters_never_contradict_one_another(values: dict[str, lis
     # Who may be best shares a letter with the first, unless sets are missing; who is best is alone.
     if len({len(column) for column in values.values()}) == 1:
         assert best <= with_first
-    assert (" is best:" in said) <= (best == {first})
+    assert (" is best (" in said) <= (best == {first})
     assert ("any other system" in said) <= (best == found.places.keys())
     if len(values) == 2 and len(front.level) == 1:
         assert (best == {first}) == (found.holding == 1)

@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from annotation.analysis import make_analysis
 from annotation.analysis.leaderboard import system_scores
-from annotation.models import DocumentSet, Sample, Score, Summary, Worker
+from annotation.models import Check, DocumentSet, Sample, Score, Summary, Worker
+from annotation.reviewing.services.look_at_check import see_checks
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import rescore
 from tests.annotation.planning import answer_sample, lay_sets
@@ -33,7 +34,9 @@ def test_the_leaderboard_ranks_by_coverage_and_says_it_in_words(world: World, vi
     assert [line.row.system for line in answer.context["league"].rows] == ["alder", "birch"]
     page = answer.content.decode()
     assert "0.750" in page
-    assert "alder is ahead, judged by an unchecked judge. There are too few document sets to test it." in page
+    assert (
+        "alder is ahead (0.75, next 0.00), judged by an unchecked judge. There are too few document" in page
+    )
     assert "Scores: judge only, unchecked. The intervals leave out the judge" in page
 
 
@@ -75,7 +78,6 @@ def test_a_column_head_ranks_by_it_and_added_columns_stay(world: World, vic: Cli
         "95",
         "Brevity",
         "Length",
-        "Checked",
     ]
     ranked = vic.get("/p/harbour/scores/?by=brevity&target=20")
     assert [line.row.system for line in ranked.context["league"].rows] == ["birch", "alder"]
@@ -96,22 +98,22 @@ def test_a_person_chooses_which_documents_estimates_are_about(world: World, vic:
     answer_sample(world, sample)
     page = vic.get("/p/harbour/scores/")
     assert "exactly these 20 document sets" in page.text
-    assert "The intervals cover the choice of documents" in page.text
+    assert "claims of many more such documents" in page.text
     these = vic.get("/p/harbour/scores/?documents=these")
-    assert "The averages are about exactly these document sets" in these.text
+    assert "claims of exactly these documents" in these.text
     assert "&amp;these_documents=true" in these.text
     width = [
         line.average.high - line.average.low for each in (page, these) for line in each.context["league"].rows
     ]
     assert max(width[2:]) < min(width[:2])
     # The choice is remembered, also in the file of pairs, until the person chooses again.
-    assert "The averages are about exactly these" in vic.get("/p/harbour/scores/?by=coverage").text
+    assert "claims of exactly these documents" in vic.get("/p/harbour/scores/?by=coverage").text
     files = [
         vic.get(f"/p/harbour/scores/pairs/file/?by=coverage&format=csv{end}").text
         for end in ("", "&documents=like")
     ]
     assert files[0] != files[1]
-    assert "The averages are about exactly these" not in vic.get("/p/harbour/scores/").text
+    assert "claims of exactly these documents" not in vic.get("/p/harbour/scores/").text
 
 
 def test_twenty_claims_are_sampled_with_one_click_and_opened_in_review(
@@ -125,7 +127,8 @@ def test_twenty_claims_are_sampled_with_one_click_and_opened_in_review(
     assert button in olga.get("/p/harbour/scores/").text
     opened = olga.post("/p/harbour/review/samples/check/", {"score": "coverage"})
     sample = Sample.objects.get()
-    assert opened["Location"] == f"/p/harbour/review/?sample={sample.public_id}"
+    first = rf"/p/harbour/review/\w+/\?sample={sample.public_id}"
+    assert re.fullmatch(first, opened["Location"])
     assert sample.sampled_checks.count() == 20
     # A second click goes on with the same sample.
     olga.post("/p/harbour/review/samples/check/", {"score": "coverage"})
@@ -139,6 +142,25 @@ def test_twenty_claims_are_sampled_with_one_click_and_opened_in_review(
     judged = " ".join(olga.get("/p/harbour/scores/judge/").text.split())
     assert "of 20 claims" in judged
     assert "An estimate needs answers in 15 document sets of every system" in judged
+
+
+def test_a_sample_of_what_was_seen_says_at_once_what_waits_for_a_colleague(
+    world: World, signed_in: SignIn
+) -> None:
+    lay_sets(world, 9)
+    olga = signed_in(world.olga)
+    see_checks(project=world.project, checks=Check.objects.filter(side="reference"), by=world.olga)
+    assert "20 claims show how often it errs" in olga.get("/p/harbour/scores/").text
+    opened = olga.post("/p/harbour/review/samples/check/", {"score": "coverage"}, follow=True)
+    said = "You have seen the judge&#x27;s verdicts on 20 of them, so a colleague must answer them."
+    assert said in opened.text
+    assert "See the result so far" in opened.text
+    page = " ".join(olga.get("/p/harbour/scores/").text.split())
+    assert "0 of 20 sampled claims are checked." in page
+    assert "on 20 of the others, so a colleague must check them" in page
+    assert "Continue checking claims" not in page
+    # Cleo has seen nothing, so the sample is hers to answer.
+    assert "Continue checking claims" in signed_in(world.cleo).get("/p/harbour/scores/").text
 
 
 def test_a_summary_that_nobody_judged_has_a_page(world: World, vic: Client) -> None:

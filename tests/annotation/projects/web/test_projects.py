@@ -45,8 +45,8 @@ def test_each_role_is_told_its_own_next_step(world: World, signed_in: SignIn) ->
     assert first(world.ana) == "Continue your judgments"
     assert first(world.rex) == "Review claims"
     assert first(world.cleo) == "Review claims"
-    assert first(world.vic) == "View scores"
-    assert first(world.mona) == "View scores"
+    assert first(world.vic) == "View the ranking"
+    assert first(world.mona) == "View the ranking"
 
 
 def test_an_adjudicator_is_told_of_disputes(world: World, signed_in: SignIn) -> None:
@@ -57,7 +57,7 @@ def test_an_adjudicator_is_told_of_disputes(world: World, signed_in: SignIn) -> 
     first = cleo.get("/p/harbour/").context["steps"][0]
     assert (first.what, first.why) == (
         "Resolve disagreements",
-        "1 dispute over claims, units or questions without a decision.",
+        "1 disagreement waits for a decision.",
     )
     assert "Disputes to resolve" in cleo.get("/").content.decode()
     page = signed_in(world.rex).get("/").content.decode()
@@ -82,7 +82,7 @@ def test_a_sample_and_a_queue_that_wait_are_steps(world: World, signed_in: SignI
     sample = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
     client = signed_in(world.rex)
     page = client.get("/p/harbour/")
-    assert page.context["steps"][0].why == "6 of 6 checks in a random sample have no answer."
+    assert page.context["steps"][0].why == "6 of 6 claims in a random sample wait for your answer."
     assert f"/p/harbour/review/?sample={sample.public_id}" in page.content.decode()
     open_queue(world)
     assert signed_in(world.ana).get("/p/harbour/").context["steps"][0].what == "Take a set from the queue"

@@ -77,7 +77,7 @@ def test_ten_claims_by_one_key_each(world: World, desk: Desk) -> None:
             at_claim(page, thing)
             page.keyboard.press(key)
             moved = f"Coverage {before / 10:.3f} → {after / 10:.3f}"
-            told = moved if before != after else "No scores changed."
+            told = moved if before != after else f"Saved: {LABELS[key]}."
             page.locator("#strip .moved", has_text=told).wait_for()
             stands = Score.objects.get(summary=world.summaries["long", system]).coverage
             assert stands == pytest.approx(after / 10)
