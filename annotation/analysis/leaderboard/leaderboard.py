@@ -295,13 +295,13 @@ def _scores(project: Project, target_words: int | Targets | None) -> QuerySet[Sc
 def score_rows(project: Project, target_words: int | Targets | None, own: OwnScores) -> Iterator[ScoreRow]:
     """Yield the scores of all summaries under test, at all target lengths or one."""
     # Load the names of systems and sets once, and not with each score.
-    systems = {
+    systems: dict[int | None, tuple[str, str, str]] = {
         key: (name, public_id, kind)
         for key, name, public_id, kind in System.objects.filter(project=project).values_list(
             "pk", "name", "public_id", "kind"
         )
     }
-    nobody = ("", "", "")
+    systems[None] = ("", "", "")
     sets = {
         key: (name, group)
         for key, name, group in DocumentSet.objects.filter(project=project).values_list(
@@ -314,8 +314,10 @@ def score_rows(project: Project, target_words: int | Targets | None, own: OwnSco
     rows = _scores(project, target_words).order_by().values_list(*columns, *plain, *SCORES)
     for row in rows.iterator(chunk_size=_ROWS_AT_ONCE):
         summary, target, system, document_set, length, claims, unscored, flags = row[:first]
-        written = nobody if system is None else systems[system]
-        place = *written, *sets[document_set]
+        if system not in systems or document_set not in sets:
+            # It came in after the names were loaded. Its import has the averages computed again.
+            continue
+        place = *systems[system], *sets[document_set]
         yield ScoreRow(target, *place, length, claims, unscored, flags, row[first:], own.of(summary))
 
 

@@ -1,8 +1,10 @@
 """The leaderboard's averages, by hand."""
 
 import json
+from typing import Any
 
 import pytest
+from django.db import connection
 
 from annotation.analysis.leaderboard.leaderboard import (
     Leaderboard,
@@ -87,6 +89,30 @@ def test_equal_means_share_a_rank_and_none_has_none(world: World) -> None:
     Score.objects.filter(summary__system=world.systems["alder"]).update(coverage=None)
     rows = leaderboard(world.project).tables[0].rows
     assert [(row.rank, row.system) for row in rows] == [(1, "birch"), (None, "alder")]
+
+
+def test_a_summary_that_comes_in_meanwhile_is_left_to_the_next_computation(world: World) -> None:
+    waiting = ["late"]
+
+    def arrive(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if 'FROM "annotation_score"' in sql and waiting:
+            name = waiting.pop()
+            summary = Summary.objects.create(
+                document_set=world.project.document_sets.create(external_id=name),
+                system=world.project.systems.create(name=name),
+                is_summary=True,
+                text="It came.",
+                target_words=20,
+            )
+            Score.objects.create(
+                project=world.project, summary=summary, summary_words=2, coverage=1.0, signature="x"
+            )
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(arrive):
+        (table,) = leaderboard(world.project).tables
+    assert [row.system for row in table.rows] == ["alder", "birch"]
+    assert [row.system for row in leaderboard(world.project).tables[0].rows] == ["late", "alder", "birch"]
 
 
 def test_a_project_without_scores_has_no_tables(world: World) -> None:
