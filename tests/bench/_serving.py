@@ -177,34 +177,24 @@ class SavingDesk(Desk):
 AnyDesk = TypeVar("AnyDesk", bound=Desk)
 
 
-@dataclass
-class Rush:
-    """The same by all clients at once, in rounds."""
+def rush(desks: Sequence[AnyDesk], act: Callable[[AnyDesk], object], rounds: int) -> float:
+    """How often a second all clients together do it, each again and again."""
+    start = threading.Barrier(len(desks))
 
-    times: list[float] = field(default_factory=list)
-    seconds: float = 0.0
+    def busy(desk: AnyDesk) -> int:
+        desk.reconnect()
+        start.wait()
+        end, done = time.perf_counter() + ROUND_SECONDS, 0
+        while time.perf_counter() < end:
+            act(desk)
+            done += 1
+        return done
 
-    @property
-    def per_second(self) -> float:
-        return len(self.times) / self.seconds
-
-    def add(self, desks: Sequence[AnyDesk], act: Callable[[AnyDesk], object]) -> None:
-        """One more round."""
-        start = threading.Barrier(len(desks))
-
-        def busy(desk: AnyDesk) -> list[float]:
-            desk.reconnect()
-            start.wait()
-            end, times = time.perf_counter() + ROUND_SECONDS, []
-            while time.perf_counter() < end:
-                times.append(timed(lambda: act(desk)))
-            return times
-
-        began = time.perf_counter()
-        with ThreadPoolExecutor(len(desks)) as pool:
-            for times in pool.map(busy, desks):
-                self.times += times
-        self.seconds += time.perf_counter() - began
+    began, done = time.perf_counter(), 0
+    with ThreadPoolExecutor(len(desks)) as pool:
+        for _ in range(rounds):
+            done += sum(pool.map(busy, desks))
+    return done / (time.perf_counter() - began)
 
 
 def _received(line: socket.socket) -> Answer:
@@ -212,10 +202,8 @@ def _received(line: socket.socket) -> Answer:
     while b"\r\n\r\n" not in data:
         data += _more(line)
     head, _, body = data.partition(b"\r\n\r\n")
-    length = next(
-        (int(each.partition(b":")[2]) for each in head.split(b"\r\n") if _is_length(each)),
-        0,
-    )
+    lines = head.lower().split(b"\r\n")
+    length = next((int(each.partition(b":")[2]) for each in lines if each.startswith(b"content-length:")), 0)
     while len(body) < length:
         body += _more(line)
     return Answer(int(head.split(b" ", 2)[1]), head, body)
@@ -228,10 +216,6 @@ def _more(line: socket.socket) -> bytes:
     return data
 
 
-def _is_length(line: bytes) -> bool:
-    return line.lower().startswith(b"content-length:")
-
-
 def require(answer: Answer, status: int) -> None:
     if answer.status != status:
         raise RuntimeError(f"answered {answer.status} instead of {status}: {answer.body[:500]!r}")
@@ -241,13 +225,13 @@ def require(answer: Answer, status: int) -> None:
 
 
 @contextmanager
-def served(environment: dict[str, str], folder: Path, workers: int = WORKERS) -> Iterator[int]:
+def served(environment: dict[str, str], folder: Path) -> Iterator[int]:
     """The port of a server for the length of a with block."""
     port = free_port()
     command = [sys.executable, "-m", "gunicorn", "annotation.config.wsgi:application"]
     command += [
         f"--bind={HOST}:{port}",
-        f"--workers={workers}",
+        f"--workers={WORKERS}",
         f"--threads={THREADS}",
         "--worker-class=gthread",
         "--log-level=warning",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench import Row
-from tests.bench._serving import SETTINGS, Desk, Rush, SavingDesk, load, on_postgres, p95, served, timed
+from tests.bench._serving import SETTINGS, Desk, SavingDesk, load, on_postgres, p95, rush, served, timed
 from tests.bench._study import PASSWORD
 
 WARM_UP, ALONE, ROUNDS = 60, 300, 5
@@ -44,11 +44,9 @@ def _measure(port: int, world: dict[str, Any]) -> list[Row]:
         *_alone("answer through the API", desks[0], lambda: _answer(desks[0], checks), ANSWER_MS),
         *_alone("save in the SEE form", assessor, assessor.save, SAVE_MS),
     ]
-    rush = Rush()
-    for _ in range(ROUNDS):
-        rush.add(desks, lambda desk: _answer(desk, checks))
+    per_second = rush(desks, lambda desk: _answer(desk, checks), ROUNDS)
     what = "answers by 8 clients at once"
-    return [*rows, Row(what, rush.per_second, "a second", at_least=ANSWERS_A_SECOND, note=load())]
+    return [*rows, Row(what, per_second, "a second", at_least=ANSWERS_A_SECOND, note=load())]
 
 
 def _answer(desk: Desk, checks: Iterator[str]) -> None:
