@@ -182,13 +182,3 @@ def test_the_judge_alone_never_depends_on_people(summary: ScoredSummary, rules: 
     if not summary.is_empty:
         assert alone.coverage_judge == score(summary, rules).coverage_judge == alone.coverage
     assert alone.human_share in (None, 0.0)
-
-
-@given(SUMMARIES, RULES)
-def test_an_empty_summary_that_people_left_alone_covers_nothing(
-    summary: ScoredSummary, rules: ScoreRules
-) -> None:
-    units = tuple(ScoredUnit(str(number), claims=(ScoredClaim("c", judge="yes"),)) for number in range(3))
-    empty = replace(summary, comparisons=(ScoredComparison("m", units),), is_empty=True)
-    assert score(empty, rules).coverage == 0.0
-    assert score(empty, rules).alignment is None

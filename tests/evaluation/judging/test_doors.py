@@ -83,42 +83,6 @@ def test_an_error_reaches_the_caller_and_the_judge_is_closed(in_a_loop: bool) ->
     assert judge.closed == 1
 
 
-INTERRUPTED = """
-import asyncio, os, signal, threading
-from evaluation.judging import LexicalJudge, check_claims
-
-signal.signal(signal.SIGINT, signal.default_int_handler)
-seen = []
-
-class Hanging(LexicalJudge):
-    async def cover_summary(self, request):
-        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-        try:
-            await asyncio.sleep(3600)
-        except asyncio.CancelledError:
-            seen.append("cancelled")
-            raise
-
-async def notebook_cell():
-    check_claims(["a"], "text", judge=Hanging())
-
-# A notebook's loop does not run under asyncio.run, which has a handler of its own for Ctrl-C.
-loop = asyncio.new_event_loop()
-try:
-    loop.run_until_complete(notebook_cell())
-except KeyboardInterrupt:
-    seen.append("interrupted")
-print(seen, [thread.name for thread in threading.enumerate()])
-"""
-
-
-def test_an_interrupt_cancels_the_work_before_it_surfaces() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=True, timeout=180
-    )
-    assert done.stdout.strip() == "['cancelled', 'interrupted'] ['MainThread']"
-
-
 def test_a_string_becomes_its_sentences_in_its_language() -> None:
     judge = Recorder()
     extract_claims("Es regnete. Wir gingen.", judge=judge, language="de")

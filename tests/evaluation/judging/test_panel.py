@@ -231,20 +231,6 @@ def test_in_turn_what_the_first_leaves_unscored_goes_to_the_next() -> None:
         check_claims(["claim"], TEXT, judge=JudgePanel(away, ask_next_below=0.5))
 
 
-def test_in_turn_a_whole_evaluation_asks_the_second_less() -> None:
-    result = evaluate_summary(
-        TEXT,
-        "The council met. The school burned.",
-        judge=JudgePanel([LexicalJudge(), Member("b", "yes")], ask_next_below=0.7),
-        metrics=["coverage", "alignment", "question_coverage"],
-        verbose=True,
-    )
-    assert result.details is not None
-    votes = [[name for name, _ in claim.verdict.votes] for claim in result.details.summary_claims]
-    assert votes[0] == ["lexical"]
-    assert 0 <= result["coverage"] <= 1
-
-
 def test_a_threshold_is_part_of_the_signature_and_lies_in_0_to_1() -> None:
     members = [Member("a"), Member("b")]
     signatures = {JudgePanel(members, ask_next_below=threshold).signature for threshold in (None, 0.5, 0.8)}

@@ -1,11 +1,10 @@
 import hashlib
-import json
 
 import pytest
 
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.openai import OpenAIJudge
-from evaluation.judging.prompts import PROMPTS, Prompt, Step, canonical, cover_input
+from evaluation.judging.prompts import PROMPTS, Prompt, Step, canonical
 
 # Digests of what each version says. Anyone who changes a prompt's words or schema raises its version and records
 # the new digest under it: stored calls are found by version.
@@ -35,20 +34,6 @@ def test_a_custom_instruction_is_filled_in_but_not_read_as_a_template() -> None:
 
 def test_without_an_instruction_nothing_is_added() -> None:
     assert Prompt("cover_summary", "1", "Cut.").render("  ") == "Cut."
-
-
-def test_what_several_calls_share_stands_first() -> None:
-    pieces = [(1, "It rained."), (2, "We left.")]
-    text = {"1": "It rained.", "2": "We left."}
-    # The claims that all summaries of a document are compared with.
-    covering = cover_input(pieces, {"claims": {"c1": "Rain."}, "topics": {}})
-    assert canonical(covering) == canonical({"claims": {"c1": "Rain."}, "text": text})
-
-
-def test_canonical_json_keeps_every_character() -> None:
-    value = {"b": "é猫\n", "a": [1, None]}
-    assert canonical(value) == '{"b":"é猫\\n","a":[1,null]}'
-    assert json.loads(canonical(value)) == value
 
 
 def test_a_prompt_in_own_words_is_a_version_that_follows_from_them() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from evaluation import (
-    JudgePanel,
     Limits,
     MoneyCap,
     OpenAIJudge,
@@ -198,29 +197,6 @@ def test_what_is_under_way_when_the_money_ends_is_kept(judge_of: JudgeMaker, llm
     assert len(llm_server.calls) > 2
     assert len(store.calls) == len(llm_server.calls)
     assert 0 < cap.spent <= cap.limit
-
-
-def test_a_member_without_money_stops_its_panel_and_it_can_go_on(
-    judge_of: JudgeMaker, llm_server: LLMServer
-) -> None:
-    llm_server.latency = 0.05
-    stores = {name: MemoryCallStore() for name in ("rich", "poor")}
-
-    def panel(cap: MoneyCap) -> JudgePanel:
-        return JudgePanel(
-            [
-                judge_of(name="rich", store=stores["rich"]),
-                judge_of(name="poor", store=stores["poor"], price=PRICE, budget=cap),
-            ]
-        )
-
-    with pytest.raises(BudgetSpent, match="money cap of 1"):
-        check_claims(["council met"], TEXT, judge=panel(MoneyCap(1.0)))
-    # What the other member had asked was answered, and is not paid for again.
-    assert len(stores["rich"].calls) == 1
-    (verdict,) = check_claims(["council met"], TEXT, judge=panel(MoneyCap(1e6)))
-    assert verdict.votes == (("rich", "yes"), ("poor", "yes"))
-    assert len(llm_server.calls) == 2
 
 
 def test_who_waits_for_money_can_be_cancelled() -> None:

@@ -81,13 +81,6 @@ def test_a_word_that_would_leave_a_single_letter_stays_whole(word: str) -> None:
     assert completeness(word, "").input_elements == (word.lower(),)
 
 
-@pytest.mark.parametrize(
-    "form", ["They ran home", "They are running home", "He runs home", "It has run home"]
-)
-def test_verbs_are_in_their_base_form(form: str) -> None:
-    assert completeness(form, "").input_elements == ("run", "home")
-
-
 def test_plural_nouns_stay_as_they_are() -> None:
     assert completeness("The two cats slept", "").input_elements == ("two", "cats", "sleep")
     assert completeness("Plants need works of art", "").input_elements == ("plants", "need", "works", "art")
@@ -161,14 +154,6 @@ UNRELATED = {
         "переедут в палатку на старом трамвайном дворе.",
         "Учёные нашли в глубине океана новую медузу, и её щупальца достигают трёх метров; в темноте она "
         "светится голубым светом.",
-    ),
-    "ar": (
-        "وافق مجلس المدينة يوم الثلاثاء على إصلاح سقف السوق، وستبدأ الأعمال في سبتمبر.",
-        "اكتشف الباحثون في أعماق المحيط قنديل بحر جديدا يضيء في الظلام من تلقاء نفسه.",
-    ),
-    "ja": (
-        "市議会は火曜日に市場の屋根の修理を承認し、工事は九月に始まる予定である。",
-        "研究者たちは深海で新しいクラゲを発見した。暗闇の中で青く光るという。",
     ),
 }
 

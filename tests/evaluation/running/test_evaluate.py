@@ -17,7 +17,6 @@ from evaluation import (
     OpenAIJudge,
     Price,
     SummaryEvaluation,
-    SummaryInput,
     completeness,
     evaluate_summaries,
     evaluate_summary,
@@ -25,13 +24,13 @@ from evaluation import (
 )
 from evaluation.judging.protocol import MemoryCallStore
 from tests.evaluation.judging.conftest import JudgeMaker
+from tests.evaluation.running.dams import corpus
 from tests.llm_server import Call, Fault, LLMServer, faults
 
 DOCUMENT = "It rained on Monday. The mayor left. Nobody asked why. The bridge stayed open."
 # One claim of two holds in the document; two of the document's four stand in the summary.
 SUMMARY = "The mayor left. The bridge stayed open. It snowed."
 ALL_METRICS = list(METRICS)
-JUDGED = [name for name in METRICS if name not in ("completeness", "redundancy", "brevity")]
 
 
 def test_scores_follow_from_the_verdicts(judge: OpenAIJudge) -> None:
@@ -241,23 +240,6 @@ NO_CLAIMS = faults.changed(emptied)
 """Every unit is listed, and none has a claim."""
 
 
-def test_a_bad_spell_of_the_provider_spoils_no_later_run(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
-    store = MemoryCallStore()
-    llm_server.always(faults.text("rubbish"))
-    bad = evaluate_summary(DOCUMENT, SUMMARY, judge=judge_of(store=store), metrics=JUDGED, reference=SUMMARY)
-    assert set(bad.scores.values()) == {None}
-    llm_server.always(None)
-    good = evaluate_summary(DOCUMENT, SUMMARY, judge=judge_of(store=store), metrics=JUDGED, reference=SUMMARY)
-    fresh = evaluate_summary(DOCUMENT, SUMMARY, judge=judge_of(), metrics=JUDGED, reference=SUMMARY)
-    assert good.scores == fresh.scores
-    assert None not in good.scores.values()
-    paid = len(llm_server.calls)
-    again = evaluate_summary(
-        DOCUMENT, SUMMARY, judge=judge_of(store=store), metrics=JUDGED, reference=SUMMARY
-    )
-    assert (again.scores, len(llm_server.calls)) == (good.scores, paid)
-
-
 def test_a_text_asked_about_for_many_summaries_is_asked_about_twice_in_a_run(
     judge: OpenAIJudge, llm_server: LLMServer
 ) -> None:
@@ -316,15 +298,6 @@ def test_no_character_breaks_an_evaluation(judge: OpenAIJudge, character: str) -
         assert result["alignment"] is not None
 
 
-def test_the_lexical_judge_evaluates_too() -> None:
-    result = evaluate_summary(DOCUMENT, SUMMARY, judge=LexicalJudge(), metrics=ALL_METRICS)
-    for name in ("coverage", "alignment", "question_coverage", "summarization", "topic_preservation"):
-        assert 0 < (result[name] or 0) <= 1
-    assert result["coherence"] is None
-    assert "cannot rate" in result.reasons["conciseness"]
-    assert result.usage.calls == 0
-
-
 # Usage
 
 
@@ -343,17 +316,6 @@ def test_usage_is_what_was_paid_now(judge_of: JudgeMaker) -> None:
 
 
 # Many at once
-
-
-def corpus(count: int) -> list[SummaryInput]:
-    return [
-        SummaryInput(
-            f"Dam {number} was finished. The mayor of town {number} left. Crew {number} stayed.",
-            f"The mayor of town {number} left. Dam {number} burst.",
-            key=str(number),
-        )
-        for number in range(count)
-    ]
 
 
 @pytest.mark.slow

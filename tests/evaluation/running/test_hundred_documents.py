@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Callable
-from itertools import cycle
 
 import pytest
 
 from evaluation import Limits, OpenAIJudge, SummaryInput, evaluate_summaries
 from tests.evaluation.judging.conftest import JudgeMaker
-from tests.llm_faults import ASKED_AGAIN, LASTING, MENDED, TIMEOUT_SECONDS, TRIED_AGAIN
+from tests.llm_faults import LASTING, TIMEOUT_SECONDS
 from tests.llm_server import Call, Fault, LLMServer
 
 pytestmark = pytest.mark.slow
@@ -38,16 +37,6 @@ def corpus() -> list[SummaryInput]:
 def judge(judge_of: JudgeMaker) -> Callable[[], OpenAIJudge]:
     limits = Limits(concurrency=16, timeout_seconds=TIMEOUT_SECONDS, max_attempts=2, max_wait_seconds=1.0)
     return lambda: judge_of(limits=limits)
-
-
-def question_of(call: Call) -> tuple[int, str]:
-    """The document that a call is about and the step, however often and in whatever parts it is asked."""
-    number = next(number for number in range(DOCUMENTS) if is_about(call, number))
-    text = call.question["text"]
-    # Claims whose labels could not be read are asked about alone, behind the source.
-    if "summary" in call.question or list(call.question) == ["text", "claims"]:
-        return number, "align"
-    return number, "read" if text["1"].startswith("Dam") else "cover"
 
 
 def is_about(call: Call, number: int) -> bool:
@@ -80,30 +69,3 @@ def test_faults_of_every_kind_in_ten_documents_cost_the_others_nothing(
         unscored = [name for name, value in other.scores.items() if value is None]
         assert {"coverage", "alignment", "coherence"} <= set(unscored), kinds[number // 10]
         assert all(reason in other.reasons[name] for name in unscored), kinds[number // 10]
-
-
-def test_a_fault_in_every_tenth_question_that_passes_changes_nothing(
-    judge: Callable[[], OpenAIJudge], llm_server: LLMServer
-) -> None:
-    items = corpus()
-    plain = evaluate_summaries(items, judge=judge(), metrics=METRICS)
-    lasting = [*ASKED_AGAIN.values(), *TRIED_AGAIN.values()]
-    passing = cycle([*MENDED.values(), *(fault for fault, _ in lasting)])
-    met: set[tuple[int, str]] = set()
-    hits: list[tuple[int, str]] = []
-
-    def rule(call: Call) -> Fault | None:
-        question = question_of(call)
-        if question in met:
-            return None
-        met.add(question)
-        if len(met) % SHARE:
-            return None
-        hits.append(question)
-        return next(passing)
-
-    llm_server.where(rule)
-    hit = evaluate_summaries(items, judge=judge(), metrics=METRICS)
-    # 3 questions for each document.
-    assert len(hits) == 3 * DOCUMENTS / SHARE
-    assert [result.scores for result in hit] == [result.scores for result in plain]

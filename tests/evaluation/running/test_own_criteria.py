@@ -1,7 +1,5 @@
 """Own criteria in the library: scores, calls, refusals."""
 
-from itertools import chain
-
 import pytest
 
 from evaluation import (
@@ -11,8 +9,6 @@ from evaluation import (
     LexicalJudge,
     SummaryInput,
     evaluate_summaries,
-    krippendorff_alpha,
-    prediction_powered_mean,
 )
 from evaluation.judging import OpenAIJudge
 from evaluation.metrics import PACKS, read_criteria
@@ -135,30 +131,3 @@ def test_criteria_are_read_from_json() -> None:
 
 def test_every_pack_can_be_asked() -> None:
     assert [each.fault for pack in PACKS.values() for each in pack if each.fault] == []
-
-
-def test_ten_lines_from_texts_to_a_ranking_with_agreement_and_estimate(
-    judge_of: JudgeMaker, llm_server: LLMServer
-) -> None:
-    # The server finds only the summaries about the mayor neutral.
-    llm_server.where(lambda call: faults.text(rated(5 if "mayor" in str(call.question["text"]) else 1)))
-    systems = {"elm": "The mayor left, part {}.", "fir": "It rained, part {}."}
-    # The ten lines.
-    items = [SummaryInput(DOCUMENT, text.format(n)) for text in systems.values() for n in range(20)]
-    found = evaluate_summaries(items, judge=judge_of(), metrics=[], criteria=[TONE])
-    judged = {name: [r["tone"] for r in found[20 * n : 20 * n + 20]] for n, name in enumerate(systems)}
-    anna = {"elm": [5, 4, 5, 5, 4, 5], "fir": [1, 2, 1, 1, 2, 1]}
-    bert = {"elm": [5, 5, 5, 4, 4, 5], "fir": [1, 1, 2, 1, 2, 1]}
-    alpha = krippendorff_alpha([[*chain(*who.values())] for who in (anna, bert)], "ordinal")
-    shares = {name: [TONE.share(value) for value in answers] for name, answers in anna.items()}
-    people = {name: prediction_powered_mean(shares[name], of[:6], of[6:]) for name, of in judged.items()}
-    ranking = sorted(people, key=lambda name: people[name].estimate or 0.0, reverse=True)
-    assert ranking == ["elm", "fir"]
-    assert alpha is not None
-    assert alpha > 0.8
-    # The judge's answers do not vary within a system, so that people's alone count: (4 + 2 * .75) / 6.
-    assert people["elm"].estimate == pytest.approx(5.5 / 6)
-
-
-def rated(value: int) -> str:
-    return f'{{"criteria": [{{"id": "r1", "value": {value}}}]}}'

@@ -23,18 +23,8 @@ from evaluation import (
 from evaluation.judging.errors import JudgeRefused
 from evaluation.judging.protocol import MemoryCallStore
 from tests.evaluation.judging.conftest import JudgeMaker
+from tests.evaluation.running.dams import corpus
 from tests.llm_server import Call, LLMServer, faults
-
-
-def corpus(count: int, first: int = 0) -> list[SummaryInput]:
-    return [
-        SummaryInput(
-            f"Dam {number} was finished. The mayor of town {number} left. Crew {number} stayed.",
-            f"The mayor of town {number} left. Dam {number} burst.",
-            key=str(number),
-        )
-        for number in range(first, first + count)
-    ]
 
 
 def common_beginning(texts: list[str]) -> str:
